@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// Which lane runs next. A lane runs until it must wait; then the next ready lane of its warp runs,
+// then the next warp's, and when none is ready a job of the hardware. In a random schedule every
+// call into the emulator may change lanes, and jobs run at any time. When nothing can go on control
+// returns to the OS thread's own stack (launch.hpp), which reports a deadlock or takes another team.
+#pragma once
+#include "backends/emulator/report.hpp"
+
+namespace tk::emulator {
+
+inline void set_ready(lane& l) { l.of->ready |= std::uint64_t{1} << l.index; }
+inline void wake(lane& l) {
+  if (l.ended) return;
+  set_ready(l);
+}
+
+inline void run_job(team& t, std::size_t i) {
+  std::unique_ptr<job> const j = std::move(t.jobs[i]);
+  t.jobs.erase(t.jobs.begin() + static_cast<std::ptrdiff_t>(i));
+  j->run();
+}
+// The oldest of the most urgent kind among those that somebody wants.
+inline bool run_wanted_job(team& t) {
+  std::size_t best = t.jobs.size();
+  for (std::size_t i = 0; i < t.jobs.size(); ++i)
+    if (t.jobs[i]->wanted() && (best == t.jobs.size() || t.jobs[i]->order < t.jobs[best]->order))
+      best = i;
+  if (best == t.jobs.size()) return false;
+  run_job(t, best);
+  return true;
+}
+
+inline lane* later_in_warp(warp const& w, int than) {
+  std::uint64_t const after = w.ready & ~((std::uint64_t{2} << than) - 1);
+  return after ? w.lanes + __builtin_ctzll(after) : nullptr;
+}
+inline lane* next_in_turn(team& t) {
+  if (t.last)
+    if (lane* const l = later_in_warp(*t.last, t.last_lane)) return l;
+  warp* const all = t.warps.data();
+  warp* const end = all + t.warps.size();
+  warp* const from = t.last && t.last + 1 != end ? t.last + 1 : all;
+  for (warp* w = from; w != end; ++w)
+    if (w->ready) return w->lanes + __builtin_ctzll(w->ready);
+  for (warp* w = all; w != from; ++w)
+    if (w->ready) return w->lanes + __builtin_ctzll(w->ready);
+  return nullptr;
+}
+inline lane* next_at_random(team& t) {
+  std::size_t const n = t.warps.size(), first = t.draw(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    warp& w = t.warps[(first + i) % n];
+    if (!w.ready) continue;
+    unsigned const turn = static_cast<unsigned>(t.draw(64));
+    std::uint64_t const later = w.ready >> turn << turn;
+    return w.lanes + __builtin_ctzll(later ? later : w.ready);
+  }
+  return nullptr;
+}
+
+inline lane* run_next(team& t, lane* l) {
+  t.last = l->of, t.last_lane = l->index;
+  return l;
+}
+// Null: the OS thread decides.
+inline lane* pick(team& t) {
+  if (t.watcher) {
+    if (t.watched->ready) return run_next(t, t.watched->lanes + __builtin_ctzll(t.watched->ready));
+    model* const m = t.watcher;
+    t.watcher = nullptr;
+    m->warp_rests();
+  }
+  for (;;) {
+    if (t.is_random()) {
+      if (!t.jobs.empty() && t.draw(8) == 0) run_job(t, t.draw(t.jobs.size()));
+      if (t.has_company && t.draw(64) == 0) return nullptr;
+    }
+    if (lane* const l = t.is_random() ? next_at_random(t) : next_in_turn(t))
+      return run_next(t, l);
+    if (!run_wanted_job(t)) return nullptr;
+  }
+}
+
+inline void leave_for(lane& me, lane* next) {
+  if (next == &me) return;
+  if (next) run_lane(me.context, next);
+  else go_home(me);
+}
+
+// Until somebody wakes this lane.
+inline void park(lane& me, waiting const& w) {
+  me.wait = w;
+  me.of->ready &= ~(std::uint64_t{1} << me.index);
+  leave_for(me, pick(own_team(me)));
+}
+// A random schedule may go on with another lane here.
+inline void breathe(lane& me) {
+  team& t = own_team(me);
+  if (t.is_random() && t.draw(4) == 0) leave_for(me, pick(t));
+}
+
+inline void add_job(std::unique_ptr<job> j) {
+  team& t = own_team(self());
+  t.jobs.push_back(std::move(j));
+}
+
+}  // namespace tk::emulator

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Qualifiers, capabilities and sizes of the CPU. A worker is one thread of control that holds whole
+// tiles: one lane, every element.
+#pragma once
+#include <cstdint>
+
+// Tile operations are inlined into the loop over a task's steps, whatever their number.
+#define TK_DEVICE inline __attribute__((always_inline))
+#define TK_BOTH inline
+#define TK_ARGUMENT
+
+namespace tk::be {
+
+inline constexpr int warp_lanes = 1, worker_warps = 1, worker_lanes = 1, worker_rows = 16;
+inline constexpr bool has_async_products = false;
+inline constexpr int smem_bytes = 1 << 30;  // ordinary memory
+
+}  // namespace tk::be

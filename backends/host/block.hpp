@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// The block template (core/block.hpp): a thread does one task after another, loading a slot when
+// compute takes it. Where an op has several workers, each is a thread of its own for the time of a
+// task, so that they can wait for one another.
+#pragma once
+#include <exception>
+#include <thread>
+
+#include "backends/host/mma.hpp"
+#include "backends/host/sync.hpp"
+#include "core/block.hpp"
+
+namespace tk::be {
+
+template <block_op Op> struct worker_memory {
+  typename Op::stage stages[Op::stages];
+  typename Op::own own[Op::own_slots];
+  typename common_of<Op>::type common[1];
+};
+template <class Op> struct block_memory {
+  worker_memory<Op> of[Op::workers];
+  typename Op::scratch scratch[Op::workers];
+};
+template <class Op> struct meeting_places {
+  typename turns<Op::workers>::shared turn;
+  typename meeting<Op::workers>::shared all;
+};
+
+// What a worker of Op sees.
+template <class Op, class In, class Own, class Common> struct context {
+  worker w;
+  In in;
+  Own own;
+  Common common;
+  typename Op::scratch (&scratches)[Op::workers];
+  typename Op::scratch& scratch;
+  turns<Op::workers> turn;
+  meeting<Op::workers> all;
+};
+
+template <class Op>
+void run_worker(block_memory<Op>& m, meeting_places<Op>& places, typename Op::args const& a,
+                typename Op::task const& t, int id) {
+  auto& mine = m.of[id];
+  auto const fill_stage = [&](auto& s, int step) { Op::load(s, a, t, step, arrival{}); };
+  auto const fill_own = [&]([[maybe_unused]] auto& s, int) {
+    if constexpr (has_own<Op>) Op::load_own(s, a, t, id, arrival{});
+  };
+  auto const fill_common = [&]([[maybe_unused]] auto& s, int) {
+    if constexpr (has_common<Op>) Op::load_common(s, a, t, arrival{});
+  };
+  ring in(mine.stages, fill_stage);
+  ring own(mine.own, fill_own);
+  ring common(mine.common, fill_common);
+  context<Op, decltype(in), decltype(own), decltype(common)> c{
+      {id}, in, own, common, m.scratch, m.scratch[id], {places.turn, id},
+      meeting<Op::workers>(places.all)};
+  Op::compute(c, a, t);
+}
+
+template <class Op>
+void run_task(block_memory<Op>& m, typename Op::args const& a, typename Op::task const& t) {
+  meeting_places<Op> places;
+  if constexpr (Op::workers == 1) {
+    run_worker(m, places, a, t, 0);
+  } else {
+    std::jthread others[Op::workers - 1];
+    for (int id = 1; id < Op::workers; ++id)
+      others[id - 1] = std::jthread([&, id] { run_worker(m, places, a, t, id); });
+    run_worker(m, places, a, t, 0);
+  }
+}
+
+}  // namespace tk::be

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// What core/ needs to know of this backend: the register layout. A worker's one lane holds a whole
+// tile, row-major:
+//   (lane 0, element i) -> (row i / C, col i % C)
+#pragma once
+#include "backends/host/arithmetic.hpp"
+
+namespace tk::be {
+
+TK_DEVICE int worker_lane() { return 0; }
+
+template <int R, int C> struct fragment_map {
+  static_assert(R % 16 == 0 && C % 16 == 0, "a register tile's dimensions are multiples of 16");
+  static constexpr int rows = R, cols = C, lanes = 1, count = R * C, slots = R, shares = 16;
+  static constexpr int slot(int i) { return i / C; }
+  static constexpr int row(int slot) { return slot; }
+  static constexpr int col(int i) { return static_cast<int>(static_cast<unsigned>(i) % C); }
+  static constexpr int lane_row(int) { return 0; }
+  static constexpr int lane_col(int) { return 0; }
+  // The i-th element of the part-th V columns.
+  template <int V> static constexpr int part(int i, int part) {
+    return i / V * C + part * V + i % V;
+  }
+  // body(i, slot, share): sixteen neighbours belong to sixteen shares of a reduction. Elements go in
+  // pairs, so that i is known to be even or odd.
+  template <class Body> static TK_DEVICE void for_each(Body body) {
+    for (int slot = 0; slot < R; ++slot)
+      for (int first = 0; first < C / 2; first += 8)
+        for (int pair = 0; pair < 8; ++pair)
+          for (int odd = 0; odd < 2; ++odd)
+            body(2 * (slot * (C / 2) + first + pair) + odd, slot, 2 * pair + odd);
+  }
+};
+template <int R> struct column_map {
+  static constexpr int count = R;
+};
+
+// A row lies in one lane.
+template <class F> TK_DEVICE float across_row(float x, F) { return x; }
+
+}  // namespace tk::be

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Kernel arguments from tensors, and the run of a grid: over when launch returns.
+#pragma once
+#include "backends/host/block.hpp"
+#include "backends/host/grid.hpp"
+#include "backends/host/runtime.hpp"
+
+namespace tk::be {
+
+template <int R, int C, class T> source<T, R, C> read_from(tensor<T const> const& x) {
+  return {x};
+}
+template <int R, int C, class T> sink<T, R, C> write_to(tensor<T> const& x) { return {x}; }
+
+template <class Op> void launch(typename Op::args const& a, void*) {
+  int const tasks = Op::tasks(a);
+  if (tasks == 0) return;
+  grid::run(tasks, [&](auto& next) {
+    auto const memory = std::make_unique_for_overwrite<block_memory<Op>>();
+    for (int i = next(); i < tasks; i = next())
+      for (int rank = 0; rank < Op::cluster; ++rank)
+        run_task<Op>(*memory, a, Op::task_at(a, i, rank));
+  });
+}
+
+}  // namespace tk::be

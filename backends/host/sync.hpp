@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Rings, and the meeting places of workers. A slot is filled, by its reader's own thread, when it is
+// taken; slots follow one another in a circle, so that several may be held. Every worker has slots of
+// its own.
+#pragma once
+#include <atomic>
+#include <barrier>
+#include <optional>
+
+#include "backends/host/copy.hpp"
+
+namespace tk::be {
+
+template <class Slot, int N, class Fill> class ring {
+ public:
+  ring(Slot (&slots)[N], Fill fill) : slots_(slots), fill_(fill) {}
+  Slot& take() {
+    Slot& s = slots_[taken_ % N];
+    fill_(s, taken_++);
+    return s;
+  }
+  void release() {}
+  void release_when_stored() {}
+
+ private:
+  Slot (&slots_)[N];
+  Fill fill_;
+  int taken_ = 0;
+};
+
+// Workers take turns in a circle: what lies between await and pass runs in one worker at a time.
+template <int Workers> struct turns {
+  struct shared {
+    std::atomic<unsigned> passed{0};
+  };
+  shared& of;
+  int id;
+  void await() const {
+    if constexpr (Workers > 1)
+      for (unsigned n; (n = of.passed.load()) % Workers != static_cast<unsigned>(id);)
+        of.passed.wait(n);
+  }
+  void pass() const {
+    if constexpr (Workers > 1) {
+      ++of.passed;
+      of.passed.notify_all();
+    }
+  }
+};
+
+// Where the workers of a block meet, in two halves.
+template <int Workers> class meeting {
+ public:
+  struct shared {
+    std::barrier<> all{Workers};
+  };
+  explicit meeting(shared& of) : of_(of) {}
+  void arrive() {
+    if constexpr (Workers > 1) {
+      held_[arrived_ % 2].emplace(of_.all.arrive());
+      ++arrived_;
+    }
+  }
+  void await() {
+    if constexpr (Workers > 1) of_.all.wait(std::move(*held_[awaited_++ % 2]));
+  }
+
+ private:
+  shared& of_;
+  std::optional<std::barrier<>::arrival_token> held_[2];  // at most one arrival ahead
+  unsigned arrived_ = 0, awaited_ = 0;
+};
+
+}  // namespace tk::be

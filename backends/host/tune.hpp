@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Tile sizes by op, measured on a Xeon of the fourth generation (AVX-512, 48 KB L1, 2 MB L2 per core).
+#pragma once
+#include "backends/host/arch.hpp"
+
+namespace tk::be {
+
+// C tiles of M rows by N columns; `large` where enough of them keep the cores busy.
+struct gemm_tuning {
+  int workers, M, N, K, stages, cluster, group;
+};
+constexpr gemm_tuning tune_gemm(bool large) {
+  return large ? gemm_tuning{1, 128, 256, 256, 2, 1, 8} : gemm_tuning{1, 32, 64, 128, 2, 1, 8};
+}
+// Blocks of C that a launch must have before the large tiles pay.
+constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors) {
+  return large_tiles >= 2 * multiprocessors;
+}
+
+// Rows of queries and keys per step. Nothing runs ahead of anything.
+struct attention_tuning {
+  int workers, M, N, slots, own_slots;
+  bool ahead, turns;
+};
+constexpr attention_tuning tune_attention_forward(int d) {
+  return {1, 64, d <= 64 ? 256 : 128, 2, 1, false, false};
+}
+
+}  // namespace tk::be

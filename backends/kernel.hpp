@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// All that an op needs of the chosen backend: shared tiles and movement, products, the block
+// template, launch, tuning.
+#pragma once
+#include "backends/backend.hpp"
+
+#include TK_BACKEND(copy.hpp)
+#include TK_BACKEND(mma.hpp)
+#include TK_BACKEND(sync.hpp)
+#include TK_BACKEND(block.hpp)
+#include TK_BACKEND(launch.hpp)
+#include TK_BACKEND(tune.hpp)

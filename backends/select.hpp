@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// The one file that chooses a backend. CMake defines one TK_ARCH_* and, for a library whose device
+// code runs on the CPU lane by lane, TK_EMULATE. TK_BACKEND(file) names the chosen backend's file;
+// TK_VENDOR(file) one of the two that the emulator replaces (intrinsics.hpp, runtime.hpp).
+#pragma once
+
+#define TK_QUOTE_AS_IS(x) #x
+#define TK_QUOTE(x) TK_QUOTE_AS_IS(x)
+
+#if defined(TK_ARCH_SM_90A)
+#define TK_BACKEND_NAME sm_90
+#elif defined(TK_ARCH_GFX942)
+#define TK_BACKEND_NAME hip
+#else
+#define TK_BACKEND_NAME host
+#endif
+
+#define TK_BACKEND(file) TK_QUOTE(backends/TK_BACKEND_NAME/file)
+#if defined(TK_EMULATE)
+#define TK_VENDOR(file) TK_QUOTE(backends/emulator/TK_BACKEND_NAME/file)
+#else
+#define TK_VENDOR(file) TK_BACKEND(file)
+#endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// The block template (core/block.hpp): one warpgroup moves data, `Op::workers` warpgroups compute.
+// The movers, one warp for each ring, run ahead as far as slots are free, across tasks too. Blocks
+// of a cluster walk their tasks together and fetch shared tiles for one another, so a slot is free
+// when the workers of all of them have released it. Blocks are persistent. The mover of stages
+// decides what comes next and tells the others by tickets: in fixed rounds, or, where the arguments
+// have a counter `tickets` that is not null, on demand: the next task goes to
+// whichever block asks first. The counter is zero before a launch and again after it.
+#pragma once
+#include "backends/sm_90/mma.hpp"
+#include "backends/sm_90/sync.hpp"
+#include "core/block.hpp"
+
+namespace tk::be {
+
+template <block_op Op> struct block_memory {
+  using common = typename common_of<Op>::type;
+  static constexpr int movers = (has_own<Op> ? Op::workers : 0) + has_common<Op>;
+  static_assert(movers <= 3, "one warp moves stages, three are left for own and common tiles");
+  ring_memory<typename Op::stage, Op::stages> stages;
+  ring_memory<typename Op::own, Op::own_slots> own[Op::workers];
+  ring_memory<common, 1> commons;
+  typename Op::scratch scratch[Op::workers];
+  ring_memory<int, 2> tickets;
+  ring_barriers<Op::stages> stage_barriers;
+  ring_barriers<Op::own_slots> own_barriers[Op::workers];
+  ring_barriers<1> common_barriers;
+  ring_barriers<2> ticket_barriers;
+  std::uint64_t meeting_barrier;
+
+  TK_DEVICE void init() {
+    stage_barriers.init(Op::workers * Op::cluster);
+    for (auto& b : own_barriers) b.init(1);
+    common_barriers.init(Op::workers);
+    meeting<Op::workers>::init(meeting_barrier);
+    ticket_barriers.init(Op::workers + movers);
+    ptx::barrier_init_fence();
+  }
+};
+
+// The dealing end of tickets: every task this block does, and then one number past the last task.
+template <class Op, class Do>
+TK_DEVICE void deal(block_memory<Op>& m, typename Op::args const& a, int lane, Do body) {
+  feed<int, 2> out(m.tickets, m.ticket_barriers, 0, lane);
+  int const tasks = Op::tasks(a), teams = ptx::blocks() / Op::cluster;
+  for (int i = ptx::block() / Op::cluster;;) {
+    out.put([&](int& slot, arrival) {
+      if (lane == 0) slot = i;
+    });
+    if (i >= tasks) return;
+    body(i);
+    if constexpr (requires { a.tickets; }) {
+      static_assert(Op::cluster == 1, "tasks on demand are for blocks without a cluster");
+      if (a.tickets) {
+        if (lane == 0) i = teams + static_cast<int>(ptx::next_ticket(a.tickets, tasks - 1));
+        i = ptx::broadcast(i);
+        continue;
+      }
+    }
+    i += teams;
+  }
+}
+// The receiving end; `together` brings all lanes of the reader past the ticket before it is
+// released.
+template <class Op, class Together, class Do>
+TK_DEVICE void for_each_ticket(block_memory<Op>& m, typename Op::args const& a, int lane,
+                               Together together, Do body) {
+  ring<int, 2, 1> in(m.tickets, m.ticket_barriers, lane);
+  int const tasks = Op::tasks(a);
+  for (;;) {
+    int const i = in.take();
+    together();
+    in.release();
+    if (i >= tasks) return;
+    body(i);
+  }
+}
+
+// What a worker of Op sees.
+template <class Op> struct context {
+  worker w;
+  ring<typename Op::stage, Op::stages, Op::cluster> in;
+  ring<typename Op::own, Op::own_slots, 1> own;
+  ring<typename common_of<Op>::type, 1, 1> common;
+  typename Op::scratch (&scratches)[Op::workers];
+  typename Op::scratch& scratch;
+  turns<Op::workers> turn;
+  meeting<Op::workers> all;
+  TK_DEVICE context(block_memory<Op>& m, worker w)
+      : w(w),
+        in(m.stages, m.stage_barriers, w.lane()),
+        own(m.own[w.id()], m.own_barriers[w.id()], w.lane()),
+        common(m.commons, m.common_barriers, w.lane()),
+        scratches(m.scratch),
+        scratch(m.scratch[w.id()]),
+        turn{w},
+        all(m.meeting_barrier) {}
+};
+
+// The part of the mover in warp `warp`, with all its lanes.
+template <class Op>
+TK_DEVICE void move(block_memory<Op>& m, typename Op::args const& a, int warp, int rank) {
+  using memory = block_memory<Op>;
+  int const lane = ptx::thread() % warp_lanes, mover = warp - 1;
+  auto const together = [] { ptx::warp_sync(); };
+  if (warp == 0) {
+    feed<typename Op::stage, Op::stages> out(m.stages, m.stage_barriers, rank, lane);
+    deal<Op>(m, a, lane, [&](int i) {
+      auto const t = Op::task_at(a, i, rank);
+      for (int step = 0; step < t.steps; ++step)
+        out.put([&](auto& s, arrival done) { Op::load(s, a, t, step, done); });
+    });
+  } else if (has_common<Op> && mover == memory::movers - 1) {
+    if constexpr (has_common<Op>) {
+      feed<typename memory::common, 1> out(m.commons, m.common_barriers, rank, lane);
+      for_each_ticket<Op>(m, a, lane, together, [&](int i) {
+        out.put([&](auto& s, arrival done) {
+          Op::load_common(s, a, Op::task_at(a, i, rank), done);
+        });
+      });
+    }
+  } else if (mover < memory::movers) {
+    if constexpr (has_own<Op>) {
+      feed<typename Op::own, Op::own_slots> out(m.own[mover], m.own_barriers[mover], rank, lane);
+      for_each_ticket<Op>(m, a, lane, together, [&](int i) {
+        out.put([&](auto& s, arrival done) {
+          Op::load_own(s, a, Op::task_at(a, i, rank), mover, done);
+        });
+      });
+    }
+  }
+}
+
+template <class Op> inline constexpr int block_threads = worker_lanes * (Op::workers + 1);
+// Tiles begin at multiples of 1024 bytes; dynamic shared memory may begin anywhere.
+template <class Op> inline constexpr int block_smem_bytes = sizeof(block_memory<Op>) + 1024;
+
+template <class Op>
+TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename Op::args const a) {
+  auto const raw = reinterpret_cast<std::uintptr_t>(ptx::dynamic_smem());
+  auto& m = *reinterpret_cast<block_memory<Op>*>((raw + 1023) & ~std::uintptr_t{1023});
+  if (ptx::thread() == 0) m.init();
+  ptx::sync_block();
+  int const rank = Op::cluster > 1 ? ptx::cluster_rank() : 0;
+  if constexpr (Op::cluster > 1) ptx::cluster_sync();
+  // A broadcast tells ptxas that the role is the same in a whole warp, so that descriptors and ring
+  // positions live in uniform registers.
+  int const group = ptx::broadcast(ptx::thread() / worker_lanes);
+  if (group == 0) {
+    ptx::give_registers<mover_registers(Op::workers)>();
+    move<Op>(m, a, ptx::broadcast(ptx::thread() / warp_lanes), rank);
+  } else {
+    ptx::take_registers<worker_registers(Op::workers)>();
+    worker const w{group - 1};
+    context<Op> c(m, w);
+    c.turn.start();
+    for_each_ticket<Op>(
+        m, a, w.lane(), [&] { w.sync(); },
+        [&](int i) { Op::compute(c, a, Op::task_at(a, i, rank)); });
+    if (w.leader()) ptx::tma_store_done();
+  }
+  if constexpr (Op::cluster > 1) ptx::cluster_sync();
+}
+
+}  // namespace tk::be

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+// The instructions of sm_90a that the backend uses, one function each (PTX ISA 8.x: 9.7.13
+// mbarrier, 9.7.9.27 bulk tensor copies, 9.7.15 wgmma, setmaxnreg), and the special registers.
+// Shared addresses are 32-bit. The emulator replaces this file as a whole.
+#pragma once
+#include <cuda.h>
+
+#include "backends/sm_90/arch.hpp"
+#include "core/element.hpp"
+
+namespace tk::be::ptx {
+
+using tensor_map = CUtensorMap;
+
+// ---- where this lane is
+TK_DEVICE int thread() { return threadIdx.x; }
+TK_DEVICE int block() { return blockIdx.x; }
+TK_DEVICE int blocks() { return gridDim.x; }
+TK_DEVICE int cluster_rank() {
+  int rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+// Dynamic shared memory of the block; its alignment is whatever the launch gives (16 at least).
+TK_DEVICE char* dynamic_smem() {
+  extern __shared__ char tk_dynamic_smem[];
+  return tk_dynamic_smem;
+}
+TK_DEVICE std::uint32_t smem(void const* p) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
+}
+
+// ---- arithmetic
+TK_DEVICE float ex2(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+TK_DEVICE float lg2(float x) {
+  float y;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+TK_DEVICE float reciprocal(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+TK_DEVICE float max(float a, float b) { return fmaxf(a, b); }
+// Two numbers rounded to nearest even, `lo` in the lower half.
+TK_DEVICE std::uint32_t pack(bf16, float lo, float hi) {
+  std::uint32_t y;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(hi), "f"(lo));
+  return y;
+}
+TK_DEVICE std::uint32_t pack(fp16, float lo, float hi) {
+  std::uint32_t y;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(hi), "f"(lo));
+  return y;
+}
+TK_DEVICE float widen(bf16 x) { return __uint_as_float(std::uint32_t{x.bits} << 16); }
+TK_DEVICE float widen(fp16 x) {
+  float y;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
+  return y;
+}
+
+// ---- warp
+TK_DEVICE float shuffle_xor(float x, int mask) { return __shfl_xor_sync(0xffffffff, x, mask); }
+// The value of lane 0, known to the compiler as the same in the whole warp.
+TK_DEVICE int broadcast(int x) { return __shfl_sync(0xffffffff, x, 0); }
+TK_DEVICE void warp_sync() { __syncwarp(); }
+TK_DEVICE void sync_block() { __syncthreads(); }
+
+// ---- mbarrier
+TK_DEVICE void barrier_init(std::uint32_t bar, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(arrivals) : "memory");
+}
+TK_DEVICE void barrier_init_fence() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+TK_DEVICE void barrier_expect(std::uint32_t bar, int bytes) {
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(bytes)
+               : "memory");
+}
+TK_DEVICE void barrier_arrive(std::uint32_t bar) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory");
+}
+// Without .release.cluster: for that ptxas 13.0 emits MEMBAR.ALL.GPU, which cost a fifth of a GEMM.
+// The arrival says only that tiles have been read, so it publishes no writes.
+TK_DEVICE void barrier_arrive_at(std::uint32_t bar, int block) {
+  asm volatile(
+      "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(bar),
+      "r"(block)
+      : "memory");
+}
+TK_DEVICE void cluster_sync() {
+  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+}
+TK_DEVICE void barrier_wait(std::uint32_t bar, int phase) {
+  asm volatile(
+      "{\n.reg .pred done;\n"
+      "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@done bra over;\nbra again;\nover:\n}" ::"r"(bar),
+      "r"(phase)
+      : "memory");
+}
+
+// ---- named barriers and registers
+TK_DEVICE void named_sync(int id, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+TK_DEVICE void named_arrive(int id, int threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+template <int N> TK_DEVICE void give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N));
+}
+template <int N> TK_DEVICE void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N));
+}
+
+// ---- between blocks
+TK_DEVICE unsigned load_acquire(unsigned const* p) {
+  unsigned x;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(x) : "l"(p) : "memory");
+  return x;
+}
+TK_DEVICE void add_release(unsigned* p, unsigned x) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(p), "r"(x) : "memory");
+}
+
+// The old value of *p; p counts up to `last` and then starts again at 0.
+TK_DEVICE unsigned next_ticket(unsigned* p, unsigned last) { return atomicInc(p, last); }
+
+// ---- bulk tensor copies; coordinates innermost first
+#define TK_TMA(DIM, COORDS, LIST, BAR, MASK)                                                   \
+  TK_DEVICE void tma_load(std::uint32_t dst, tensor_map const* map, int const (&c)[DIM],           \
+                          std::uint32_t bar) {                                                     \
+    asm volatile("cp.async.bulk.tensor." #DIM                                                      \
+                 "d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {" LIST         \
+                 "}], [" BAR "];" ::"r"(dst),                                                      \
+                 "l"(map), COORDS, "r"(bar)                                                        \
+                 : "memory");                                                                      \
+  }                                                                                                \
+  TK_DEVICE void tma_load_to_all(std::uint32_t dst, tensor_map const* map, int const (&c)[DIM],    \
+                                 std::uint32_t bar, std::uint16_t blocks) {                        \
+    asm volatile("cp.async.bulk.tensor." #DIM                                                      \
+                 "d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], " \
+                 "[%1, {" LIST "}], [" BAR "], " MASK ";" ::"r"(dst),                               \
+                 "l"(map), COORDS, "r"(bar), "h"(blocks)                                           \
+                 : "memory");                                                                      \
+  }                                                                                                \
+  TK_DEVICE void tma_store(tensor_map const* map, int const (&c)[DIM], std::uint32_t src) {        \
+    asm volatile("cp.async.bulk.tensor." #DIM "d.global.shared::cta.bulk_group [%1, {" LIST        \
+                 "}], [%0];" ::"r"(src),                                                           \
+                 "l"(map), COORDS                                                                  \
+                 : "memory");                                                                      \
+  }                                                                                                \
+  TK_DEVICE void tma_store_add(tensor_map const* map, int const (&c)[DIM], std::uint32_t src) {    \
+    asm volatile("cp.reduce.async.bulk.tensor." #DIM                                               \
+                 "d.global.shared::cta.add.tile.bulk_group [%1, {" LIST "}], [%0];" ::"r"(src),    \
+                 "l"(map), COORDS                                                                  \
+                 : "memory");                                                                      \
+  }
+#define TK_C(i) "r"(c[i])
+#define TK_C2 TK_C(0), TK_C(1)
+#define TK_C3 TK_C2, TK_C(2)
+#define TK_C4 TK_C3, TK_C(3)
+#define TK_C5 TK_C4, TK_C(4)
+TK_TMA(1, TK_C(0), "%2", "%3", "%4")
+TK_TMA(2, TK_C2, "%2, %3", "%4", "%5")
+TK_TMA(3, TK_C3, "%2, %3, %4", "%5", "%6")
+TK_TMA(4, TK_C4, "%2, %3, %4, %5", "%6", "%7")
+TK_TMA(5, TK_C5, "%2, %3, %4, %5, %6", "%7", "%8")
+#undef TK_C
+#undef TK_C2
+#undef TK_C3
+#undef TK_C4
+#undef TK_C5
+#undef TK_TMA
+TK_DEVICE void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+template <int N> TK_DEVICE void tma_store_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(N) : "memory");
+}
+TK_DEVICE void tma_store_done() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+TK_DEVICE void proxy_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+TK_DEVICE void stmatrix(std::uint32_t dst, std::uint32_t a, std::uint32_t b, std::uint32_t c,
+                        std::uint32_t d) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(dst),
+               "r"(a), "r"(b), "r"(c), "r"(d)
+               : "memory");
+}
+
+TK_DEVICE void ldmatrix(std::uint32_t src, std::uint32_t& a, std::uint32_t& b, std::uint32_t& c,
+                        std::uint32_t& d) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+               : "r"(src)
+               : "memory");
+}
+// Contiguous bytes, a multiple of 16 at 16-byte boundaries.
+TK_DEVICE void bulk_load(std::uint32_t dst, void const* src, int bytes, std::uint32_t bar) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(dst),
+      "l"(src), "r"(bytes), "r"(bar)
+      : "memory");
+}
+TK_DEVICE void add_to_global(float* dst, float a, float b, float c, float d) {
+  asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(dst), "f"(a),
+               "f"(b), "f"(c), "f"(d)
+               : "memory");
+}
+
+// ---- wgmma
+TK_DEVICE void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+TK_DEVICE void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int N> TK_DEVICE void wgmma_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
+}
+// Orders ordinary uses of a register after the asm statements before it; emits nothing.
+TK_DEVICE void touch(float& x) { asm volatile("" : "+f"(x)::"memory"); }
+TK_DEVICE void touch(std::uint32_t& x) { asm volatile("" : "+r"(x)::"memory"); }
+
+// wgmma<T, N>::ss: d[64, N] (+)= A[64, 16] B[16, N], both in shared memory; rs: A in registers.
+// TransA = 1 reads A with its M dimension contiguous, TransB = 1 B with its N dimension.
+// a and b are the low words of descriptors (start and leading offset), HighA and HighB the high ones
+// (stride offset and swizzle), constants of a tile: adding in 32 bits halves the arithmetic between
+// two products.
+template <class T, int N> struct wgmma;
+#define TK_R10(x) \
+  "%" #x "0,%" #x "1,%" #x "2,%" #x "3,%" #x "4,%" #x "5,%" #x "6,%" #x "7,%" #x "8,%" #x "9,"
+#define TK_F8(i)                                                                              \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
+      "+f"(d[i + 6]), "+f"(d[i + 7])
+#define TK_F32(i) TK_F8(i), TK_F8(i + 8), TK_F8(i + 16), TK_F8(i + 24)
+#define TK_WGMMA(T, TYPE, N, REGS, OUT, O0, O1, O2, O3, O4, O5, O6, O7)                       \
+  template <> struct wgmma<T, N> {                                                               \
+    template <int TransA, int TransB, std::uint32_t HighA, std::uint32_t HighB>                  \
+    static TK_DEVICE void ss(float* d, std::uint32_t a, std::uint32_t b, int keep) {             \
+      asm volatile("{\n.reg .pred p;\n.reg .b64 a, b;\nsetp.ne.b32 p, " O2                       \
+                   ", 0;\nmov.b64 a, {" O0 ", " O5 "};\nmov.b64 b, {" O1 ", " O6                 \
+                   "};\nwgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE " {" REGS \
+                   "}, a, b, p, 1, 1, " O4 ", " O3 ";\n}"                                        \
+                   : OUT                                                                         \
+                   : "r"(a), "r"(b), "r"(keep), "n"(TransB), "n"(TransA), "n"(HighA), "n"(HighB) \
+                   : "memory");                                                                  \
+    }                                                                                            \
+    template <int TransB, std::uint32_t HighB>                                                   \
+    static TK_DEVICE void rs(float* d, std::uint32_t const* a, std::uint32_t b, int keep) {      \
+      asm volatile("{\n.reg .pred p;\n.reg .b64 b;\nsetp.ne.b32 p, " O5                          \
+                   ", 0;\nmov.b64 b, {" O4 ", " O7                                               \
+                   "};\nwgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE " {" REGS \
+                   "}, {" O0 ", " O1 ", " O2 ", " O3 "}, b, p, 1, 1, " O6 ";\n}"                 \
+                   : OUT                                                                         \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b), "r"(keep), "n"(TransB), \
+                     "n"(HighB)                                                                  \
+                   : "memory");                                                                  \
+    }                                                                                            \
+  };
+// One pair of instances for each n: registers, outputs, then the numbers of the eight inputs.
+#define TK_REGS "%0,%1,%2,%3,%4,%5,%6,%7"
+#define TK_OUT TK_F8(0)
+TK_WGMMA(bf16, "bf16", 16, TK_REGS, TK_OUT, "%8", "%9", "%10", "%11", "%12", "%13", "%14", "%15")
+TK_WGMMA(fp16, "f16", 16, TK_REGS, TK_OUT, "%8", "%9", "%10", "%11", "%12", "%13", "%14", "%15")
+#undef TK_REGS
+#undef TK_OUT
+#define TK_REGS TK_R10() "%10,%11,%12,%13,%14,%15"
+#define TK_OUT TK_F8(0), TK_F8(8)
+TK_WGMMA(bf16, "bf16", 32, TK_REGS, TK_OUT, "%16", "%17", "%18", "%19", "%20", "%21", "%22", "%23")
+TK_WGMMA(fp16, "f16", 32, TK_REGS, TK_OUT, "%16", "%17", "%18", "%19", "%20", "%21", "%22", "%23")
+#undef TK_REGS
+#undef TK_OUT
+#define TK_REGS TK_R10() TK_R10(1) "%20,%21,%22,%23"
+#define TK_OUT TK_F8(0), TK_F8(8), TK_F8(16)
+TK_WGMMA(bf16, "bf16", 48, TK_REGS, TK_OUT, "%24", "%25", "%26", "%27", "%28", "%29", "%30", "%31")
+TK_WGMMA(fp16, "f16", 48, TK_REGS, TK_OUT, "%24", "%25", "%26", "%27", "%28", "%29", "%30", "%31")
+#undef TK_REGS
+#undef TK_OUT
+#define TK_REGS TK_R10() TK_R10(1) TK_R10(2) "%30,%31"
+#define TK_OUT TK_F32(0)
+TK_WGMMA(bf16, "bf16", 64, TK_REGS, TK_OUT, "%32", "%33", "%34", "%35", "%36", "%37", "%38", "%39")
+TK_WGMMA(fp16, "f16", 64, TK_REGS, TK_OUT, "%32", "%33", "%34", "%35", "%36", "%37", "%38", "%39")
+#undef TK_REGS
+#undef TK_OUT
+#define TK_REGS TK_R10() TK_R10(1) TK_R10(2) "%30,%31,%32,%33,%34,%35,%36,%37,%38,%39"
+#define TK_OUT TK_F32(0), TK_F8(32)
+TK_WGMMA(bf16, "bf16", 80, TK_REGS, TK_OUT, "%40", "%41", "%42", "%43", "%44", "%45", "%46", "%47")
+TK_WGMMA(fp16, "f16", 80, TK_REGS, TK_OUT, "%40", "%41", "%42", "%43", "%44", "%45", "%46", "%47")
+#undef TK_REGS
+#undef TK_OUT
+#define TK_REGS TK_R10() TK_R10(1) TK_R10(2) TK_R10(3) "%40,%41,%42,%43,%44,%45,%46,%47"
+#define TK_OUT TK_F32(0), TK_F8(32), TK_F8(40)
+TK_WGMMA(bf16, "bf16", 96, TK_REGS, TK_OUT, "%48", "%49", "%50", "%51", "%52", "%53", "%54", "%55")
+TK_WGMMA(fp16, "f16", 96, TK_REGS, TK_OUT, "%48", "%49", "%50", "%51", "%52", "%53", "%54", "%55")
+#undef TK_REGS
+#undef TK_OUT
+#define TK_REGS TK_R10() TK_R10(1) TK_R10(2) TK_R10(3) TK_R10(4) "%50,%51,%52,%53,%54,%55"
+#define TK_OUT TK_F32(0), TK_F8(32), TK_F8(40), TK_F8(48)
+TK_WGMMA(bf16, "bf16", 112, TK_REGS, TK_OUT, "%56", "%57", "%58", "%59", "%60", "%61", "%62", "%63")
+TK_WGMMA(fp16, "f16", 112, TK_REGS, TK_OUT, "%56", "%57", "%58", "%59", "%60", "%61", "%62", "%63")
+#undef TK_REGS
+#undef TK_OUT
+#define TK_REGS TK_R10() TK_R10(1) TK_R10(2) TK_R10(3) TK_R10(4) TK_R10(5) "%60,%61,%62,%63"
+#define TK_OUT TK_F32(0), TK_F32(32)
+TK_WGMMA(bf16, "bf16", 128, TK_REGS, TK_OUT, "%64", "%65", "%66", "%67", "%68", "%69", "%70", "%71")
+TK_WGMMA(fp16, "f16", 128, TK_REGS, TK_OUT, "%64", "%65", "%66", "%67", "%68", "%69", "%70", "%71")
+#undef TK_REGS
+#undef TK_OUT
+#define TK_REGS TK_R10() TK_R10(1) TK_R10(2) TK_R10(3) TK_R10(4) TK_R10(5) TK_R10(6) "%70,%71"
+#define TK_OUT TK_F32(0), TK_F32(32), TK_F8(64)
+TK_WGMMA(bf16, "bf16", 144, TK_REGS, TK_OUT, "%72", "%73", "%74", "%75", "%76", "%77", "%78", "%79")
+TK_WGMMA(fp16, "f16", 144, TK_REGS, TK_OUT, "%72", "%73", "%74", "%75", "%76", "%77", "%78", "%79")
+#undef TK_REGS
+#undef TK_OUT
+#define TK_REGS TK_R10() TK_R10(1) TK_R10(2) TK_R10(3) TK_R10(4) TK_R10(5) TK_R10(6) "%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"
+#define TK_OUT TK_F32(0), TK_F32(32), TK_F8(64), TK_F8(72)
+TK_WGMMA(bf16, "bf16", 160, TK_REGS, TK_OUT, "%80", "%81", "%82", "%83", "%84", "%85", "%86", "%87")
+TK_WGMMA(fp16, "f16", 160, TK_REGS, TK_OUT, "%80", "%81", "%82", "%83", "%84", "%85", "%86", "%87")
+#undef TK_REGS
+#undef TK_OUT
+#define TK_REGS TK_R10() TK_R10(1) TK_R10(2) TK_R10(3) TK_R10(4) TK_R10(5) TK_R10(6) TK_R10(7) "%80,%81,%82,%83,%84,%85,%86,%87"
+#define TK_OUT TK_F32(0), TK_F32(32), TK_F8(64), TK_F8(72), TK_F8(80)
+TK_WGMMA(bf16, "bf16", 176, TK_REGS, TK_OUT, "%88", "%89", "%90", "%91", "%92", "%93", "%94", "%95")
+TK_WGMMA(fp16, "f16", 176, TK_REGS, TK_OUT, "%88", "%89", "%90", "%91", "%92", "%93", "%94", "%95")
+#undef TK_REGS
+#undef TK_OUT
+#define TK_REGS TK_R10() TK_R10(1) TK_R10(2) TK_R10(3) TK_R10(4) TK_R10(5) TK_R10(6) TK_R10(7) TK_R10(8) "%90,%91,%92,%93,%94,%95"
+#define TK_OUT TK_F32(0), TK_F32(32), TK_F32(64)
+TK_WGMMA(bf16, "bf16", 192, TK_REGS, TK_OUT, "%96", "%97", "%98", "%99", "%100", "%101", "%102", "%103")
+TK_WGMMA(fp16, "f16", 192, TK_REGS, TK_OUT, "%96", "%97", "%98", "%99", "%100", "%101", "%102", "%103")
+#undef TK_REGS
+#undef TK_OUT
+#define TK_REGS TK_R10() TK_R10(1) TK_R10(2) TK_R10(3) TK_R10(4) TK_R10(5) TK_R10(6) TK_R10(7) TK_R10(8) TK_R10(9) "%100,%101,%102,%103"
+#define TK_OUT TK_F32(0), TK_F32(32), TK_F32(64), TK_F8(96)
+TK_WGMMA(bf16, "bf16", 208, TK_REGS, TK_OUT, "%104", "%105", "%106", "%107", "%108", "%109", "%110", "%111")
+TK_WGMMA(fp16, "f16", 208, TK_REGS, TK_OUT, "%104", "%105", "%106", "%107", "%108", "%109", "%110", "%111")
+#undef TK_REGS
+#undef TK_OUT
+#define TK_REGS TK_R10() TK_R10(1) TK_R10(2) TK_R10(3) TK_R10(4) TK_R10(5) TK_R10(6) TK_R10(7) TK_R10(8) TK_R10(9) TK_R10(10) "%110,%111"
+#define TK_OUT TK_F32(0), TK_F32(32), TK_F32(64), TK_F8(96), TK_F8(104)
+TK_WGMMA(bf16, "bf16", 224, TK_REGS, TK_OUT, "%112", "%113", "%114", "%115", "%116", "%117", "%118", "%119")
+TK_WGMMA(fp16, "f16", 224, TK_REGS, TK_OUT, "%112", "%113", "%114", "%115", "%116", "%117", "%118", "%119")
+#undef TK_REGS
+#undef TK_OUT
+#define TK_REGS TK_R10() TK_R10(1) TK_R10(2) TK_R10(3) TK_R10(4) TK_R10(5) TK_R10(6) TK_R10(7) TK_R10(8) TK_R10(9) TK_R10(10) "%110,%111,%112,%113,%114,%115,%116,%117,%118,%119"
+#define TK_OUT TK_F32(0), TK_F32(32), TK_F32(64), TK_F8(96), TK_F8(104), TK_F8(112)
+TK_WGMMA(bf16, "bf16", 240, TK_REGS, TK_OUT, "%120", "%121", "%122", "%123", "%124", "%125", "%126", "%127")
+TK_WGMMA(fp16, "f16", 240, TK_REGS, TK_OUT, "%120", "%121", "%122", "%123", "%124", "%125", "%126", "%127")
+#undef TK_REGS
+#undef TK_OUT
+#define TK_REGS TK_R10() TK_R10(1) TK_R10(2) TK_R10(3) TK_R10(4) TK_R10(5) TK_R10(6) TK_R10(7) TK_R10(8) TK_R10(9) TK_R10(10) TK_R10(11) "%120,%121,%122,%123,%124,%125,%126,%127"
+#define TK_OUT TK_F32(0), TK_F32(32), TK_F32(64), TK_F32(96)
+TK_WGMMA(bf16, "bf16", 256, TK_REGS, TK_OUT, "%128", "%129", "%130", "%131", "%132", "%133", "%134", "%135")
+TK_WGMMA(fp16, "f16", 256, TK_REGS, TK_OUT, "%128", "%129", "%130", "%131", "%132", "%133", "%134", "%135")
+#undef TK_REGS
+#undef TK_OUT
+#undef TK_WGMMA
+#undef TK_R10
+#undef TK_F8
+#undef TK_F32
+
+}  // namespace tk::be::ptx

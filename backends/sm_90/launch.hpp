@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Host side: kernel arguments from tensors, and the launch of a persistent grid.
+#pragma once
+#include <algorithm>
+
+#include "backends/sm_90/block.hpp"
+
+#include TK_VENDOR(runtime.hpp)
+
+namespace tk::be {
+
+// The map whose box is one panel of an R x C tile; false where TMA's rules don't hold.
+template <int R, int C, class T> bool panel_map(rt::tensor_map& map, tensor<T> const& x) {
+  using element = std::remove_const_t<T>;
+  using tile = shared_tile<element, R, C>;
+  if (x.rows <= 0 || x.cols <= 0 || x.n0 <= 0 || x.n1 <= 0) return false;
+  auto const bytes = [](std::int64_t n) {
+    return static_cast<std::uint64_t>(n) * sizeof(element);
+  };
+  std::uint64_t const strides[] = {x.rows > 1 ? bytes(x.row_stride) : 16,
+                                   x.n0 > 1 ? bytes(x.stride0) : 16,
+                                   x.n1 > 1 ? bytes(x.stride1) : 16};
+  rt::tensor_map_spec spec{};
+  spec.base = const_cast<element*>(x.data);
+  spec.element_bytes = sizeof(element);
+  spec.is_bf16 = std::is_same_v<element, bf16>;
+  spec.rank = 4;
+  for (int i = 0; i < 3; ++i) {
+    if (strides[i] == 0 || strides[i] % 16 != 0 || strides[i] >> 40) return false;
+    spec.strides[i] = strides[i];
+  }
+  std::int64_t const sizes[] = {x.cols, x.rows, x.n0, x.n1};
+  for (int i = 0; i < 4; ++i) spec.sizes[i] = static_cast<std::uint64_t>(sizes[i]), spec.box[i] = 1;
+  spec.box[0] = tile::panel_cols;
+  spec.box[1] = R;
+  spec.swizzle_bytes = tile::swizzle::row_bytes;
+  return reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0 && rt::encode(map, spec);
+}
+
+template <int R, int C, class T> source<T, R, C> read_from(tensor<T const> const& x) {
+  source<T, R, C> s{};
+  s.x = x;
+  s.granule = granule_of(x);
+  s.tma = panel_map<R, C>(s.map, x);
+  return s;
+}
+template <int R, int C, class T> sink<T, R, C> write_to(tensor<T> const& x) {
+  sink<T, R, C> s{};
+  s.x = x;
+  s.granule = granule_of(x);
+  s.tma = panel_map<R, C>(s.map, x);
+  return s;
+}
+
+template <class Op> void launch(typename Op::args const& a, void* stream) {
+  static_assert(block_smem_bytes<Op> <= smem_bytes, "the op's tiles exceed a block's shared memory");
+  int const tasks = Op::tasks(a);
+  if (tasks == 0) return;
+  rt::require_chip();
+  int const teams = std::min(tasks, rt::multiprocessors() / Op::cluster);
+  rt::launch(run_block<Op>,
+             {teams * Op::cluster, block_threads<Op>, Op::cluster, block_smem_bytes<Op>, stream}, a);
+}
+
+}  // namespace tk::be

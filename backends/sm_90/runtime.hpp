@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// The CUDA runtime as TK uses it: memory, events, device query, TMA maps, launches. Throws tk::error
+// with the runtime's own words. The emulator replaces this file as a whole.
+#pragma once
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "core/status.hpp"
+
+namespace tk::be::rt {
+
+inline constexpr int dl_device_type = 2;  // kDLCUDA
+
+inline void check(cudaError_t e, char const* what) {
+  if (e != cudaSuccess)
+    throw error(status::runtime_error, std::string(what) + ": " + cudaGetErrorString(e));
+}
+
+// ---- memory, for tests and benchmarks
+inline void* allocate(std::size_t bytes) {
+  void* p = nullptr;
+  check(cudaMalloc(&p, bytes ? bytes : 1), "cudaMalloc");
+  return p;
+}
+inline void release(void* p) { static_cast<void>(cudaFree(p)); }
+inline void copy_in(void* device, void const* host, std::size_t bytes) {
+  check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "copy to the device");
+}
+inline void copy_out(void* host, void const* device, std::size_t bytes) {
+  check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "copy from the device");
+}
+inline void fill(void* device, int byte, std::size_t bytes) {
+  check(cudaMemset(device, byte, bytes), "cudaMemset");
+  check(cudaDeviceSynchronize(), "cudaMemset");
+}
+inline void fill_async(void* device, int byte, std::size_t bytes, void* stream) {
+  check(cudaMemsetAsync(device, byte, bytes, static_cast<cudaStream_t>(stream)), "cudaMemset");
+}
+inline void synchronize() { check(cudaDeviceSynchronize(), "synchronize"); }
+
+// ---- events
+class event {
+ public:
+  event() { check(cudaEventCreate(&e_), "cudaEventCreate"); }
+  ~event() { static_cast<void>(cudaEventDestroy(e_)); }
+  event(event const&) = delete;
+  event& operator=(event const&) = delete;
+  void record(void* stream) {
+    check(cudaEventRecord(e_, static_cast<cudaStream_t>(stream)), "cudaEventRecord");
+  }
+  friend float milliseconds(event const& from, event const& to) {
+    float ms = 0;
+    check(cudaEventSynchronize(to.e_), "cudaEventSynchronize");
+    check(cudaEventElapsedTime(&ms, from.e_, to.e_), "cudaEventElapsedTime");
+    return ms;
+  }
+
+ private:
+  cudaEvent_t e_ = nullptr;
+};
+
+// ---- device
+struct device_info {
+  std::string name;
+  int multiprocessors;
+  std::size_t memory_bytes, l2_bytes;
+};
+inline device_info device() {
+  int id = 0;
+  cudaDeviceProp p;
+  check(cudaGetDevice(&id), "cudaGetDevice");
+  check(cudaGetDeviceProperties(&p, id), "cudaGetDeviceProperties");
+  return {p.name, p.multiProcessorCount, p.totalGlobalMem, static_cast<std::size_t>(p.l2CacheSize)};
+}
+inline int current_device() {
+  int id = 0;
+  if (cudaError_t const e = cudaGetDevice(&id); e != cudaSuccess)
+    throw error(status::wrong_chip, std::string("no usable CUDA device: ") + cudaGetErrorString(e));
+  return id;
+}
+inline int attribute(cudaDeviceAttr what) {
+  int x = 0;
+  check(cudaDeviceGetAttribute(&x, what, current_device()), "cudaDeviceGetAttribute");
+  return x;
+}
+// Refuses a device other than compute capability 9.0.
+inline void require_chip() {
+  int const major = attribute(cudaDevAttrComputeCapabilityMajor);
+  int const minor = attribute(cudaDevAttrComputeCapabilityMinor);
+  if (major != 9 || minor != 0)
+    throw error(status::wrong_chip, "the library was built for compute capability 9.0; the device has " +
+                                        std::to_string(major) + "." + std::to_string(minor));
+}
+inline int multiprocessors() { return attribute(cudaDevAttrMultiProcessorCount); }
+
+// ---- TMA maps
+using tensor_map = CUtensorMap;
+
+// sizes and box innermost first; strides in bytes of the dimensions 1 and up.
+struct tensor_map_spec {
+  void* base;
+  int element_bytes;  // 2 (16-bit floats; `is_bf16` says which) or 4 (fp32)
+  bool is_bf16;
+  int rank;
+  std::uint64_t sizes[5], strides[4];
+  std::uint32_t box[5];
+  int swizzle_bytes;  // 0, 32, 64 or 128
+};
+
+// False where TMA's alignment rules don't hold (CUDA driver API, cuTensorMapEncodeTiled).
+inline bool encode(tensor_map& map, tensor_map_spec const& s) {
+  static auto const encode_tiled = [] {
+    void* f = nullptr;
+    cudaDriverEntryPointQueryResult found;
+    check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &f, 12000, cudaEnableDefault,
+                                           &found),
+          "cuTensorMapEncodeTiled");
+    return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(f);
+  }();
+  cuuint64_t sizes[5], strides[4];
+  cuuint32_t box[5], every[5];
+  for (int i = 0; i < s.rank; ++i) sizes[i] = s.sizes[i], box[i] = s.box[i], every[i] = 1;
+  for (int i = 0; i + 1 < s.rank; ++i) strides[i] = s.strides[i];
+  auto const type = s.element_bytes == 4 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
+                    : s.is_bf16          ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                         : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+  auto const swizzle = s.swizzle_bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                       : s.swizzle_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                       : s.swizzle_bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                                               : CU_TENSOR_MAP_SWIZZLE_NONE;
+  return encode_tiled(&map, type, s.rank, s.base, sizes, strides, box, every,
+                      CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+}
+
+// ---- launch
+struct launch_shape {
+  int blocks, threads, cluster;
+  std::size_t smem_bytes;
+  void* stream;
+};
+template <class Args>
+void launch(void (*kernel)(Args), launch_shape const& how,
+            std::type_identity_t<Args> const& args) {
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(how.smem_bytes)),
+        "shared memory of a kernel");
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {static_cast<unsigned>(how.cluster), 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = how.blocks;
+  config.blockDim = how.threads;
+  config.dynamicSmemBytes = how.smem_bytes;
+  config.stream = static_cast<cudaStream_t>(how.stream);
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  void* arguments[] = {const_cast<Args*>(&args)};
+  check(cudaLaunchKernelExC(&config, reinterpret_cast<void const*>(kernel), arguments), "launch");
+}
+
+}  // namespace tk::be::rt

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// Rings of shared-memory slots between movers and workers, and the meeting places of workers.
+// A slot has two mbarriers: `full` completes when its bytes have arrived, `empty` when every reader
+// has released it. A reader may hold several slots and releases the oldest.
+#pragma once
+#include "backends/sm_90/copy.hpp"
+
+namespace tk::be {
+
+template <class Slot, int N> struct ring_memory {
+  Slot slot[N];
+};
+template <int N> struct ring_barriers {
+  std::uint64_t full[N], empty[N];
+  TK_DEVICE void init(int readers) {
+    for (int i = 0; i < N; ++i) {
+      ptx::barrier_init(ptx::smem(&full[i]), 1);
+      ptx::barrier_init(ptx::smem(&empty[i]), readers);
+    }
+  }
+};
+
+template <int N> struct ring_place {
+  int slot = 0, phase = 0;
+  TK_DEVICE void next() {
+    if (++slot == N) slot = 0, phase ^= 1;
+  }
+};
+
+// The reading end.
+template <class Slot, int N, int Cluster> class ring {
+ public:
+  TK_DEVICE ring(ring_memory<Slot, N>& m, ring_barriers<N>& b, int lane)
+      : memory(m), barriers(b), lane(lane) {}
+  TK_DEVICE Slot& take() {
+    ptx::barrier_wait(ptx::smem(&barriers.full[front.slot]), front.phase);
+    Slot& s = memory.slot[front.slot];
+    front.next();
+    return s;
+  }
+  TK_DEVICE void release() {
+    auto const bar = ptx::smem(&barriers.empty[back.slot]);
+    if (lane < Cluster) {
+      if constexpr (Cluster == 1) ptx::barrier_arrive(bar);
+      else ptx::barrier_arrive_at(bar, lane);
+    }
+    back.next();
+  }
+  // For a slot from which one store_async of this worker has been issued: with two slots or more it
+  // is released at the next call, when that store has long been read.
+  TK_DEVICE void release_when_stored() {
+    if (N == 1 || holds) {
+      if (lane == 0) ptx::tma_store_read<(N > 1)>();
+      release();
+    }
+    holds = true;
+  }
+
+ private:
+  ring_memory<Slot, N>& memory;
+  ring_barriers<N>& barriers;
+  ring_place<N> front, back;
+  int lane;  // in its reader
+  bool holds = false;
+};
+
+// The filling end: all lanes of one warp.
+template <class Slot, int N> class feed {
+ public:
+  TK_DEVICE feed(ring_memory<Slot, N>& m, ring_barriers<N>& b, int rank, int lane)
+      : memory(m), barriers(b), rank(rank), lane(lane) {}
+  template <class Load> TK_DEVICE void put(Load load) {
+    ptx::barrier_wait(ptx::smem(&barriers.empty[at.slot]), at.phase ^ 1);
+    arrival const done{ptx::smem(&barriers.full[at.slot]), rank, lane};
+    load(memory.slot[at.slot], done);
+    if (lane == 0) ptx::barrier_arrive(done.bar);
+    at.next();
+  }
+
+ private:
+  ring_memory<Slot, N>& memory;
+  ring_barriers<N>& barriers;
+  ring_place<N> at;
+  int rank, lane;
+};
+
+// Workers take turns in a circle: what lies between await and pass runs in one worker at a time.
+// Every worker must take the same number of turns in a task. Advice only: it orders no memory.
+template <int Workers> struct turns {
+  worker w;
+  TK_DEVICE void start() const {
+    if (Workers > 1 && w.id() == Workers - 1) ptx::named_arrive(8, 2 * worker_lanes);
+  }
+  TK_DEVICE void await() const {
+    if (Workers > 1) ptx::named_sync(8 + w.id(), 2 * worker_lanes);
+  }
+  TK_DEVICE void pass() const {
+    if (Workers > 1) ptx::named_arrive(8 + (w.id() + 1) % Workers, 2 * worker_lanes);
+  }
+};
+
+// Where the workers of a block meet, in two halves: what a worker stored in shared memory before
+// its n-th arrive(), and what it had read, is settled for all after their n-th await(). A worker
+// may arrive once more before the others have awaited.
+template <int Workers> class meeting {
+ public:
+  TK_DEVICE static void init(std::uint64_t& bar) {
+    ptx::barrier_init(ptx::smem(&bar), worker_warps * Workers);
+  }
+  TK_DEVICE explicit meeting(std::uint64_t& bar) : bar(ptx::smem(&bar)) {}
+  TK_DEVICE void arrive() const {
+    ptx::warp_sync();
+    if (ptx::thread() % warp_lanes == 0) ptx::barrier_arrive(bar);
+  }
+  TK_DEVICE void await() {
+    ptx::barrier_wait(bar, phase);
+    phase ^= 1;
+  }
+
+ private:
+  std::uint32_t bar;
+  int phase = 0;
+};
+
+}  // namespace tk::be

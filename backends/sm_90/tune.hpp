@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Tile sizes by op, measured on an H200 (132 SMs, CUDA 13.0).
+#pragma once
+#include "backends/sm_90/arch.hpp"
+
+namespace tk::be {
+
+// C tiles of workers * M rows by N columns; `large` where enough of them fill the card.
+struct gemm_tuning {
+  int workers, M, N, K, stages, cluster, group;
+};
+constexpr gemm_tuning tune_gemm(bool large) {
+  return large ? gemm_tuning{2, 64, 256, 64, 4, 1, 16} : gemm_tuning{2, 64, 128, 64, 6, 1, 16};
+}
+// Blocks of C that a launch must have before the large tiles pay.
+constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors) {
+  return large_tiles * 4 >= multiprocessors * 3;
+}
+
+// Rows of queries per worker and keys per step; `ahead` issues the next scores before this step's
+// softmax, `turns` puts the workers in turn. Tiles of a worker: at most 192 registers a lane.
+struct attention_tuning {
+  int workers, M, N, slots, own_slots;
+  bool ahead, turns;
+};
+constexpr attention_tuning tune_attention_forward(int d) {
+  if (d <= 64) return {3, 64, 128, 10, 2, true, true};
+  if (d <= 128) return {2, 64, 176, 4, 1, true, false};
+  return {2, 64, 80, 4, 1, true, false};
+}
+
+}  // namespace tk::be

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs the cases of cases.txt through libtk_ops and, in the same process, through its peers.
+
+Peers are what PyTorch brings: cuBLAS and cuBLASLt for gemm, cuDNN and FlashAttention-2 for
+attention; on the CPU PyTorch's own kernels. Inputs are random normal. Each result is first checked
+against float64; then the calls take turns, each behind an overwritten L2 cache. The JSON has the
+form that `tk_bench run --json` writes; `share` is the rate at which a case's bytes moved, each
+once, as a share of the measured copy rate. Exit status: 0, or 1 if a result of tk was wrong or missing.
+
+usage: peers.py --lib libtk_ops.so [--json FILE] [--suite NAME] [--filter REGEX] [--repeats N]
+"""
+import argparse
+import contextlib
+import datetime
+import json
+import math
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import time
+import warnings
+
+import torch
+
+from tk_binding import DL_CPU, tk_library
+from torch_cases import attention_case, gemm_case, implementation, read_cases
+
+
+class clock:
+    """Times calls in ms: device events behind an overwritten cache, or the CPU's clock."""
+
+    def __init__(self, device):
+        self.device = device
+        # larger than any L2, and written for long enough that the call is queued meanwhile
+        self.flush = torch.empty(512 << 20, dtype=torch.uint8, device=device) \
+            if device != "cpu" else None
+
+    def time(self, x):
+        with x.context():
+            if self.device == "cpu":
+                start = time.perf_counter()
+                x.call()
+                return (time.perf_counter() - start) * 1e3
+            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            self.flush.zero_()
+            start.record()
+            x.call()
+            end.record()
+            end.synchronize()
+            return start.elapsed_time(end)
+
+    def time_all(self, implementations, repeats):
+        """The calls take turns, in alternating order, so that drift falls on all alike."""
+        ms = {x.name: [] for x in implementations}
+        for x in implementations:
+            for _ in range(3 if self.device != "cpu" else 1):
+                self.time(x)
+        for i in range(repeats):
+            for x in implementations if i % 2 == 0 else reversed(implementations):
+                ms[x.name].append(self.time(x))
+        return ms
+
+    def copy_rate(self):
+        """Bytes read and written in a second by a copy of 1 GiB (CPU: 256 MiB)."""
+        size = 1 << (30 if self.device != "cpu" else 28)
+        source, target = (torch.zeros(size, dtype=torch.uint8, device=self.device)
+                          for _ in range(2))
+        copy = implementation("copy", lambda: target.copy_(source))
+        return 2 * size / (statistics.median(self.time_all([copy], 10)["copy"]) * 1e-3)
+
+
+def run_tk(case, library):
+    """The checked implementation of tk: right, and the same bits twice. Raises if it is not."""
+    outputs = case.outputs()
+    tk = case.tk(library)
+    for x in outputs:
+        x.fill_(math.nan)
+    tk.call()
+    first = [x.clone() for x in outputs]
+    error, limit = case.compare(tk.results(None))
+    if not error <= limit:
+        raise RuntimeError(f"wrong: error {error:.3e}, limit {limit:.3e}")
+    for x in outputs:
+        x.fill_(math.nan)
+    tk.call()
+    if not all(torch.equal(x, y) for x, y in zip(outputs, first)):
+        raise RuntimeError("not repeatable: two calls gave different bits")
+    return tk, error
+
+
+def run_peer(case, peer):
+    """A peer's error; raises with the reason if it cannot run or computes something else."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            with peer.context():
+                returned = peer.call()
+        except (RuntimeError, TypeError, NotImplementedError) as failure:
+            reasons = [str(w.message).split(" (Triggered")[0] for w in caught]
+            raise RuntimeError(" ".join([str(failure).splitlines()[0]] + reasons)) from None
+    error, limit = case.compare(peer.results(returned))
+    if not error <= 10 * limit:
+        raise RuntimeError(f"another result: error {error:.3e}, limit {limit:.3e}")
+    return error
+
+
+def run_case(line, library, timer, repeats, copy_rate, notes):
+    torch.manual_seed(1)
+    case = {"gemm": gemm_case, "attention": attention_case}[line["suite"]](line, timer.device)
+    ready, errors = [], {}
+    try:
+        tk, errors["tk"] = run_tk(case, library)
+        ready.append(tk)
+    except RuntimeError as failure:
+        notes.append(f"FAILED {line['suite']} {line['case']}: {failure}")
+    for peer in case.peers():
+        try:
+            errors[peer.name] = run_peer(case, peer)
+            ready.append(peer)
+        except RuntimeError as failure:
+            notes.append(f"no {peer.name} in {line['suite']} {line['case']}: {failure}")
+    rows = []
+    for name, ms in timer.time_all(ready, repeats).items():
+        low, median, high = statistics.quantiles(ms, n=4, method="inclusive")
+        rows.append({"suite": line["suite"], "case": line["case"], "impl": name,
+                     "dtype": case.dtype, "ms": median, "ms_min": min(ms), "ms_iqr": high - low,
+                     "flops": case.flops, "bytes": case.bytes, "error": errors[name],
+                     "share": case.bytes / (median * 1e-3) / copy_rate})
+    return rows
+
+
+def show(line, rows):
+    """One line of the table: tk, then each peer with tk's speed as a multiple of the peer's."""
+    speed = {r["impl"]: r["flops"] / r["ms"] / 1e9 for r in rows}
+    own = speed.pop("tk", None)
+    text = f"{line['suite']:9s} {line['case']:33s} tk {own:7.4g}" if own else \
+        f"{line['suite']:9s} {line['case']:33s} tk       -"
+    for name, value in speed.items():
+        text += f"  {name} {value:6.4g}" + (f" x{own / value:5.3f}" if own else "")
+    print(text, flush=True)
+
+
+def show_summary(rows, notes):
+    ms = {(r["suite"], r["case"], r["impl"]): r["ms"] for r in rows}
+    ratios = {}
+    for (suite, case, impl), value in ms.items():
+        if impl != "tk" and (suite, case, "tk") in ms:
+            ratios.setdefault((suite, impl), []).append(value / ms[suite, case, "tk"])
+    for (suite, impl), values in ratios.items():
+        print(f"{suite}: tk is {statistics.geometric_mean(values):.3f} x {impl} in the geometric "
+              f"mean of {len(values)} cases, {min(values):.3f} to {max(values):.3f}")
+    for note in notes:
+        print(note[:300])
+
+
+def describe(library, device):
+    machine = {"library": library.version, "torch": torch.__version__}
+    if device == "cpu":
+        machine.update(device=platform.processor() or platform.machine(), cores=os.cpu_count())
+        return machine
+    p = torch.cuda.get_device_properties(0)
+    machine.update(device=p.name, multiprocessors=p.multi_processor_count,
+                   memory_bytes=p.total_memory, l2_bytes=getattr(p, "L2_cache_size", 0),
+                   cuda=torch.version.cuda, cudnn=torch.backends.cudnn.version())
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader", "--id=0"]
+        machine["driver"] = subprocess.run(query, capture_output=True, text=True, check=True,
+                                           timeout=20).stdout.strip()
+    return machine
+
+
+def commit():
+    here = os.path.dirname(os.path.abspath(__file__))
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        return subprocess.run(["git", "-C", here, "rev-parse", "HEAD"], capture_output=True,
+                              text=True, check=True, timeout=20).stdout.strip()
+    return "unknown"
+
+
+def arguments():
+    here = os.path.dirname(os.path.abspath(__file__))
+    p = argparse.ArgumentParser(description="tk beside its peers of PyTorch, checked and timed")
+    p.add_argument("--lib", required=True, help="path of libtk_ops.so")
+    p.add_argument("--json", help="file to write, anew after each case")
+    p.add_argument("--suite", choices=["gemm", "attention"])
+    p.add_argument("--filter", default="", help="regular expression, searched in 'suite case'")
+    p.add_argument("--quick", action="store_true", help="the small cases for CPUs")
+    p.add_argument("--repeats", type=int, default=20)
+    p.add_argument("--cases", default=os.path.join(here, "cases.txt"))
+    p.add_argument("--commit", default=None, help="recorded in the JSON; default: asks git")
+    given = p.parse_args()
+    if given.repeats < 2:
+        p.error("--repeats: at least 2, for the spread")
+    return given
+
+
+def main():
+    given = arguments()
+    library = tk_library(given.lib)
+    device = "cpu" if library.device_type == DL_CPU else "cuda"
+    pattern = re.compile(given.filter)
+    lines = [c for c in read_cases(given.cases) if c["quick"] == given.quick
+             and given.suite in (None, c["suite"]) and pattern.search(f"{c['suite']} {c['case']}")]
+    if not lines:
+        sys.exit("no case matches")
+    timer = clock(device)
+    copy_rate = timer.copy_rate()
+    document = {"machine": describe(library, device), "arch": library.version.split()[1],
+                "commit": given.commit or commit(),
+                "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+                "ceilings": {"copy_bytes_per_s": copy_rate}, "rows": []}
+    print(f"{document['machine']['device']}, {library.version}, torch {torch.__version__}, copy "
+          f"{copy_rate / 1e12:.2f} TB/s; TFLOP/s, medians of {given.repeats}; xR: tk / peer")
+    notes = []
+    for i, line in enumerate(lines):
+        if sys.stderr.isatty():
+            print(f"\r\033[K{i + 1}/{len(lines)} {line['case']}\r", end="", file=sys.stderr)
+        rows = run_case(line, library, timer, given.repeats, copy_rate, notes)
+        show(line, rows)
+        document["rows"] += rows
+        if given.json:
+            with open(given.json, "w", encoding="utf-8") as out:
+                json.dump(document, out, indent=1)
+    show_summary(document["rows"], notes)
+    sys.exit(1 if any(note.startswith("FAILED") for note in notes) else 0)
+
+
+if __name__ == "__main__":
+    with torch.inference_mode():
+        main()

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// What a run found: rows, written as JSON and as a table.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "benchmarks/benchmark.hpp"
+#include "benchmarks/stopwatch.hpp"
+
+namespace tk::bench {
+
+// Rows of one suite and case are comparable. `share` is the rate at which a case's bytes moved, each
+// once, as a share of the measured copy rate.
+struct row {
+  std::string suite, name, implementation;
+  dtype type;
+  timing time;
+  double flops, bytes, error, share;
+};
+
+struct report {
+  std::string commit;
+  double copy_bytes_per_s = 0;
+  std::vector<row> rows;
+  std::vector<std::string> failures, remarks;
+
+  void print_head(int repeats) const;
+  void print_case(bench_case const& x, std::vector<row> const& found) const;
+  void print_tail() const;  // geometric means over each peer's cases, failures, remarks
+  void write_json(std::string const& path) const;
+};
+
+}  // namespace tk::bench

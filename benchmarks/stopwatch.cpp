@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Device events around single calls (stopwatch.hpp). The flush is enqueued before the first event
+// and takes long enough for the host to enqueue the call behind it: no launch is waited for.
+#include "benchmarks/stopwatch.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+
+#include "backends/runtime.hpp"
+#include "benchmarks/peers.hpp"
+
+namespace tk::bench {
+namespace {
+
+constexpr bool on_cpu = be::rt::dl_device_type == kDLCPU;
+constexpr std::int64_t flush_bytes = std::int64_t{256} << 20;
+constexpr std::int64_t copy_bytes = std::int64_t{1} << (on_cpu ? 28 : 30);
+
+double quantile(std::vector<double> const& sorted, double q) {
+  double const at = q * static_cast<double>(sorted.size() - 1);
+  std::size_t const low = static_cast<std::size_t>(at), high = std::min(low + 1, sorted.size() - 1);
+  return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
+}
+
+timing summary(std::vector<double> ms) {
+  std::sort(ms.begin(), ms.end());
+  return {quantile(ms, 0.5), ms.front(), quantile(ms, 0.75) - quantile(ms, 0.25)};
+}
+
+// A copy inside device memory, which the runtime seam lacks: the driver's own, by name.
+std::function<void()> device_copy(void* to, void const* from, std::size_t bytes) {
+  if (on_cpu) return [=] { std::memcpy(to, from, bytes); };
+  bool const cuda = be::rt::dl_device_type == kDLCUDA;
+  shared_library const driver =
+      cuda ? shared_library{"libcuda.so.1"}
+           : shared_library{"libamdhip64.so", "libamdhip64.so.6", "libamdhip64.so.5"};
+  int (*copy)(void*, void const*, std::size_t, void*);
+  driver.find(copy, cuda ? "cuMemcpyDtoDAsync_v2" : "hipMemcpyDtoDAsync");
+  return [=] {
+    if (copy(to, from, bytes, nullptr) != 0) throw std::runtime_error("copy on the device failed");
+  };
+}
+
+}  // namespace
+
+stopwatch::stopwatch() {
+  if (!on_cpu) flushed_ = tensor(dtype::fp32, {flush_bytes / 4});
+}
+
+double stopwatch::time_once(std::function<void()> const& call) const {
+  be::rt::event start, end;
+  if (flushed_)
+    be::rt::fill_async(flushed_.data(), 0, static_cast<std::size_t>(flushed_.bytes()), nullptr);
+  start.record(nullptr);
+  call();
+  end.record(nullptr);
+  return static_cast<double>(milliseconds(start, end));
+}
+
+std::vector<timing> stopwatch::time(std::vector<implementation> const& list, int repeats,
+                                    double seconds) const {
+  std::vector<std::vector<double>> ms(list.size());
+  for (auto const& x : list)
+    for (int i = 0; i < (on_cpu ? 1 : 3); ++i) time_once(x.call);
+  auto const begin = std::chrono::steady_clock::now();
+  for (int r = 0; r < repeats; ++r) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      std::size_t const which = r % 2 == 0 ? i : list.size() - 1 - i;
+      ms[which].push_back(time_once(list[which].call));
+    }
+    std::chrono::duration<double> const taken = std::chrono::steady_clock::now() - begin;
+    if (r + 1 >= 3 && taken.count() > seconds) break;
+  }
+  std::vector<timing> all;
+  for (auto& x : ms) all.push_back(summary(std::move(x)));
+  return all;
+}
+
+double stopwatch::copy_rate() const {
+  tensor const from(dtype::fp32, {copy_bytes / 4}), to(dtype::fp32, {copy_bytes / 4});
+  be::rt::fill(from.data(), 0, static_cast<std::size_t>(from.bytes()));
+  be::rt::fill(to.data(), 0, static_cast<std::size_t>(to.bytes()));
+  implementation const copy{
+      "copy", device_copy(to.data(), from.data(), static_cast<std::size_t>(copy_bytes))};
+  return 2 * static_cast<double>(copy_bytes) / (time({copy}, 10, 10).front().ms * 1e-3);
+}
+
+}  // namespace tk::bench

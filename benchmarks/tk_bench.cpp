@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// tk_bench list | run: the cases of cases.txt through libtk_ops, each result checked against an
+// fp64 oracle and then timed beside the vendor's libraries that are found at run time. Exit status:
+// 0; 1 if a result was wrong, missing or not repeatable; other numbers for bad options.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/format.h>
+#include <fstream>
+#include <optional>
+#include <regex>
+#include <sstream>
+#include <stdexcept>
+
+#include "backends/runtime.hpp"
+#include "benchmarks/report.hpp"
+#include "tk_bench_config.hpp"  // made by CMake: built_in_cases, built_in_commit
+
+namespace tk::bench {
+namespace {
+
+struct options {
+  std::string suite, filter, json, cases_file, commit = built_in_commit;
+  bool quick = false;
+  std::optional<int> repeats;
+};
+
+std::string text_of_cases(options const& given) {
+  if (given.cases_file.empty()) return built_in_cases;
+  std::ifstream file(given.cases_file);
+  if (!file) throw std::runtime_error("cannot read " + given.cases_file);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<bench_case> chosen_cases(options const& given, bool all_sizes) {
+  std::vector<bench_case> chosen;
+  std::regex const pattern(given.filter);
+  for (bench_case& x : read_cases(text_of_cases(given)))
+    if ((all_sizes || x.quick == given.quick) && (given.suite.empty() || x.suite == given.suite) &&
+        std::regex_search(x.suite + " " + x.name, pattern))
+      chosen.push_back(std::move(x));
+  return chosen;
+}
+
+void fill_nan(benchmark& x) {
+  for (tensor* t : x.outputs()) t->fill_nan();
+}
+
+// Runs it on outputs full of NaN and compares; throws if the result is wrong.
+double checked_error(benchmark& x, implementation const& which, double tolerance) {
+  fill_nan(x);
+  which.call();
+  be::rt::synchronize();
+  verdict const v = x.compare(which);
+  if (!(v.error <= tolerance * v.limit))
+    throw std::runtime_error(fmt::format("wrong: error {:.3e}, limit {:.3e}", v.error, v.limit));
+  return v.error;
+}
+
+// Throws unless a second call gives the bits that the outputs hold.
+void check_repeatable(benchmark& x, implementation const& which) {
+  std::vector<std::vector<std::byte>> first;
+  for (tensor* t : x.outputs()) first.push_back(t->copy_out());
+  fill_nan(x);
+  which.call();
+  be::rt::synchronize();
+  for (std::size_t i = 0; i < first.size(); ++i)
+    if (x.outputs()[i]->copy_out() != first[i])
+      throw std::runtime_error("not repeatable: two calls gave different bits");
+}
+
+std::vector<row> run_case(bench_case const& c, options const& given, stopwatch const& watch,
+                          report& found) {
+  std::string const title = c.suite + " " + c.name;
+  auto const x = make_benchmark(c);
+  std::vector<implementation> ready;
+  std::vector<double> errors;
+  try {
+    implementation own = x->tk();
+    errors.push_back(checked_error(*x, own, 1));
+    check_repeatable(*x, own);
+    ready.push_back(std::move(own));
+  } catch (std::runtime_error const& fault) {
+    errors.clear();
+    found.failures.push_back(title + ": " + fault.what());
+  }
+  peer_list peers = x->peers();
+  for (implementation& peer : peers.present) {
+    try {  // a peer may round more often; ten limits off it computes something else
+      errors.push_back(checked_error(*x, peer, 10));
+      ready.push_back(std::move(peer));
+    } catch (std::runtime_error const& fault) { peers.absent.push_back({peer.name, fault.what()}); }
+  }
+  for (absence const& peer : peers.absent)
+    found.remarks.push_back(fmt::format("no {} in {}: {}", peer.name, title, peer.reason));
+  std::vector<row> rows;
+  auto const times = watch.time(ready, given.repeats.value_or(given.quick ? 5 : 20), 10);
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    double const share = x->bytes() / (times[i].ms * 1e-3) / found.copy_bytes_per_s;
+    rows.push_back({c.suite, c.name, ready[i].name, x->type(), times[i], x->flops(), x->bytes(),
+                    errors[i], share});
+  }
+  return rows;
+}
+
+void show_progress(std::string const& text) {
+  if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\033[K{}", text);
+}
+
+int run(options const& given) {
+  auto const cases = chosen_cases(given, false);
+  if (cases.empty()) throw std::runtime_error("no case matches; `tk_bench list` names them");
+  stopwatch const watch;
+  report found;
+  found.commit = given.commit;
+  found.copy_bytes_per_s = watch.copy_rate();
+  found.print_head(given.repeats.value_or(given.quick ? 5 : 20));
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    show_progress(fmt::format("{}/{} {}", i + 1, cases.size(), cases[i].name));
+    auto const rows = run_case(cases[i], given, watch, found);
+    show_progress("");
+    found.print_case(cases[i], rows);
+    found.rows.insert(found.rows.end(), rows.begin(), rows.end());
+    if (!given.json.empty()) found.write_json(given.json);
+  }
+  found.print_tail();
+  return found.failures.empty() ? 0 : 1;
+}
+
+int list(options const& given) {
+  for (bench_case const& x : chosen_cases(given, true)) {
+    std::string text = fmt::format("{:9s} {:33s}", x.suite, x.name);
+    for (auto const& [key, value] : x.words) text += fmt::format(" {}={}", key, value);
+    fmt::print("{}{}\n", text, x.quick ? " quick" : "");
+  }
+  return 0;
+}
+
+void add_choice(CLI::App& command, options& given) {
+  command.add_option("--suite", given.suite, "gemm or attention")
+      ->check(CLI::IsMember({"gemm", "attention"}));
+  command.add_option("--filter", given.filter, "regular expression, searched in 'suite case'");
+  command.add_option("--cases", given.cases_file, "a file to read in place of the built-in cases");
+}
+
+}  // namespace
+}  // namespace tk::bench
+
+int main(int argc, char** argv) {
+  tk::bench::options given;
+  CLI::App app{"tk_bench: checks TK's kernels and times them beside their peers"};
+  app.require_subcommand(1);
+  auto* const list = app.add_subcommand("list", "the suites and their cases");
+  auto* const run = app.add_subcommand("run", "check and time");
+  tk::bench::add_choice(*list, given);
+  tk::bench::add_choice(*run, given);
+  run->add_flag("--quick", given.quick, "the small cases, for CPUs");
+  run->add_option("--json", given.json, "a file to write, anew after each case");
+  run->add_option("--repeats", given.repeats, "timed calls; 20, or 5 with --quick")
+      ->check(CLI::PositiveNumber);
+  run->add_option("--commit", given.commit, "recorded in the JSON");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return *list ? tk::bench::list(given) : tk::bench::run(given);
+  } catch (std::exception const& fault) {
+    fmt::print(stderr, "tk_bench: {}\n", fault.what());
+    return 1;
+  }
+}

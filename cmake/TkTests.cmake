@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+# tk_test(<folder>.<name> SOURCES <files> [LIBRARIES <targets>] [ARCHES <archs>] [DEVICE] [PARTS <n>]
+#         [TIMEOUT <seconds>])
+# makes a doctest program of each part and a ctest entry that runs it. DEVICE: the sources hold device
+# code. PARTS: n programs, with TK_PART = 0..n-1 defined. A program in which no case ran fails.
+# ARCHES: only where TK_ARCH is one of them.
+#
+# tk_compile_tests(<file>) reads the expectations of a file in tests/compile.
+include_guard()
+find_package(doctest QUIET)
+if(NOT doctest_FOUND)
+  tk_stop("the tests need doctest: apt-get install doctest-dev, or add -DTK_BUILD_TESTS=OFF.")
+endif()
+
+set(tk_doctest_main ${PROJECT_BINARY_DIR}/doctest_main.cpp)
+file(CONFIGURE OUTPUT ${tk_doctest_main}
+     CONTENT "#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN\n#include <doctest/doctest.h>\n")
+add_library(tk_doctest_main OBJECT ${tk_doctest_main})
+target_link_libraries(tk_doctest_main PUBLIC doctest::doctest PRIVATE tk_flags)
+
+function(tk_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg DEVICE "PARTS;TIMEOUT" "SOURCES;LIBRARIES;ARCHES")
+  if(arg_ARCHES AND NOT TK_TARGET IN_LIST arg_ARCHES)
+    return()
+  endif()
+  if(arg_DEVICE)
+    tk_device_sources(${arg_SOURCES})
+  endif()
+  foreach(default PARTS:1 TIMEOUT:300)
+    string(REGEX MATCH "(.*):(.*)" default ${default})
+    if(NOT arg_${CMAKE_MATCH_1})
+      set(arg_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
+    endif()
+  endforeach()
+  if(TK_SANITIZE)
+    math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 10")
+  endif()
+
+  math(EXPR last "${arg_PARTS} - 1")
+  foreach(part RANGE ${last})
+    set(program ${name})
+    if(last)
+      set(program ${name}.${part})
+    endif()
+    add_executable(${program} ${arg_SOURCES})
+    target_compile_definitions(${program} PRIVATE TK_PART=${part} TK_PARTS=${arg_PARTS})
+    target_link_libraries(${program} PRIVATE ${arg_LIBRARIES} tk_doctest_main tk_core tk_flags)
+    set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CXX)
+    add_test(NAME ${program} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${program} PROPERTIES
+      TIMEOUT ${arg_TIMEOUT} FAIL_REGULAR_EXPRESSION "test cases: +0 "
+      ENVIRONMENT "OMP_PROC_BIND=false;OMP_WAIT_POLICY=passive")
+  endforeach()
+endfunction()
+
+# The command that compiles a program as device code, for tests that only look at the compiler's word.
+add_library(tk_compile_probe OBJECT EXCLUDE_FROM_ALL ${tk_doctest_main})
+target_link_libraries(tk_compile_probe PRIVATE tk_core)
+set(tk_compile_command ${PROJECT_BINARY_DIR}/compile_command.cmake)
+if(TK_DEVICE STREQUAL CUDA)
+  set(tk_command ${CMAKE_CUDA_COMPILER} -ccbin ${CMAKE_CXX_COMPILER} -std=c++20 -x cu
+      --expt-relaxed-constexpr -gencode arch=compute_90a,code=sm_90a -c -o /dev/null)
+elseif(TK_DEVICE STREQUAL HIP)
+  set(tk_command ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only ${TK_HIP_FLAGS})
+else()
+  set(tk_command ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only -Wno-unknown-pragmas)
+endif()
+file(GENERATE OUTPUT ${tk_compile_command} CONTENT
+"set(command [==[${tk_command}]==])
+set(includes [==[$<TARGET_PROPERTY:INCLUDE_DIRECTORIES>]==])
+set(defines [==[$<TARGET_PROPERTY:COMPILE_DEFINITIONS>]==])\n" TARGET tk_compile_probe)
+
+function(tk_compile_tests file)
+  cmake_path(GET file STEM name)
+  file(STRINGS ${file} lines REGEX "^// expect")
+  set(control ON)
+  foreach(line IN LISTS lines)
+    if(NOT line MATCHES "^// expect ?([A-Za-z0-9_]*): (.+)$")
+      tk_stop("${file}: '${line}' is not '// expect: regex' nor '// expect CASE: regex'.")
+    endif()
+    set(case "${CMAKE_MATCH_1}")
+    set(expect "${CMAKE_MATCH_2}")
+    set(test compile.${name})
+    if(case)
+      set(test compile.${name}.${case})
+    else()
+      set(control OFF)
+    endif()
+    add_test(NAME ${test} COMMAND ${CMAKE_COMMAND} -DCOMMAND=${tk_compile_command} -DFILE=${file}
+             -DCASE=${case} "-DEXPECT=${expect}" -P ${PROJECT_SOURCE_DIR}/cmake/compile_test.cmake)
+  endforeach()
+  if(control)
+    add_test(NAME compile.${name} COMMAND ${CMAKE_COMMAND} -DCOMMAND=${tk_compile_command}
+             -DFILE=${file} -P ${PROJECT_SOURCE_DIR}/cmake/compile_test.cmake)
+  endif()
+endfunction()

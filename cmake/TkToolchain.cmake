@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+# Flags and languages, after project(). Gives
+#   tk_flags                    INTERFACE: the flags of every source of this project, not exported
+#   tk_device_sources(files)    marks files that hold device code: compiled by nvcc, as HIP, or, for
+#                               the host and emulated, as they are
+include_guard()
+tk_check_cxx()
+if(TK_DEVICE STREQUAL CUDA)
+  tk_enable_cuda()
+elseif(TK_DEVICE STREQUAL HIP)
+  tk_find_hip_runtime()
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)  # a build folder can be carried to another machine
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+# Device code is logged (cmake/log_compile.sh), everything goes through ccache where there is one.
+find_program(TK_CCACHE ccache)
+mark_as_advanced(TK_CCACHE)
+set(tk_ccache "")
+if(TK_CCACHE)
+  set(tk_ccache ${TK_CCACHE})
+endif()
+set(CMAKE_CXX_COMPILER_LAUNCHER ${tk_ccache})
+if(TK_DEVICE STREQUAL CUDA)
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CURRENT_LIST_DIR}/log_compile.sh ${tk_ccache})
+elseif(TK_DEVICE STREQUAL HIP)
+  list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_CURRENT_LIST_DIR}/log_compile.sh)
+  list(APPEND TK_HIP_FLAGS -Rpass-analysis=kernel-resource-usage)
+endif()
+
+add_library(tk_flags INTERFACE)
+set(tk_warnings -Wall -Wextra -Wno-unknown-pragmas)  # #pragma unroll
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  list(APPEND tk_warnings -Wno-array-bounds -Wno-stringop-overflow)  # false alarms inside std::sort
+endif()
+if(TK_WERROR)
+  list(APPEND tk_warnings -Werror)
+endif()
+target_compile_options(tk_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${tk_warnings}>)
+if(TK_DEVICE STREQUAL CUDA)
+  # nvcc's own stubs warn under -Wextra.
+  target_compile_options(tk_flags INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;\
+-Xptxas=-v;-Xcompiler=-Wall,-Wno-unknown-pragmas>")
+  if(TK_WERROR)
+    target_compile_options(tk_flags INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>")
+  endif()
+elseif(TK_DEVICE STREQUAL CXX AND TK_HOST_MARCH)
+  # Device code runs on this CPU, natively or emulated.
+  target_compile_options(tk_flags INTERFACE -march=${TK_HOST_MARCH})
+endif()
+
+if(TK_SANITIZE STREQUAL address)
+  set(tk_sanitize -fsanitize=address,undefined -fno-sanitize-recover=undefined)
+elseif(TK_SANITIZE STREQUAL thread)
+  set(tk_sanitize -fsanitize=thread)
+elseif(TK_SANITIZE)
+  tk_stop("TK_SANITIZE=${TK_SANITIZE} is unknown; choose address, thread or nothing.")
+endif()
+if(TK_SANITIZE)
+  if(NOT TK_DEVICE STREQUAL CXX)
+    tk_stop("TK_SANITIZE works for the host and for emulated chips; add -DTK_EMULATE=ON.")
+  endif()
+  target_compile_options(tk_flags INTERFACE ${tk_sanitize} -g1 -fno-omit-frame-pointer)
+  target_link_options(tk_flags INTERFACE ${tk_sanitize})
+endif()
+
+function(tk_device_sources)
+  if(TK_DEVICE STREQUAL CUDA)
+    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
+  elseif(TK_DEVICE STREQUAL HIP)
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${TK_HIP_FLAGS}")
+  endif()
+endfunction()

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Activation functions as functors for map<F>(tile), fp32.
+// gelu_erf takes erf from Abramowitz and Stegun 7.1.26, |error| < 1.5e-7, in the form that keeps
+// 1 + erf exact in the negative tail.
+#pragma once
+#include "backends/backend.hpp"
+
+namespace tk {
+
+inline constexpr float log2_e = 1.4426950408889634f, ln_2 = 0.6931471805599453f;
+
+TK_DEVICE float sigmoid(float x) { return be::reciprocal(1.f + be::exp2(-log2_e * x)); }
+
+struct relu {
+  TK_DEVICE float operator()(float x) const { return be::max(x, 0.f); }
+};
+struct silu {
+  TK_DEVICE float operator()(float x) const { return x * sigmoid(x); }
+};
+struct gelu_tanh {  // x/2 (1 + tanh u) = x sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3)
+  TK_DEVICE float operator()(float x) const {
+    return x * sigmoid(1.5957691216057308f * x * (1.f + 0.044715f * x * x));
+  }
+};
+struct gelu_erf {  // x/2 erfc(-x / sqrt 2)
+  TK_DEVICE float operator()(float x) const {
+    float const z = be::max(x, -x) * 0.7071067811865476f;
+    float const t = be::reciprocal(1.f + 0.3275911f * z);
+    float const poly =
+        t * (0.254829592f +
+             t * (-0.284496736f + t * (1.421413741f + t * (-1.453152027f + t * 1.061405429f))));
+    float const tail = poly * be::exp2(-log2_e * z * z);  // erfc(z)
+    return 0.5f * x * (x < 0 ? tail : 2.f - tail);
+  }
+};
+
+}  // namespace tk

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// The block template's contract with an op. A launch has tasks(args) tasks; a block does some of
+// them, one after another, with Op::workers workers. For each task
+//   load(stage, args, task, step, done)      fills the slot of one step, 0 <= step < task.steps
+//   load_own(own, args, task, worker, done)  fills what one worker reads through the whole task
+//   load_common(common, args, task, done)    fills what all of them do (optional)
+//   compute(context, args, task)             runs once per worker; it takes every slot once, in order
+// The backend decides who runs what, and when. In compute, context has
+//   w                     this worker: id(), lane(), leader(), sync()
+//   in, own, common       rings: take() the next slot, release() the oldest one taken
+//   scratch, scratches    this worker's own scratch memory, and every worker's
+//   turn.await()/pass()   workers in turn, each the same number of times in a task; orders no memory
+//   all.arrive()/await()  the workers' barrier in two halves
+// All workers of a block take and release the same slots in the same order.
+#pragma once
+#include <concepts>
+#include <type_traits>
+
+#include "core/tile.hpp"
+
+namespace tk {
+
+struct no_memory {};
+
+template <class Op> struct common_of {
+  using type = no_memory;
+};
+template <class Op>
+  requires requires { typename Op::common; }
+struct common_of<Op> {
+  using type = typename Op::common;
+};
+template <class Op> inline constexpr bool has_own = !std::is_empty_v<typename Op::own>;
+template <class Op>
+inline constexpr bool has_common = !std::is_empty_v<typename common_of<Op>::type>;
+
+template <class Op>
+concept block_op = requires(typename Op::args const& a) {
+  typename Op::stage;
+  typename Op::own;
+  typename Op::scratch;
+  typename Op::task;
+  { Op::workers } -> std::convertible_to<int>;
+  { Op::cluster } -> std::convertible_to<int>;
+  { Op::stages } -> std::convertible_to<int>;
+  { Op::own_slots } -> std::convertible_to<int>;
+  { Op::tasks(a) } -> std::same_as<int>;
+  { Op::task_at(a, 0, 0) } -> std::same_as<typename Op::task>;
+  { Op::task_at(a, 0, 0).steps } -> std::convertible_to<int>;
+};
+
+}  // namespace tk

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// Element-wise expressions over tiles, columns, rows and numbers.
+// Column arithmetic is computed at once (a few registers); tile arithmetic is lazy, and is
+// evaluated in one pass over the registers where it is assigned, reduced, cast or stored. A lazy
+// expression cannot be kept: assignment and operators take it only as a temporary, so it never
+// outlives what it refers to. Arithmetic is fp32.
+#pragma once
+#include "core/tensor.hpp"
+#include "core/tile.hpp"
+
+namespace tk {
+
+// ---- how an expression holds an operand
+struct nothing {
+  static constexpr int rows = 1, cols = 1;
+};
+template <class F, class A, class B = nothing> struct lazy;
+
+template <class X> struct operand {  // a number
+  static constexpr int rows = 1, cols = 1;
+  float x;
+  template <class Map> TK_DEVICE float element(int, int) const { return x; }
+};
+template <int R> struct operand<reg_col<float, R>> {
+  static constexpr int rows = R, cols = 1;
+  reg_col<float, R> x;
+  template <class Map> TK_DEVICE float element(int, int slot) const { return x.e[slot]; }
+};
+template <int R, int C> struct operand<reg_tile<float, R, C>> {
+  static constexpr int rows = R, cols = C;
+  reg_tile<float, R, C> const& x;
+  template <class Map> TK_DEVICE float element(int i, int) const { return x.e[i]; }
+};
+template <class T, int R, int C> struct operand<reg_tile<T, R, C>> {
+  static constexpr int rows = R, cols = C;
+  reg_tile<T, R, C> const& x;
+  template <class Map> TK_DEVICE float element(int i, int) const { return x.value(i); }
+};
+template <class F, class A, class B> struct operand<lazy<F, A, B>> {
+  static constexpr int rows = lazy<F, A, B>::rows, cols = lazy<F, A, B>::cols;
+  lazy<F, A, B> x;
+  template <class Map> TK_DEVICE float element(int i, int slot) const {
+    return x.template element<Map>(i, slot);
+  }
+};
+
+// A row of values, one per column, in shared or global memory, read where it is used; columns from
+// `left` on are 0.
+template <class T, int C> struct row_of {
+  T const* x;
+  int left;
+};
+template <class T, int C> struct operand<row_of<T, C>> {
+  static constexpr int rows = 1, cols = C;
+  row_of<T, C> x;
+  template <class Map> TK_DEVICE float element(int i, int) const {
+    int const col = Map::lane_col(be::worker_lane()) + Map::col(i);
+    return col < x.left ? be::widen(x.x[col]) : 0.f;
+  }
+};
+
+template <class F, class A, class B> struct lazy {
+  static_assert(A::rows == B::rows || A::rows == 1 || B::rows == 1, "operands differ in rows");
+  static_assert(A::cols == B::cols || A::cols == 1 || B::cols == 1, "operands differ in columns");
+  static constexpr int rows = A::rows > B::rows ? A::rows : B::rows;
+  static constexpr int cols = A::cols > B::cols ? A::cols : B::cols;
+  A a;
+  [[no_unique_address]] B b;
+  template <class Map> TK_DEVICE float element(int i, int slot) const {
+    if constexpr (std::is_same_v<B, nothing>) return F{}(a.template element<Map>(i, slot));
+    else return F{}(a.template element<Map>(i, slot), b.template element<Map>(i, slot));
+  }
+};
+
+// ---- what may meet what
+template <class F, class A, class B> inline constexpr bool is_lazy<lazy<F, A, B>> = true;
+template <class X> inline constexpr bool is_tile = is_lazy<X>;
+template <class T, int R, int C> inline constexpr bool is_tile<reg_tile<T, R, C>> = true;
+template <class X> inline constexpr bool is_col = false;
+template <int R> inline constexpr bool is_col<reg_col<float, R>> = true;
+template <class X> inline constexpr bool is_row = false;  // rows meet tiles only
+template <class T, int C> inline constexpr bool is_row<row_of<T, C>> = true;
+
+template <class X, class D = std::remove_cvref_t<X>>
+concept held = is_col<D> || is_row<D> ||
+               (is_tile<D> && !(is_lazy<D> && std::is_lvalue_reference_v<X>));
+
+template <class F, class A, class B> TK_DEVICE auto combine(A const& a, B const& b) {
+  using x = operand<A>;
+  using y = operand<B>;
+  lazy<F, x, y> e{{a}, {b}};
+  if constexpr (is_tile<A> || is_tile<B> || is_row<A> || is_row<B>) return e;
+  else return reg_col<float, lazy<F, x, y>::rows>(e);
+}
+
+// Numbers come by value: a reference to a static constexpr member does not exist on a device.
+#define TK_BINARY(NAME, FUNCTOR, RESULT)                                           \
+  struct FUNCTOR {                                                                 \
+    TK_DEVICE float operator()(float a, float b) const { return RESULT; }          \
+  };                                                                               \
+  template <held A, held B> TK_DEVICE auto NAME(A&& a, B&& b) {                    \
+    return combine<FUNCTOR, std::remove_cvref_t<A>, std::remove_cvref_t<B>>(a, b); \
+  }                                                                                \
+  template <held A> TK_DEVICE auto NAME(A&& a, float b) {                          \
+    return combine<FUNCTOR, std::remove_cvref_t<A>, float>(a, b);                  \
+  }                                                                                \
+  template <held B> TK_DEVICE auto NAME(float a, B&& b) {                          \
+    return combine<FUNCTOR, float, std::remove_cvref_t<B>>(a, b);                  \
+  }
+TK_BINARY(operator+, plus, a + b)
+TK_BINARY(operator-, minus, a - b)
+TK_BINARY(operator*, times, a* b)
+TK_BINARY(operator/, divided, a / b)
+TK_BINARY(max, larger, be::max(a, b))
+TK_BINARY(min, smaller, be::min(a, b))
+#undef TK_BINARY
+
+#define TK_UNARY(NAME, FUNCTOR, RESULT)                          \
+  struct FUNCTOR {                                               \
+    TK_DEVICE float operator()(float a) const { return RESULT; } \
+  };                                                             \
+  template <held A> TK_DEVICE auto NAME(A&& a) {                 \
+    using X = std::remove_cvref_t<A>;                            \
+    lazy<FUNCTOR, operand<X>> e{{a}, {}};                        \
+    if constexpr (is_col<X>) return X(e);                        \
+    else return e;                                               \
+  }
+TK_UNARY(operator-, negated, -a)
+TK_UNARY(abs, magnitude, be::max(a, -a))
+TK_UNARY(exp2, exp2_of, be::exp2(a))
+TK_UNARY(log2, log2_of, be::log2(a))
+TK_UNARY(reciprocal, reciprocal_of, be::reciprocal(a))
+#undef TK_UNARY
+
+// Any functor without state, float(float), element by element.
+template <class F, held A> TK_DEVICE auto map(A&& a) {
+  using X = std::remove_cvref_t<A>;
+  lazy<F, operand<X>> e{{a}, {}};
+  if constexpr (is_col<X>) return X(e);
+  else return e;
+}
+
+// cast<T>(x) rounds to nearest even where it is used: assigned to a packed tile, or stored.
+template <class T, class X> struct narrowed {
+  static constexpr int rows = X::rows, cols = X::cols;
+  using type = T;
+  X x;
+  using map = be::fragment_map<rows, cols>;
+  TK_DEVICE float value(int i, int slot) const { return x.template element<map>(i, slot); }
+  TK_DEVICE std::uint32_t word(int i, int slot) const {
+    return be::pack(T{}, value(2 * i, slot), value(2 * i + 1, slot));
+  }
+};
+template <class T, held X> TK_DEVICE auto cast(X&& x) {
+  using D = std::remove_cvref_t<X>;
+  static_assert(is_tile<D>, "cast takes a tile");
+  return narrowed<T, operand<D>>{{x}};
+}
+
+}  // namespace tk

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// Movement that needs no special hardware: bounded chunks of global rows, and register tiles
+// straight to and from global memory. Every backend falls back to these; they are right for any
+// strides and any alignment down to the element's own.
+#pragma once
+#include "core/expression.hpp"
+
+namespace tk {
+
+struct alignas(16) chunk16 {
+  std::uint32_t w[4];
+};
+
+// How many elements may be read at once at any multiple of that many columns: 8, 4, 2 or 1 of 16
+// bits, 4, 2 or 1 of 32.
+template <class T> inline int granule_of(tensor<T> const& x) {
+  std::int64_t bytes = 16;
+  auto const limit = [&](std::int64_t n) {
+    while (n % bytes != 0) bytes /= 2;
+  };
+  limit(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(x.data) % 16));
+  if (x.rows > 1) limit(x.row_stride * static_cast<int>(sizeof(T)));
+  if (x.n0 > 1) limit(x.stride0 * static_cast<int>(sizeof(T)));
+  if (x.n1 > 1) limit(x.stride1 * static_cast<int>(sizeof(T)));
+  return static_cast<int>(bytes / static_cast<int>(sizeof(T)));
+}
+
+template <int Words, class T> TK_DEVICE void read_words(std::uint32_t* dst, T const* src) {
+  struct alignas(4 * Words) words {
+    std::uint32_t w[Words];
+  };
+  auto const x = *reinterpret_cast<words const*>(src);
+  TK_UNROLL
+  for (int i = 0; i < Words; ++i) dst[i] = x.w[i];
+}
+
+// The 16 bytes from (row, col) on, zero outside the tensor; col is a multiple of 16 bytes.
+template <class T>
+TK_DEVICE chunk16 read_chunk(tensor<T const> const& x, int granule, int row, int col, int i, int j) {
+  constexpr int n = 16 / static_cast<int>(sizeof(T)), per_word = 4 / static_cast<int>(sizeof(T));
+  chunk16 y{};
+  if (row >= x.rows || col >= x.cols) return y;
+  T const* const p = x.at(row, col, i, j);
+  if (col + n <= x.cols && granule >= 2 * per_word) {
+    if (granule == n) {
+      read_words<4>(y.w, p);
+    } else {
+      read_words<2>(y.w, p);
+      read_words<2>(y.w + 2, p + n / 2);
+    }
+  } else if (col + n <= x.cols && granule == per_word) {
+    TK_UNROLL
+    for (int k = 0; k < 4; ++k) read_words<1>(y.w + k, p + k * per_word);
+  } else if constexpr (sizeof(T) == 4) {
+    TK_UNROLL
+    for (int k = 0; k < 4; ++k)
+      if (col + k < x.cols) read_words<1>(y.w + k, p + k);
+  } else {
+    TK_UNROLL
+    for (int k = 0; k < n; ++k)
+      if (col + k < x.cols) y.w[k / 2] |= std::uint32_t{p[k].bits} << k % 2 * 16;
+  }
+  return y;
+}
+
+// ---- one number
+TK_DEVICE void put(float* p, float x) { *p = x; }
+template <class T>
+  requires(sizeof(T) == 2)
+TK_DEVICE void put(T* p, float x) {
+  p->bits = static_cast<std::uint16_t>(be::pack(T{}, x, 0.f) & 0xffff);
+}
+
+// ---- register tiles and global memory: x may be a tile or any expression
+template <class T, class X>
+TK_DEVICE void store_direct(tensor<T> const& dst, int row, int col, int i, int j, X const& x,
+                            int granule) {
+  using map = be::fragment_map<X::rows, X::cols>;
+  int const row0 = row + map::lane_row(be::worker_lane());
+  int const col0 = col + map::lane_col(be::worker_lane());
+  map::for_each([&](int e, int slot, int) {
+    if (e % 2 != 0) return;  // elements 2 i and 2 i + 1 are neighbours in a row
+    int const r = row0 + map::row(slot), c = col0 + map::col(e);
+    if (r >= dst.rows || c >= dst.cols) return;
+    T* const p = dst.at(r, c, i, j);
+    float const lo = x.value(e, slot), hi = x.value(e + 1, slot);
+    if constexpr (sizeof(T) == 2) {
+      if (granule >= 2 && c + 1 < dst.cols) {
+        *reinterpret_cast<std::uint32_t*>(p) = be::pack(T{}, lo, hi);
+        return;
+      }
+    }
+    put(p, lo);
+    if (c + 1 < dst.cols) put(p + 1, hi);
+  });
+}
+
+// One value per row, to dst[row]; rows from `left` on are not written.
+template <int R> TK_DEVICE void store(float* dst, reg_col<float, R> const& x, int left) {
+  using map = be::fragment_map<R, 16>;
+  int const lane = be::worker_lane();
+  if (map::lane_col(lane) != 0) return;  // the first lane of each row
+  TK_UNROLL
+  for (int i = 0; i < be::column_map<R>::count; ++i)
+    if (int const row = map::row(i) + map::lane_row(lane); row < left) dst[row] = x.e[i];
+}
+// Rows from `left` on are `fill`.
+template <int R, class T>
+TK_DEVICE reg_col<float, R> load_col(T const* src, int left, float fill) {
+  using map = be::fragment_map<R, 16>;
+  int const lane = be::worker_lane();
+  reg_col<float, R> x;
+  TK_UNROLL
+  for (int i = 0; i < be::column_map<R>::count; ++i) {
+    int const row = map::row(i) + map::lane_row(lane);
+    x.e[i] = row < left ? be::widen(src[row]) : fill;
+  }
+  return x;
+}
+
+// dst += scale * src at (row, col), where src is 0 outside its bounds.
+template <int R, int C, class T>
+TK_DEVICE void add_scaled(reg_tile<float, R, C>& dst, float scale, tensor<T const> const& src,
+                          int granule, int row, int col, int i, int j) {
+  using map = be::fragment_map<R, C>;
+  int const row0 = row + map::lane_row(be::worker_lane());
+  int const col0 = col + map::lane_col(be::worker_lane());
+  map::for_each([&](int e, int slot, int) {
+    if (e % 2 != 0) return;
+    int const r = row0 + map::row(slot), c = col0 + map::col(e);
+    if (r >= src.rows || c >= src.cols) return;
+    T const* const p = src.at(r, c, i, j);
+    if (granule >= 2 && c + 1 < src.cols) {
+      struct alignas(2 * sizeof(T)) two {
+        T lo, hi;
+      };
+      two const x = *reinterpret_cast<two const*>(p);
+      dst.e[e] += scale * be::widen(x.lo);
+      dst.e[e + 1] += scale * be::widen(x.hi);
+    } else {
+      dst.e[e] += scale * be::widen(*p);
+      if (c + 1 < src.cols) dst.e[e + 1] += scale * be::widen(p[1]);
+    }
+  });
+}
+
+}  // namespace tk

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// Reductions over rows (one value per row) and over columns (one value per column, in shared
+// memory), and masks by coordinates. fp32; the order of summation is fixed by the layout, so that
+// results repeat bit for bit.
+#pragma once
+#include "core/expression.hpp"
+
+namespace tk {
+
+// ---- rows
+// Several running values per row and lane keep the chain of dependent operations short.
+template <class F, class X> TK_DEVICE auto row_share(X const& x, float start) {
+  using op = operand<X>;
+  using map = be::fragment_map<op::rows, op::cols>;
+  reg_col<float, op::rows> share[map::shares];
+  TK_UNROLL
+  for (auto& s : share) s = reg_col<float, op::rows>(start);
+  op const from{x};
+  map::for_each([&](int i, int slot, int k) {
+    share[k].e[slot] = F{}(share[k].e[slot], from.template element<map>(i, slot));
+  });
+  TK_UNROLL
+  for (int n = map::shares / 2; n > 0; n /= 2)
+    TK_UNROLL
+    for (int k = 0; k < n; ++k) share[k] = combine<F>(share[k], share[k + n]);
+  return share[0];
+}
+template <class F, int R> TK_DEVICE reg_col<float, R> across(reg_col<float, R> x) {
+  TK_UNROLL
+  for (int i = 0; i < be::column_map<R>::count; ++i) x.e[i] = be::across_row(x.e[i], F{});
+  return x;
+}
+template <held X> TK_DEVICE auto row_max(X&& x) {
+  return across<larger>(row_share<larger, std::remove_cvref_t<X>>(x, -inf));
+}
+template <held X> TK_DEVICE auto row_min(X&& x) {
+  return across<smaller>(row_share<smaller, std::remove_cvref_t<X>>(x, inf));
+}
+template <held X> TK_DEVICE auto row_sum(X&& x) {
+  return across<plus>(row_share<plus, std::remove_cvref_t<X>>(x, 0.f));
+}
+// A sum that runs over many steps crosses lanes once: add row_sum_share each step, total() at the
+// end.
+template <held X> TK_DEVICE auto row_sum_share(X&& x) {
+  return row_share<plus, std::remove_cvref_t<X>>(x, 0.f);
+}
+template <int R> TK_DEVICE auto total(reg_col<float, R> const& x) { return across<plus>(x); }
+
+template <int R> TK_DEVICE reg_col<float, R> where_equal(reg_col<float, R> const& x, float value,
+                                                         float yes, reg_col<float, R> const& no) {
+  reg_col<float, R> y;
+  TK_UNROLL
+  for (int i = 0; i < be::column_map<R>::count; ++i) y.e[i] = x.e[i] == value ? yes : no.e[i];
+  return y;
+}
+
+// ---- masks: keep element (row, col) where col < limit, row < limit, col <= row + offset (lower),
+// or row <= col + offset (upper)
+template <int R, int C> TK_DEVICE void keep_cols(reg_tile<float, R, C>& x, int limit, float fill) {
+  using map = be::fragment_map<R, C>;
+  int const left = limit - map::lane_col(be::worker_lane());
+  map::for_each([&](int i, int, int) { x.e[i] = map::col(i) < left ? x.e[i] : fill; });
+}
+template <int R, int C> TK_DEVICE void keep_rows(reg_tile<float, R, C>& x, int limit, float fill) {
+  using map = be::fragment_map<R, C>;
+  int const left = limit - map::lane_row(be::worker_lane());
+  map::for_each([&](int i, int slot, int) { x.e[i] = map::row(slot) < left ? x.e[i] : fill; });
+}
+template <int R, int C>
+TK_DEVICE void keep_lower(reg_tile<float, R, C>& x, int offset, float fill) {
+  using map = be::fragment_map<R, C>;
+  int const lane = be::worker_lane();
+  int const left = offset + map::lane_row(lane) - map::lane_col(lane);
+  map::for_each([&](int i, int slot, int) {
+    x.e[i] = map::col(i) <= left + map::row(slot) ? x.e[i] : fill;
+  });
+}
+template <int R, int C>
+TK_DEVICE void keep_upper(reg_tile<float, R, C>& x, int offset, float fill) {
+  using map = be::fragment_map<R, C>;
+  int const lane = be::worker_lane();
+  int const left = offset + map::lane_col(lane) - map::lane_row(lane);
+  map::for_each([&](int i, int slot, int) {
+    x.e[i] = map::row(slot) <= left + map::col(i) ? x.e[i] : fill;
+  });
+}
+
+}  // namespace tk

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Register tiles and vectors.
+// A reg_tile<T, R, C> is held by one worker: every lane has `count` elements, and the backend's
+// fragment_map says which. Tiles of 16-bit elements are kept packed, in the layout of a product's
+// left operand, which is that of an accumulator. A reg_col holds one value per row, repeated in the
+// lanes of that row.
+#pragma once
+#include <type_traits>
+
+#include "core/element.hpp"
+#include "core/layout.hpp"
+
+namespace tk {
+
+inline constexpr float inf = __builtin_huge_valf();
+
+template <class T, int R> struct reg_col;
+template <class T, int R, int C> struct reg_tile;
+
+// Expressions are in core/expression.hpp: `element<Map>(i, slot)` is their value at one element.
+template <class X> inline constexpr bool is_lazy = false;
+
+template <int R> struct reg_col<float, R> {
+  using map = be::column_map<R>;
+  static constexpr int rows = R, cols = 1;
+  float e[map::count];
+  reg_col() = default;
+  TK_DEVICE reg_col(float x) {
+    TK_UNROLL
+    for (int i = 0; i < map::count; ++i) e[i] = x;
+  }
+  template <class X>
+    requires is_lazy<X>
+  TK_DEVICE explicit reg_col(X const& x) {
+    TK_UNROLL
+    for (int i = 0; i < map::count; ++i) e[i] = x.template element<map>(i, i);
+  }
+};
+
+template <int R, int C> struct reg_tile<float, R, C> {
+  static_assert(R % 16 == 0 && C % 16 == 0, "a tile's dimensions are multiples of 16");
+  using map = be::fragment_map<R, C>;
+  static constexpr int rows = R, cols = C;
+  float e[map::count];
+  reg_tile() = default;
+  TK_DEVICE reg_tile(float x) {
+    TK_UNROLL
+    for (int i = 0; i < map::count; ++i) e[i] = x;
+  }
+  template <class X>
+    requires(is_lazy<X> && !std::is_lvalue_reference_v<X>)
+  TK_DEVICE reg_tile& operator=(X&& x) {
+    static_assert((X::rows == R || X::rows == 1) && (X::cols == C || X::cols == 1),
+                  "an expression is assigned to a tile of its own shape");
+    map::for_each([&](int i, int slot, int) { e[i] = x.template element<map>(i, slot); });
+    return *this;
+  }
+};
+
+template <class T, int R, int C>
+  requires(sizeof(T) == 2)
+struct reg_tile<T, R, C> {
+  static_assert(R % 16 == 0 && C % 16 == 0, "a tile's dimensions are multiples of 16");
+  using map = be::fragment_map<R, C>;
+  static constexpr int rows = R, cols = C;
+  std::uint32_t e[map::count / 2];
+  reg_tile() = default;
+  template <class X>
+    requires(!std::is_same_v<X, reg_tile>)
+  TK_DEVICE reg_tile(X const& narrowed) {
+    *this = narrowed;
+  }
+  template <class X>
+    requires(!std::is_same_v<X, reg_tile>)
+  TK_DEVICE reg_tile& operator=(X const& narrowed) {
+    static_assert(X::rows == R && X::cols == C, "a cast is assigned to a tile of its own shape");
+    map::for_each([&](int i, int slot, int) {
+      if (i % 2 == 0) e[i / 2] = narrowed.word(i / 2, slot);
+    });
+    return *this;
+  }
+  TK_DEVICE std::uint32_t word(int i, int) const { return e[i]; }
+  TK_DEVICE float value(int i) const {
+    return be::widen(T{static_cast<std::uint16_t>(i % 2 ? e[i / 2] >> 16 : e[i / 2] & 0xffff)});
+  }
+};
+
+// The part-th V columns of a tile, as a tile. `part` must be known when the program is compiled (an
+// unrolled loop's counter): registers have no addresses.
+template <int V, int R, int C>
+TK_DEVICE reg_tile<float, R, V> columns(reg_tile<float, R, C> const& x, int part) {
+  static_assert(C % V == 0, "columns() cuts a tile into equal parts");
+  reg_tile<float, R, V> y;
+  TK_UNROLL
+  for (int i = 0; i < be::fragment_map<R, V>::count; ++i)
+    y.e[i] = x.e[be::fragment_map<R, C>::template part<V>(i, part)];
+  return y;
+}
+
+}  // namespace tk

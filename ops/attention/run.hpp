@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// From a checked problem to a launch of attention_forward. attention_forward_run<T, D> is
+// instantiated once for each row of ops/instances.cmake; ops/attention/attention.cpp chooses.
+#pragma once
+#include "ops/attention/attention_forward.hpp"
+
+namespace tk {
+
+template <class T, int D> struct attention_forward_run {
+  static void launch(attention_forward_problem const& x, void* workspace, void* stream);
+};
+
+// Rows are tokens, the outer indices head and batch.
+template <class T> tensor<T> typed(heads const& x) {
+  return {static_cast<T*>(x.data), x.n, x.d, x.n_stride, x.h, x.h_stride, x.b, x.b_stride};
+}
+
+template <class Op, class T, int D>
+void launch_attention_forward(attention_forward_problem const& x, void* workspace, void* stream) {
+  typename Op::args a{};
+  a.q = be::read_from<Op::M, D>(typed<T const>(x.q));
+  a.kv[0] = be::read_from<Op::N, D>(typed<T const>(x.k));
+  a.kv[1] = be::read_from<Op::N, D>(typed<T const>(x.v));
+  a.o = be::write_to<Op::M, D>(typed<T>(x.o));
+  a.lse = x.lse;
+  a.lse_b_stride = x.lse_b_stride;
+  a.lse_h_stride = x.lse_h_stride;
+  a.tickets = static_cast<unsigned*>(workspace);
+  a.nq = static_cast<int>(x.q.n);
+  a.nk = static_cast<int>(x.k.n);
+  a.hq = static_cast<int>(x.q.h);
+  a.group_heads = static_cast<int>(x.q.h / x.k.h);
+  a.b = static_cast<int>(x.q.b);
+  // The largest score has the largest exponent only under a positive scale.
+  a.prescale = x.scale > 0 ? 1.f : x.scale;
+  a.scale_log2 = x.scale > 0 ? x.scale * log2_e : log2_e;
+  be::launch<Op>(a, stream);
+}
+
+template <class T, int D>
+void attention_forward_run<T, D>::launch(attention_forward_problem const& x, void* workspace,
+                                         void* stream) {
+  if (x.mask == mask_kind::causal)
+    launch_attention_forward<attention_forward<T, D, mask_kind::causal>, T, D>(x, workspace, stream);
+  else
+    launch_attention_forward<attention_forward<T, D, mask_kind::none>, T, D>(x, nullptr, stream);
+}
+
+}  // namespace tk

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Chooses the compiled instance of gemm that a problem asks for.
+#include <limits>
+#include <string>
+
+#include "core/element.hpp"
+#include "core/status.hpp"
+#include "ops/problem.hpp"
+
+namespace tk {
+
+template <class T, bool TransposeA, bool TransposeB> struct gemm_run {
+  static void launch(gemm_problem const& x, void* stream);
+};
+
+namespace {
+
+// Tiles are counted, and their corners addressed, in 31 bits.
+void check_size(gemm_problem const& x) {
+  constexpr std::int64_t longest = std::numeric_limits<int>::max() - 1024, smallest_tile = 64;
+  for (auto const size : {x.m, x.n, x.k})
+    if (size > longest)
+      throw error(status::unsupported, "tk_gemm: a size of " + std::to_string(size) +
+                                           " is above the limit of " + std::to_string(longest));
+  double const tiles = (static_cast<double>(x.m) / smallest_tile + 1) *
+                       (static_cast<double>(x.n) / smallest_tile + 1) * static_cast<double>(x.batch);
+  if (tiles > std::numeric_limits<int>::max())
+    throw error(status::unsupported, "tk_gemm: d has more than 2^31 tiles of 64 x 64 elements");
+}
+
+template <class T> void choose(gemm_problem const& x, void* stream) {
+  if (x.transpose_a) {
+    if (x.transpose_b) gemm_run<T, true, true>::launch(x, stream);
+    else gemm_run<T, true, false>::launch(x, stream);
+  } else {
+    if (x.transpose_b) gemm_run<T, false, true>::launch(x, stream);
+    else gemm_run<T, false, false>::launch(x, stream);
+  }
+}
+
+}  // namespace
+
+void launch(gemm_problem const& x, void*, void* stream) {
+  check_size(x);
+  if (x.a.type == element::bf16) choose<bf16>(x, stream);
+  else choose<fp16>(x, stream);
+}
+
+std::size_t workspace_bytes(gemm_problem const&) { return 0; }
+
+}  // namespace tk

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// d = activation(alpha op(a) op(b) + beta c + bias), op one of identity and transpose.
+// Shapes    a[m, k] or [k, m], b[k, n] or [n, k], c and d[m, n], any m, n, k, batched; a bias by rows
+//           or columns; bf16 or fp16 in, 16 bits or fp32 out; any strides, columns contiguous.
+// Numerics  each element is one fp32 sum over k, upward in steps of K; the epilogue is fp32, and the
+//           result is rounded once. k = 0 gives activation(beta c + bias).
+// Order     repeatable bit for bit; tiles are taken `group` rows at a time for the L2 cache.
+#pragma once
+#include "backends/kernel.hpp"
+#include "core/activation.hpp"
+#include "core/product.hpp"
+#include "core/schedule.hpp"
+#include "ops/problem.hpp"
+
+namespace tk {
+
+template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> struct gemm {
+  static constexpr auto tune = be::tune_gemm(Large);
+  static constexpr int workers = tune.workers, cluster = tune.cluster, stages = tune.stages,
+                       own_slots = 1, M = tune.M, N = tune.N, K = tune.K,
+                       group = tune.group / tune.cluster;
+  static constexpr int rows = workers * M;            // of one block; a cluster's lie one below another
+  static constexpr int V = 128 / int{sizeof(Out)};    // columns of d that leave at once
+  using a_tile = std::conditional_t<TransposeA, shared_tile<T, K, M>, shared_tile<T, M, K>>;
+  using b_tile = std::conditional_t<TransposeB, shared_tile<T, N, K>, shared_tile<T, K, N>>;
+  using sums = reg_tile<float, M, N>;
+
+  struct stage {
+    a_tile a[workers];
+    b_tile b;
+  };
+  struct own {};
+  struct scratch {
+    shared_tile<Out, M, V> out[2];
+  };
+  struct args {
+    be::source<T, a_tile::rows, a_tile::cols> a;
+    be::source<T, b_tile::rows / cluster, b_tile::cols> b;
+    be::sink<Out, M, V> d;
+    tensor<Out const> c;
+    void const* bias;
+    bias_kind bias_along;
+    bool bias_is_fp32, a_batched, b_batched, c_batched;
+    int c_granule, m, n, k, batch;
+    float alpha, beta;
+    activation_kind activation;
+  };
+  struct task {
+    int row, col, batch, steps;
+  };
+
+  static TK_BOTH int tasks(args const& a) {
+    return ceil_div(a.m, cluster * rows) * ceil_div(a.n, N) * a.batch;
+  }
+  static TK_BOTH task task_at(args const& a, int i, int rank) {
+    int const down = ceil_div(a.m, cluster * rows), across = ceil_div(a.n, N);
+    int const batch = i / (down * across);
+    auto const at = grouped(i - batch * down * across, down, across, group);
+    return {(at.row * cluster + rank) * rows, at.col * N, batch, ceil_div(a.k, K)};
+  }
+
+  static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
+    int const ia = a.a_batched ? t.batch : 0, ib = a.b_batched ? t.batch : 0;
+    for (int w = 0; w < workers; ++w) {
+      int const row = t.row + w * M;
+      if constexpr (TransposeA) be::load_async(s.a[w], window(a.a, step * K, row, ia), done);
+      else be::load_async(s.a[w], window(a.a, row, step * K, ia), done);
+    }
+    if constexpr (TransposeB) be::load_shared(s.b, window(a.b, t.col, step * K, ib), done);
+    else be::load_shared(s.b, window(a.b, step * K, t.col, ib), done);
+  }
+
+  static TK_DEVICE void multiply(sums& sum, a_tile const& a, b_tile const& b) {
+    if constexpr (TransposeA && TransposeB) mma_atbt(sum, a, b);
+    else if constexpr (TransposeA) mma_atb(sum, a, b);
+    else if constexpr (TransposeB) mma_abt(sum, a, b);
+    else mma_ab(sum, a, b);
+  }
+
+  // What happens to V columns of sums at (row, col) before they leave.
+  using part = reg_tile<float, M, V>;
+  template <class Bias>
+  static TK_DEVICE void add_bias(part& x, args const& a, int row, int col) {
+    auto const bias = static_cast<Bias const*>(a.bias);
+    if (a.bias_along == bias_kind::row) x = x + row_of<Bias, V>{bias + col, a.n - col};
+    else x = x + load_col<M>(bias + row, a.m - row, 0.f);
+  }
+  static TK_DEVICE void finish(part& x, args const& a, int row, int col, int batch) {
+    x = x * a.alpha;
+    if (a.beta != 0.f)
+      add_scaled(x, a.beta, a.c, a.c_granule, row, col, a.c_batched ? batch : 0, 0);
+    if (a.bias_along != bias_kind::none) {
+      if (a.bias_is_fp32) add_bias<float>(x, a, row, col);
+      else add_bias<Out>(x, a, row, col);
+    }
+    switch (a.activation) {
+      case activation_kind::none: break;
+      case activation_kind::relu: x = map<relu>(x); break;
+      case activation_kind::silu: x = map<silu>(x); break;
+      case activation_kind::gelu_tanh: x = map<gelu_tanh>(x); break;
+      case activation_kind::gelu_erf: x = map<gelu_erf>(x); break;
+    }
+  }
+
+  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    sums sum = 0.f;
+    for (int step = 0; step < t.steps; ++step) {
+      stage& s = c.in.take();
+      multiply(sum, s.a[c.w.id()], s.b);
+      wait<1>();
+      if (step > 0) c.in.release();
+    }
+    wait<0>(sum);
+    if (t.steps > 0) c.in.release();
+    int const row = t.row + c.w.id() * M;
+    TK_UNROLL
+    for (int p = 0; p < N / V; ++p) {
+      int const col = t.col + p * V;
+      part x = columns<V>(sum, p);
+      finish(x, a, row, col, t.batch);
+      be::store_async(c.w, window(a.d, row, col, t.batch), cast<Out>(x), c.scratch.out, p);
+    }
+  }
+};
+
+}  // namespace tk

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// From a checked problem to a launch of gemm. gemm_run<T, TransposeA, TransposeB> is instantiated
+// once for each row of ops/instances.cmake; ops/gemm/gemm.cpp chooses among them.
+#pragma once
+#include "ops/gemm/gemm.hpp"
+
+namespace tk {
+
+template <class T, bool TransposeA, bool TransposeB> struct gemm_run {
+  static void launch(gemm_problem const& x, void* stream);
+};
+
+template <class T> tensor<T> typed(matrix const& x) {
+  return {static_cast<T*>(x.data), x.rows, x.cols, x.row_stride, x.batch, x.batch_stride};
+}
+
+template <class Op, class T, class Out>
+void launch_gemm(gemm_problem const& x, void* stream) {
+  typename Op::args a{};
+  a.a = be::read_from<Op::a_tile::rows, Op::a_tile::cols>(typed<T const>(x.a));
+  a.b = be::read_from<Op::b_tile::rows / Op::cluster, Op::b_tile::cols>(typed<T const>(x.b));
+  a.d = be::write_to<Op::M, Op::V>(typed<Out>(x.d));
+  if (x.c.data) {
+    a.c = typed<Out const>(x.c);
+    a.c_granule = granule_of(a.c);
+    a.c_batched = x.c.batch > 1;
+  }
+  a.bias = x.bias.data;
+  a.bias_along = x.bias_along;
+  a.bias_is_fp32 = x.bias.type == element::fp32;
+  a.a_batched = x.a.batch > 1;
+  a.b_batched = x.b.batch > 1;
+  a.m = static_cast<int>(x.m);
+  a.n = static_cast<int>(x.n);
+  a.k = static_cast<int>(x.k);
+  a.batch = static_cast<int>(x.batch);
+  a.alpha = x.alpha;
+  a.beta = x.c.data ? x.beta : 0.f;
+  a.activation = x.activation;
+  be::launch<Op>(a, stream);
+}
+
+template <class T, bool TransposeA, bool TransposeB>
+void gemm_run<T, TransposeA, TransposeB>::launch(gemm_problem const& x, void* stream) {
+  auto const sized = [&]<class Out>(Out) {
+    using large = gemm<T, Out, TransposeA, TransposeB, true>;
+    using small = gemm<T, Out, TransposeA, TransposeB, false>;
+    std::int64_t const tiles = ceil_div(static_cast<int>(x.m), large::cluster * large::rows) *
+                               std::int64_t{ceil_div(static_cast<int>(x.n), large::N)} * x.batch;
+    if (be::gemm_prefers_large(tiles, be::rt::multiprocessors()))
+      launch_gemm<large, T, Out>(x, stream);
+    else launch_gemm<small, T, Out>(x, stream);
+  };
+  switch (x.d.type) {
+    case element::bf16: return sized(bf16{});
+    case element::fp16: return sized(fp16{});
+    case element::fp32: return sized(float{});
+  }
+}
+
+}  // namespace tk

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Ops that lack a member of the block template's contract, or ask for more than a block has.
+// expect NO_WORKERS: block_op
+// expect NO_TASK: block_op
+// expect NO_STEPS: block_op
+// expect NO_TASKS: block_op
+// expect NO_SCRATCH: block_op
+// expect TOO_MUCH_MEMORY: exceed a block's shared memory
+// expect TICKETS_IN_CLUSTER: tasks on demand are for blocks without a cluster
+// expect PARTS: a store goes in parts of the sink's width
+// expect SHARES: the blocks of a cluster load equal shares
+#include "tests/compile/program.hpp"
+
+namespace tk::test {
+
+struct op {
+#if !defined(NO_WORKERS)
+  static constexpr int workers = 1;
+#endif
+#if defined(TICKETS_IN_CLUSTER)
+  static constexpr int cluster = 2;
+#else
+  static constexpr int cluster = 1;
+#endif
+  static constexpr int stages = 1, own_slots = 1;
+  struct stage {
+    shared_tile<bf16, R, 64> x;
+#if defined(TOO_MUCH_MEMORY)
+    char rest[be::smem_bytes];
+#endif
+  };
+  struct own {};
+#if !defined(NO_SCRATCH)
+  struct scratch {
+    shared_tile<bf16, R, 64> out;
+  };
+#endif
+  struct args {
+    be::source<bf16, R, 64> x;
+    be::source<bf16, R / 2 + R / 4, 64> odd_share;
+    be::sink<bf16, R, 64> y;
+    unsigned* tickets;
+  };
+#if !defined(NO_TASK)
+  struct task {
+#if defined(NO_STEPS)
+    int step_count;
+#else
+    int steps;
+#endif
+  };
+  static TK_BOTH task task_at(args const&, int, int) { return {1}; }
+#endif
+#if !defined(NO_TASKS)
+  static TK_BOTH int tasks(args const&) { return 1; }
+#endif
+  template <class Task>
+  static TK_DEVICE void load(stage& s, args const& a, Task const&, int, be::arrival done) {
+#if defined(SHARES)
+    be::load_shared(s.x, window(a.odd_share, 0), done);
+#else
+    be::load_async(s.x, window(a.x, 0), done);
+#endif
+  }
+  template <class Context, class Task>
+  static TK_DEVICE void compute(Context& c, args const& a, Task const&) {
+    reg_tile<bf16, R, 64> x;
+    be::load(x, c.in.take().x);
+    c.in.release();
+#if defined(PARTS)
+    tile<80> y = 0.f;
+    be::store_async(c.w, window(a.y, 0), cast<bf16>(y), c.scratch.out);
+#endif
+    be::store_async(c.w, window(a.y, 0), x * 1.f, c.scratch.out);
+  }
+};
+
+void run() { be::launch<op>({}, nullptr); }
+
+}  // namespace tk::test

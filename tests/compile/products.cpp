@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Products whose operands don't fit, would be gone too early, or that no chip can do.
+// expect TEMPORARY: deleted
+// expect INNER_SIZES: mm_ab: a is \[m, k\] where b is \[k, n\]
+// expect INNER_SIZES_BT: mm_abt: a is \[m, k\] where b is \[n, k\]
+// expect INNER_SIZES_AT: mm_atb: a is \[k, m\] where b is \[k, n\]
+// expect INNER_SIZES_ATBT: mm_atbt: a is \[k, m\] where b is \[n, k\]
+// expect OUTER_SIZES: d is \[m, n\]
+// expect MIXED_SHARED: the operands of a product have one element type
+// expect MIXED_REGISTER: the operands of a product have one element type
+// expect FP32_OPERAND: the operands of a product are bf16 or fp16
+// expect RIGHT_REGISTER: the right operand of a product is a shared tile
+// expect LEFT_TRANSPOSED_REGISTER: a transposed left operand is a shared tile
+// expect TOO_WIDE: a product writes at most 256 columns
+#include "tests/compile/program.hpp"
+
+namespace tk::test {
+
+struct none {
+  template <class Context> TK_DEVICE void operator()(Context&) const {}
+};
+
+struct with_operands : program<none> {
+  struct scratch {
+    shared_tile<bf16, R, 32> a;
+    shared_tile<bf16, 32, R> at;
+    shared_tile<bf16, 32, 64> b;
+    shared_tile<bf16, 64, 32> bt;
+#if defined(MIXED_SHARED)
+    shared_tile<fp16, 32, 64> other;
+#elif defined(FP32_OPERAND)
+    shared_tile<float, 32, 64> other;
+#elif defined(TOO_WIDE)
+    shared_tile<bf16, 32, 272> other;
+#endif
+  };
+  template <class Context> static TK_DEVICE void compute(Context& c, args const&, task const&) {
+    auto& s = c.scratch;
+    tile<64> d = 0.f;
+    tile<32> x = 1.f;
+    packed<32> a = cast<bf16>(x);
+#if defined(TEMPORARY)
+    mm_ab(d, cast<bf16>(x), s.b);
+#elif defined(INNER_SIZES)
+    mm_ab(d, s.b, s.b);
+#elif defined(INNER_SIZES_BT)
+    mm_abt(d, s.at, s.bt);
+#elif defined(INNER_SIZES_AT)
+    mm_atb(d, s.bt, s.b);
+#elif defined(INNER_SIZES_ATBT)
+    mm_atbt(d, s.bt, s.bt);
+#elif defined(OUTER_SIZES)
+    mm_ab(x, s.a, s.b);
+#elif defined(MIXED_SHARED)
+    mm_ab(d, s.a, s.other);
+#elif defined(MIXED_REGISTER)
+    reg_tile<fp16, R, 32> h = cast<fp16>(x);
+    mm_ab(d, h, s.b);
+#elif defined(FP32_OPERAND)
+    mm_ab(d, x, s.other);
+#elif defined(RIGHT_REGISTER)
+    mm_ab(d, s.a, a);
+#elif defined(LEFT_TRANSPOSED_REGISTER)
+    mm_atb(d, a, s.b);
+#elif defined(TOO_WIDE)
+    tile<272> wide = 0.f;
+    mm_ab(wide, s.a, s.other);
+#endif
+    mm_ab(d, s.a, s.b);
+    mma_ab(d, a, s.b);
+    mma_abt(d, a, s.bt);
+    mma_atb(d, s.at, s.b);
+    mma_atbt(d, s.at, s.bt);
+    wait<0>(d, a);
+  }
+};
+
+void run() { be::launch<with_operands>({}, nullptr); }
+
+}  // namespace tk::test

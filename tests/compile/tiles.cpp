@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Tiles whose dimensions no chip, or not this one, can hold.
+// expect REG_COLUMNS: a tile's dimensions are multiples of 16
+// expect PACKED_COLUMNS: a tile's dimensions are multiples of 16
+// expect REG_ROWS: a register tile has a multiple of|a tile's dimensions are multiples of 16
+// expect SHARED_ROWS: a tile's dimensions are multiples of 16
+// expect SHARED_COLUMNS: a tile's dimensions are multiples of 16
+// expect VECTOR: a vector's length is a multiple of 16
+// expect PART_OF_PANEL: columns\(\) cuts whole panels
+// expect STORED_SHAPE: a tile is stored to a shared tile of its own shape
+#include "tests/compile/program.hpp"
+
+namespace tk::test {
+
+struct body {
+  template <class Context> TK_DEVICE void operator()(Context&) const {
+#if defined(REG_COLUMNS)
+    tile<24> x = 0.f;
+#elif defined(PACKED_COLUMNS)
+    packed<8> x;
+#elif defined(REG_ROWS)
+    reg_tile<float, R + R / 2 + 8, 32> x = 0.f;
+#endif
+  }
+};
+
+#if defined(SHARED_ROWS)
+shared_tile<bf16, 24, 64> wrong;
+#elif defined(SHARED_COLUMNS)
+shared_tile<float, 64, 40> wrong;
+#elif defined(VECTOR)
+shared_vec<float, 24> wrong;
+#endif
+
+struct with_scratch : program<body> {
+  struct scratch {
+    shared_tile<bf16, R, 128> wide;
+    shared_tile<bf16, R, 64> narrow;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& c, args const&, task const&) {
+    body{}(c);
+    tile<64> x = 0.f;
+    be::store(c.scratch.narrow, cast<bf16>(x));
+    packed<64> p;
+    be::load(p, columns<64>(c.scratch.wide, 1));
+    x = x + p;
+#if defined(PART_OF_PANEL)
+    packed<16> q;
+    be::load(q, columns<16>(c.scratch.wide, 1));
+#elif defined(STORED_SHAPE)
+    be::store(c.scratch.wide, cast<bf16>(x));
+#endif
+  }
+};
+
+void run() { be::launch<with_scratch>({}, nullptr); }
+
+}  // namespace tk::test

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// The backend's fragment map as a property of every shape: each element of a tile in exactly one
+// place, slots that are rows, pairs that are neighbours. And against the instruction's own tables,
+// written here from the vendor's manuals: packed to 16 bits, an accumulator is the left operand of
+// the next product, register by register.
+#include "backends/backend.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "core/layout.hpp"
+#include "tests/core/shapes.hpp"
+
+namespace {
+
+namespace be = tk::be;
+
+struct place {
+  int row, col;
+  friend bool operator==(place, place) = default;
+};
+
+template <class Map> place place_of(int lane, int i) {
+  return {Map::lane_row(lane) + Map::row(Map::slot(i)), Map::lane_col(lane) + Map::col(i)};
+}
+
+template <class Map> void check_bijective() {
+  static_assert(tk::fragment_layout<Map>);
+  static_assert(Map::count * Map::lanes == Map::rows * Map::cols);
+  std::vector<int> times(static_cast<std::size_t>(Map::rows * Map::cols));
+  int outside = 0;
+  for (int lane = 0; lane < Map::lanes; ++lane)
+    for (int i = 0; i < Map::count; ++i) {
+      auto const at = place_of<Map>(lane, i);
+      if (at.row < 0 || at.row >= Map::rows || at.col < 0 || at.col >= Map::cols) ++outside;
+      else ++times[static_cast<std::size_t>(at.row * Map::cols + at.col)];
+    }
+  int missed = 0;
+  for (int const n : times) missed += n != 1;
+  CHECK(outside == 0);
+  CHECK(missed == 0);
+}
+
+// A slot is one of the rows a lane holds; a row is held by the same number of lanes, in one slot.
+template <class Map> void check_slots() {
+  std::set<int> slots;
+  for (int i = 0; i < Map::count; ++i) slots.insert(Map::slot(i));
+  CHECK(static_cast<int>(slots.size()) == Map::slots);
+  CHECK(*slots.begin() == 0);
+  CHECK(*slots.rbegin() == Map::slots - 1);
+  CHECK(be::column_map<Map::rows>::count == Map::slots);
+  std::vector<int> holders(Map::rows);
+  for (int lane = 0; lane < Map::lanes; ++lane)
+    for (int s = 0; s < Map::slots; ++s) {
+      int const row = Map::lane_row(lane) + Map::row(s);
+      REQUIRE(row < Map::rows);
+      ++holders[static_cast<std::size_t>(row)];
+    }
+  int const each = Map::lanes * Map::slots / Map::rows;
+  CHECK(holders == std::vector<int>(Map::rows, each));
+  // Rows do not depend on the width: a column of any tile fits every other tile of as many rows.
+  using narrow = be::fragment_map<Map::rows, 16>;
+  CHECK(narrow::slots == Map::slots);
+  for (int s = 0; s < Map::slots; ++s) CHECK(narrow::row(s) == Map::row(s));
+  for (int lane = 0; lane < Map::lanes; ++lane) CHECK(narrow::lane_row(lane) == Map::lane_row(lane));
+  // One lane of a row has its first column (it stores what belongs to the row).
+  std::vector<int> firsts(Map::rows);
+  for (int lane = 0; lane < Map::lanes; ++lane)
+    for (int s = 0; s < Map::slots && Map::lane_col(lane) == 0; ++s)
+      ++firsts[static_cast<std::size_t>(Map::lane_row(lane) + Map::row(s))];
+  CHECK(firsts == std::vector<int>(Map::rows, 1));
+}
+
+template <class Map> void check_pairs() {
+  CHECK(Map::count % 2 == 0);
+  int torn = 0;
+  for (int lane = 0; lane < Map::lanes; ++lane)
+    for (int i = 0; i < Map::count; i += 2) {
+      auto const a = place_of<Map>(lane, i), b = place_of<Map>(lane, i + 1);
+      torn += a.col % 2 != 0 || Map::slot(i) != Map::slot(i + 1) || b != place{a.row, a.col + 1};
+    }
+  CHECK(torn == 0);
+}
+
+template <class Map> void check_shares() {
+  CHECK(Map::shares >= 1);
+  CHECK((Map::shares & (Map::shares - 1)) == 0);  // they are combined in halves
+}
+
+// ---- the instructions' tables. l lane, g = l >> 2, t = l & 3, r 32-bit register, h half inside it,
+// e element.
+// wgmma m64nNk16: A in registers, row 16 w + g + 8 (r & 1), k 2 t + h + 8 (r >> 1); D, row
+// 16 w + g + 8 ((r >> 1) & 1), column 8 (r >> 2) + 2 t + (r & 1); w the warp, g and t inside it.
+place wgmma_left(int lane, int r, int h) {
+  int const w = lane / 32, g = lane % 32 / 4, t = lane % 4;
+  return {16 * w + g + 8 * (r & 1), 2 * t + h + 8 * (r >> 1)};
+}
+place wgmma_sum(int lane, int r) {
+  int const w = lane / 32, g = lane % 32 / 4, t = lane % 4;
+  return {16 * w + g + 8 * (r >> 1 & 1), 8 * (r >> 2) + 2 * t + (r & 1)};
+}
+
+template <class Map> void check_operands() {
+  if constexpr (Map::lanes == 1) {  // whole tiles, row by row
+    for (int i = 0; i < Map::count; ++i)
+      CHECK(place_of<Map>(0, i) == place{i / Map::cols, i % Map::cols});
+  } else {
+    static_assert(Map::lanes == 128 && be::warp_lanes == 32, "no table for these lanes yet");
+    int sums = 0, lefts = 0;
+    for (int lane = 0; lane < 128; ++lane)
+      for (int block = 0; block < Map::rows / 64; ++block) {
+        for (int r = 0; r < Map::cols / 2; ++r) {
+          auto const at = wgmma_sum(lane, r);
+          sums += place_of<Map>(lane, block * (Map::cols / 2) + r) !=
+                  place{64 * block + at.row, at.col};
+        }
+        for (int step = 0; step < Map::cols / 16; ++step)
+          for (int r = 0; r < 4; ++r)
+            for (int h = 0; h < 2; ++h) {
+              int const word = (block * (Map::cols / 16) + step) * 4 + r;
+              auto const at = wgmma_left(lane, r, h);
+              lefts += place_of<Map>(lane, 2 * word + h) !=
+                       place{64 * block + at.row, 16 * step + at.col};
+            }
+      }
+    CHECK(sums == 0);
+    CHECK(lefts == 0);
+  }
+}
+
+template <class Check> int for_each_shape(Check check) {
+  int shapes = 0;
+  tk::test::for_each_int<1, 2, 3>([&](auto blocks) {
+    tk::test::for_each_int<1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16>([&](auto steps) {
+      using map = be::fragment_map<blocks * be::worker_rows, 16 * steps>;
+      CAPTURE(map::rows);
+      CAPTURE(map::cols);
+      check(map{});
+      ++shapes;
+    });
+  });
+  return shapes;
+}
+
+}  // namespace
+
+TEST_CASE("every element of a tile is in one place") {
+  CHECK(for_each_shape([](auto map) { check_bijective<decltype(map)>(); }) == 48);
+}
+TEST_CASE("slots are the rows of a lane") {
+  CHECK(for_each_shape([](auto map) { check_slots<decltype(map)>(); }) == 48);
+}
+TEST_CASE("elements 2 i and 2 i + 1 are neighbours in a row") {
+  CHECK(for_each_shape([](auto map) { check_pairs<decltype(map)>(); }) == 48);
+}
+TEST_CASE("shares are a power of two") {
+  CHECK(for_each_shape([](auto map) { check_shares<decltype(map)>(); }) == 48);
+}
+TEST_CASE("the layout is the instruction's, and that of its left operand") {
+  CHECK(for_each_shape([](auto map) { check_operands<decltype(map)>(); }) == 48);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// Element types as the tests see them: bits <-> double, written apart from core/element.hpp so that
+// a fault there cannot hide itself. rounded(type, x) is x rounded once, to nearest even, with
+// subnormals and overflow to infinity; it is monotonous, which the element-wise bounds rely on.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace tk::test {
+
+enum class dtype : int { bf16, fp16, fp32 };
+
+struct number_format {
+  char const* name;
+  int bytes, fraction_bits, least_exponent;
+  double largest, unit_roundoff, least_normal;
+};
+constexpr number_format format_of(dtype t) {
+  switch (t) {
+    case dtype::bf16: return {"bf16", 2, 7, -126, 0x1.fep127, 0x1p-8, 0x1p-126};
+    case dtype::fp16: return {"fp16", 2, 10, -14, 65504.0, 0x1p-11, 0x1p-14};
+    default: return {"fp32", 4, 23, -126, 0x1.fffffep127, 0x1p-24, 0x1p-126};
+  }
+}
+constexpr int bytes_of(dtype t) { return format_of(t).bytes; }
+constexpr char const* name_of(dtype t) { return format_of(t).name; }
+
+inline double rounded(dtype t, double x) {
+  if (!std::isfinite(x)) return x;
+  auto const f = format_of(t);
+  double y;
+  if (std::fabs(x) >= f.least_normal) {
+    int const drop = 52 - f.fraction_bits;
+    auto u = std::bit_cast<std::uint64_t>(x);
+    u += (std::uint64_t{1} << (drop - 1)) - 1 + (u >> drop & 1);
+    y = std::bit_cast<double>(u >> drop << drop);
+  } else {  // a multiple of the least subnormal: adding 1.5 2^52 of them rounds the rest away
+    double const magic = std::ldexp(1.5, 52 + f.least_exponent - f.fraction_bits);
+    y = std::copysign((std::fabs(x) + magic) - magic, x);
+  }
+  return std::fabs(y) > f.largest ? std::copysign(HUGE_VAL, y) : y;
+}
+
+inline double decode(dtype t, std::byte const* p) {
+  std::uint16_t half;
+  if (t == dtype::fp32) {
+    float x;
+    std::memcpy(&x, p, 4);
+    return x;
+  }
+  std::memcpy(&half, p, 2);
+  if (t == dtype::bf16) return std::bit_cast<float>(std::uint32_t{half} << 16);
+  std::uint32_t const magnitude = half & 0x7fffu, sign = (half & 0x8000u) << 16;
+  if (magnitude >= 0x7c00) return std::bit_cast<float>(sign | 0x7f800000 | magnitude << 13);
+  return double{std::bit_cast<float>(sign | magnitude << 13)} * 0x1p112;  // re-biased: 127 - 15
+}
+
+// x must be rounded(t, something).
+inline void encode(dtype t, double x, std::byte* p) {
+  float const single = static_cast<float>(x);
+  if (t == dtype::fp32) {
+    std::memcpy(p, &single, 4);
+    return;
+  }
+  auto const u = std::bit_cast<std::uint32_t>(single);
+  std::uint16_t half = static_cast<std::uint16_t>(u >> 16);
+  if (t == dtype::fp16) {
+    std::uint32_t const sign = u >> 16 & 0x8000, magnitude = u & 0x7fffffff;
+    std::uint32_t const scaled =
+        std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p-112f) >> 13;
+    half = static_cast<std::uint16_t>(sign | (magnitude > 0x7f800000    ? 0x7e00
+                                              : magnitude == 0x7f800000 ? 0x7c00
+                                                                        : scaled));
+  }
+  std::memcpy(p, &half, 2);
+}
+
+}  // namespace tk::test

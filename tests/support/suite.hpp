@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// Tables of cases as tests. TK_TEST_LEVEL=quick|full|card chooses how many: quick is what an
+// emulated chip does in a minute, full what a CPU or a card does in one, card adds sizes that only a
+// card has room and speed for. Not set: quick on an emulated chip, full on the host, else card.
+// A program built in parts (TK_PART of TK_PARTS) runs every TK_PARTS-th case of each table.
+// A case that was due and did not run fails, so does an empty table.
+#pragma once
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "ops/tk_ops.h"
+#include "tests/support/verdict.hpp"
+
+namespace tk::test {
+
+enum class level { quick, full, card };
+
+inline level level_of(std::string const& name) {
+  if (name == "quick") return level::quick;
+  if (name == "full") return level::full;
+  if (name == "card") return level::card;
+  throw std::runtime_error("'" + name + "' is no level; there are quick, full and card");
+}
+inline level test_level() {
+  if (char const* name = std::getenv("TK_TEST_LEVEL")) return level_of(name);
+  if (std::strstr(tk_version(), "emulated")) return level::quick;
+  return tk_device_type() == kDLCPU ? level::full : level::card;
+}
+
+#if defined(TK_PARTS)
+constexpr std::size_t this_part = TK_PART, parts = TK_PARTS;
+#else
+constexpr std::size_t this_part = 0, parts = 1;
+#endif
+
+template <class Case> verdict run_guarded(Case const& x) {
+  try {
+    return run(x);
+  } catch (std::exception const& e) {
+    verdict v;
+    v.wrong = std::string("threw: ") + e.what();
+    return v;
+  }
+}
+
+template <class Case> void run_table(std::string const& table, std::vector<Case> const& cases) {
+  using clock = std::chrono::steady_clock;
+  constexpr std::size_t failures_shown = 10;  // after so many the rest of the table is not run
+  std::size_t due = 0, done = 0, failures = 0;
+  std::int64_t elements = 0;
+  double share = 0, seconds = 0, slowest = 0;
+  std::string slowest_case;
+  for (std::size_t i = this_part; i < cases.size(); i += parts) ++due;
+  for (std::size_t i = this_part; i < cases.size() && failures < failures_shown; i += parts) {
+    auto const start = clock::now();
+    verdict const v = run_guarded(cases[i]);
+    double const took = std::chrono::duration<double>(clock::now() - start).count();
+    if (took > slowest) slowest = took, slowest_case = describe(cases[i]);
+    if (!v.ok()) ++failures;
+    CHECK_MESSAGE(v.ok(), table << " " << i << ": " << describe(cases[i]) << "\n  " << v.wrong);
+    seconds += took;
+    elements += v.compared;
+    share = std::max(share, v.share);
+    ++done;
+  }
+  std::printf(
+      "%s: %zu of %zu cases, %lld elements, norms at most %.2f of their limits, %.1f s; "
+      "slowest %.2f s: %s\n",
+      table.c_str(), done, due, static_cast<long long>(elements), share, seconds, slowest,
+      slowest_case.c_str());
+  CHECK_MESSAGE(done == due, table << ": not every case ran, after " << failures << " failures");
+  CHECK_MESSAGE(!cases.empty(), table << " is empty");
+}
+
+}  // namespace tk::test
