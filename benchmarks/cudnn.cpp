@@ -150,6 +150,8 @@ cudnn_api const& api() {
   return the_api;
 }
 
+// One of cuDNN's objects: attributes are set, then it is finalized and never changes again. Copies
+// share the object.
 class descriptor {
  public:
   explicit descriptor(descriptor_kind kind) {
@@ -184,6 +186,9 @@ using sizes = std::array<std::int64_t, 4>;
 
 sizes packed_strides(sizes const& n) { return {n[1] * n[2] * n[3], n[2] * n[3], n[3], 1}; }
 
+// The graph of one problem, compiled for this card; run() enqueues it on the default stream. Where
+// the graph is not the engines' pattern to the letter, no engine takes it: log and add, which make
+// lse, belong to it even when nobody reads them (cuDNN 9.19).
 class attention_plan {
  public:
   explicit attention_plan(attention_operands const& x) : scale_(x.scale) {
@@ -191,6 +196,7 @@ class attention_plan {
     auto const& k = x.k->shape();
     scores_ = {q[0], q[2], q[1], k[1]};
     type_ = x.q->type() == dtype::bf16 ? data_bf16 : data_half;
+    if (x.causal && q[1] != k[1]) throw std::runtime_error("its mask begins at the first key");
     build(x);
     plan();
     pack();
@@ -247,9 +253,11 @@ class attention_plan {
     if (flag) t.set(*flag, value_boolean, true);
     return t.finalize("a tensor");
   }
+  // Exists only inside the fused kernel.
   descriptor intermediate(data_type type, sizes const& shape) {
     return make_tensor(type, shape, packed_strides(shape), tensor_is_virtual);
   }
+  // A number in host memory, read when the graph runs.
   descriptor scalar(float const* value) {
     sizes const one{1, 1, 1, 1};
     descriptor const t = make_tensor(data_float, one, one, tensor_is_by_value);
@@ -268,12 +276,14 @@ class attention_plan {
     bind(x.data());
     return t;
   }
+  // The tensor made last lies at `data`.
   void bind(void const* data) {
     ids_.push_back(last_id_);
     pointers_.push_back(const_cast<void*>(data));
   }
 
   // ---- operations
+  // y = mode(x), mode(x, b), or t ? x : b; index operations give the position along `axis`.
   void pointwise(pointwise_mode mode, data_type precision, descriptor const& x, descriptor const& y,
                  descriptor const* b = nullptr, descriptor const* t = nullptr,
                  std::int64_t axis = -1) {
@@ -298,6 +308,7 @@ class attention_plan {
     pointwise(mode_gen_index, data_float, like, y, nullptr, nullptr, axis);
     return y;
   }
+  // Over the keys: [b, hq, nq, nk] -> [b, hq, nq, 1].
   descriptor reduce(reduction_mode mode, descriptor const& x) {
     descriptor const y = intermediate(data_float, {scores_[0], scores_[1], scores_[2], 1});
     descriptor what(kind_reduction);

@@ -142,6 +142,7 @@ class gemm_benchmark final : public benchmark {
     std::int64_t const affordable = whole_products / std::max<std::int64_t>(1, n_ * k_);
     rows_ = sample_rows(batch_ * m_, std::max(affordable, sampled_rows));
     reference_.assign(rows_.size() * static_cast<std::size_t>(n_), 0);
+    // op(a)'s sampled rows, contiguous and widened
     std::vector<double> left(rows_.size() * static_cast<std::size_t>(k_));
     parallel_for(static_cast<std::int64_t>(rows_.size()), [&](std::int64_t r) {
       std::int64_t const batch = rows_[static_cast<std::size_t>(r)] / m_;

@@ -34,7 +34,7 @@ struct gemm_operands {
 };
 void add_cublaslt(peer_list& peers, gemm_operands const& x);
 
-// As in tk_attention_forward_problem; causal masks only where nq = nk.
+// As in tk_attention_forward_problem.
 struct attention_operands {
   tensor const *q, *k, *v, *o, *lse;
   bool causal;

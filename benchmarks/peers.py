@@ -6,7 +6,8 @@ Peers are what PyTorch brings: cuBLAS and cuBLASLt for gemm, cuDNN and FlashAtte
 attention; on the CPU PyTorch's own kernels. Inputs are random normal. Each result is first checked
 against float64; then the calls take turns, each behind an overwritten L2 cache. The JSON has the
 form that `tk_bench run --json` writes; `share` is the rate at which a case's bytes moved, each
-once, as a share of the measured copy rate. Exit status: 0, or 1 if a result of tk was wrong or missing.
+once, as a share of the measured copy rate.
+Exit status: 0, or 1 if a result of tk was wrong or missing.
 
 usage: peers.py --lib libtk_ops.so [--json FILE] [--suite NAME] [--filter REGEX] [--repeats N]
 """
@@ -25,6 +26,8 @@ import time
 import warnings
 
 import torch
+
+sys.dont_write_bytecode = True  # the source folder stays as it is
 
 from tk_binding import DL_CPU, tk_library
 from torch_cases import attention_case, gemm_case, implementation, read_cases
@@ -214,7 +217,7 @@ def main():
                 "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
                 "ceilings": {"copy_bytes_per_s": copy_rate}, "rows": []}
     print(f"{document['machine']['device']}, {library.version}, torch {torch.__version__}, copy "
-          f"{copy_rate / 1e12:.2f} TB/s; TFLOP/s, medians of {given.repeats}; xR: tk / peer")
+          f"{copy_rate / 1e12:.3g} TB/s; TFLOP/s, medians of {given.repeats}; xR: tk / peer")
     notes = []
     for i, line in enumerate(lines):
         if sys.stderr.isatty():

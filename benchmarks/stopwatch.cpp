@@ -18,6 +18,7 @@ constexpr bool on_cpu = be::rt::dl_device_type == kDLCPU;
 constexpr std::int64_t flush_bytes = std::int64_t{256} << 20;
 constexpr std::int64_t copy_bytes = std::int64_t{1} << (on_cpu ? 28 : 30);
 
+// Linear between neighbours, so that the median of an even count is the mean of the middle two.
 double quantile(std::vector<double> const& sorted, double q) {
   double const at = q * static_cast<double>(sorted.size() - 1);
   std::size_t const low = static_cast<std::size_t>(at), high = std::min(low + 1, sorted.size() - 1);

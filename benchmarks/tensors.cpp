@@ -39,6 +39,7 @@ std::vector<float> const& normal_table() {
   return table;
 }
 
+// Chunks are independent: element i depends on the seed and on i alone.
 template <class T> void fill(std::vector<std::byte>& to, std::uint64_t seed) {
   auto const& normals = normal_table();
   std::vector<T> table(normals.size());

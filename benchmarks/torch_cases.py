@@ -210,7 +210,8 @@ class attention_case:
 
     def reference(self, batch, rows):
         """o and lse of some rows of every head of one batch, float64: [hq, rows, d], [hq, rows]."""
-        q, k, v = (x[batch].transpose(0, 1).double() for x in (self.q[:, rows], self.k, self.v))
+        operands = self.q[batch][rows], self.k[batch], self.v[batch]
+        q, k, v = (x.transpose(0, 1).double() for x in operands)
         k, v = (x.repeat_interleave(self.hq // self.hk, dim=0) for x in (k, v))
         scores = q @ k.mT * self.scale
         if self.mask == "causal":

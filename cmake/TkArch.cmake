@@ -7,6 +7,7 @@
 #   TK_HIP_FLAGS, TK_HIP_LIBRARY   for HIP; TK_ROCM tells whether ROCm is installed
 # Whatever cannot work stops here with one sentence that says what to do.
 include_guard()
+cmake_minimum_required(VERSION 3.25)  # for cmake -P
 
 set(TK_ARCH native CACHE STRING "native, host, sm_90a or gfx942")
 option(TK_EMULATE "run a GPU's device code on the CPU, lane by lane" OFF)
@@ -104,7 +105,8 @@ __attribute__((global)) void k(float* x) { x[__builtin_amdgcn_workitem_id_x()] +
     execute_process(COMMAND ${compiler} ${TK_HIP_FLAGS} -std=c++20 -O1 -c ${tk_probe}.cpp -o
                             ${tk_probe}.o RESULT_VARIABLE tk_failed ERROR_VARIABLE tk_output
                             OUTPUT_QUIET)
-    execute_process(COMMAND ${compiler} -dumpversion OUTPUT_VARIABLE tk_version ERROR_QUIET)
+    execute_process(COMMAND ${compiler} -dumpversion OUTPUT_VARIABLE tk_version ERROR_QUIET
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
     if(tk_version VERSION_LESS 19)
       set(tk_reason "its version is ${tk_version}")
     elseif(NOT tk_failed STREQUAL 0)
@@ -210,7 +212,7 @@ macro(tk_enable_cuda)
   execute_process(COMMAND ${TK_NVCC} --version OUTPUT_VARIABLE tk_output ERROR_QUIET)
   string(REGEX MATCH "release ([0-9.]+)" tk_output "${tk_output}")
   if(NOT tk_output OR CMAKE_MATCH_1 VERSION_LESS 12.8)
-    tk_stop("${TK_NVCC} is nvcc ${CMAKE_MATCH_1}, TK needs nvcc >= 12.8: install a newer CUDA toolkit or
+    tk_stop("${TK_NVCC} is no nvcc or too old (${tk_output}), TK needs nvcc >= 12.8: install a newer CUDA toolkit or
 give its place with -DCMAKE_CUDA_COMPILER=/path/to/nvcc.")
   endif()
   set(CMAKE_CUDA_COMPILER ${TK_NVCC} CACHE FILEPATH "nvcc")

@@ -71,27 +71,64 @@ TK_DEVICE void put(T* p, float x) {
   p->bits = static_cast<std::uint16_t>(be::pack(T{}, x, 0.f) & 0xffff);
 }
 
-// ---- register tiles and global memory: x may be a tile or any expression
+// ---- register tiles and global memory
+// This lane's rows of a tile at (row, col): where each begins, null below the tensor's last row; and
+// how many columns are left of the tensor from this lane's first one on.
+template <class Map, class T> struct lane_rows {
+  T* line[Map::slots];
+  int left;
+  TK_DEVICE lane_rows(tensor<T> const& x, int row, int col, int i, int j) {
+    int const lane = be::worker_lane(), first = col + Map::lane_col(lane);
+    left = static_cast<int>(x.cols - first);
+    TK_UNROLL
+    for (int s = 0; s < Map::slots; ++s) {
+      int const r = row + Map::lane_row(lane) + Map::row(s);
+      line[s] = r < x.rows ? x.at(r, first, i, j) : nullptr;
+    }
+  }
+};
+template <class T> struct alignas(2 * sizeof(T)) two_of {
+  T lo, hi;
+};
+
+// x, a cast, to dst at (row, col).
 template <class T, class X>
 TK_DEVICE void store_direct(tensor<T> const& dst, int row, int col, int i, int j, X const& x,
                             int granule) {
   using map = be::fragment_map<X::rows, X::cols>;
-  int const row0 = row + map::lane_row(be::worker_lane());
-  int const col0 = col + map::lane_col(be::worker_lane());
+  lane_rows<map, T> const to(dst, row, col, i, j);
   map::for_each([&](int e, int slot, int) {
     if (e % 2 != 0) return;  // elements 2 i and 2 i + 1 are neighbours in a row
-    int const r = row0 + map::row(slot), c = col0 + map::col(e);
-    if (r >= dst.rows || c >= dst.cols) return;
-    T* const p = dst.at(r, c, i, j);
+    int const c = map::col(e);
+    if (!to.line[slot] || c >= to.left) return;
+    T* const p = to.line[slot] + c;
     float const lo = x.value(e, slot), hi = x.value(e + 1, slot);
     if constexpr (sizeof(T) == 2) {
-      if (granule >= 2 && c + 1 < dst.cols) {
+      if (granule >= 2 && c + 1 < to.left) {
         *reinterpret_cast<std::uint32_t*>(p) = be::pack(T{}, lo, hi);
         return;
       }
     }
     put(p, lo);
-    if (c + 1 < dst.cols) put(p + 1, hi);
+    if (c + 1 < to.left) put(p + 1, hi);
+  });
+}
+
+// dst += scale * src at (row, col), where src is 0 outside its bounds.
+template <int R, int C, class T>
+TK_DEVICE void add_scaled(reg_tile<float, R, C>& dst, float scale, tensor<T const> const& src,
+                          int granule, int row, int col, int i, int j) {
+  using map = be::fragment_map<R, C>;
+  lane_rows<map, T const> const from(src, row, col, i, j);
+  map::for_each([&](int e, int slot, int) {
+    int const c = map::col(e);
+    if (e % 2 != 0 || !from.line[slot] || c >= from.left) return;
+    T const* const p = from.line[slot] + c;
+    two_of<T> x{*p, {}};
+    if (granule >= 2 && c + 1 < from.left) x = *reinterpret_cast<two_of<T> const*>(p);
+    else if (c + 1 < from.left) x.hi = p[1];
+    dst.e[e] += scale * be::widen(x.lo);
+    dst.e[e + 1] += scale * be::widen(x.hi);
   });
 }
 
@@ -116,32 +153,6 @@ TK_DEVICE reg_col<float, R> load_col(T const* src, int left, float fill) {
     x.e[i] = row < left ? be::widen(src[row]) : fill;
   }
   return x;
-}
-
-// dst += scale * src at (row, col), where src is 0 outside its bounds.
-template <int R, int C, class T>
-TK_DEVICE void add_scaled(reg_tile<float, R, C>& dst, float scale, tensor<T const> const& src,
-                          int granule, int row, int col, int i, int j) {
-  using map = be::fragment_map<R, C>;
-  int const row0 = row + map::lane_row(be::worker_lane());
-  int const col0 = col + map::lane_col(be::worker_lane());
-  map::for_each([&](int e, int slot, int) {
-    if (e % 2 != 0) return;
-    int const r = row0 + map::row(slot), c = col0 + map::col(e);
-    if (r >= src.rows || c >= src.cols) return;
-    T const* const p = src.at(r, c, i, j);
-    if (granule >= 2 && c + 1 < src.cols) {
-      struct alignas(2 * sizeof(T)) two {
-        T lo, hi;
-      };
-      two const x = *reinterpret_cast<two const*>(p);
-      dst.e[e] += scale * be::widen(x.lo);
-      dst.e[e + 1] += scale * be::widen(x.hi);
-    } else {
-      dst.e[e] += scale * be::widen(*p);
-      if (c + 1 < src.cols) dst.e[e + 1] += scale * be::widen(p[1]);
-    }
-  });
 }
 
 }  // namespace tk

@@ -138,8 +138,18 @@ inline std::size_t workspace(tk_op op, void const* problem) {
 
 inline tk_gemm_problem problem(tensor_view const& a, tensor_view const& b, output_view const& d,
                                gemm_options const& o) {
-  return {sizeof(tk_gemm_problem), a.get(),       b.get(), o.c.get(), o.bias.get(), d.get(),
-          o.transpose_a,           o.transpose_b, o.alpha, o.beta,    o.bias_kind,  o.activation};
+  return {.size = sizeof(tk_gemm_problem),
+          .a = a.get(),
+          .b = b.get(),
+          .c = o.c.get(),
+          .bias = o.bias.get(),
+          .d = d.get(),
+          .transpose_a = o.transpose_a,
+          .transpose_b = o.transpose_b,
+          .alpha = o.alpha,
+          .beta = o.beta,
+          .bias_kind = o.bias_kind,
+          .activation = o.activation};
 }
 
 inline float usual_scale(DLTensor const* q) {
@@ -150,14 +160,14 @@ inline float usual_scale(DLTensor const* q) {
 inline tk_attention_forward_problem problem(tensor_view const& q, tensor_view const& k,
                                             tensor_view const& v, output_view const& o,
                                             attention_forward_options const& x) {
-  return {sizeof(tk_attention_forward_problem),
-          q.get(),
-          k.get(),
-          v.get(),
-          o.get(),
-          x.lse.get(),
-          x.mask,
-          x.scale ? *x.scale : usual_scale(q.get())};
+  return {.size = sizeof(tk_attention_forward_problem),
+          .q = q.get(),
+          .k = k.get(),
+          .v = v.get(),
+          .o = o.get(),
+          .lse = x.lse.get(),
+          .mask = x.mask,
+          .scale = x.scale ? *x.scale : usual_scale(q.get())};
 }
 
 }  // namespace detail

@@ -56,13 +56,12 @@ class async_view : public model {
     std::memcpy(seen_.data() + at, memory_ + at, n);
     for (std::size_t c = at / chunk; c < (at + n + chunk - 1) / chunk; ++c) writer_[c] = 0;
   }
-  // Why the hardware would not read what memory holds; empty if it would.
-  bool sees(std::uint32_t address, std::size_t n) const {
+  // Whether the hardware would read of this chunk what memory holds.
+  bool sees(std::uint32_t address) const {
     std::size_t const at = address & offset_mask;
-    if (std::memcmp(seen_.data() + at, memory_ + at, n) != 0) return false;
-    for (std::size_t c = at / chunk; c < (at + n + chunk - 1) / chunk; ++c)
-      if (writer_[c]) return false;
-    return true;
+    std::uint64_t a[2], b[2];
+    std::memcpy(a, seen_.data() + at, chunk), std::memcpy(b, memory_ + at, chunk);
+    return a[0] == b[0] && a[1] == b[1] && !writer_[at / chunk];
   }
   std::string blame(std::uint32_t address) const {
     int const who = writer_[(address & offset_mask) / chunk];

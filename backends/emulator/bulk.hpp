@@ -31,9 +31,6 @@ inline std::uint32_t swizzled(std::uint32_t address, int swizzle_bytes) {
   return address ^ ((address >> 3) & mask);
 }
 
-inline std::uint32_t to_rank(std::uint32_t address, int rank) {
-  return (address & offset_mask) | static_cast<std::uint32_t>(rank) << rank_shift;
-}
 inline block& block_of(team& t, std::uint32_t address) { return *t.blocks[address >> rank_shift]; }
 
 // ---- loads
@@ -146,7 +143,7 @@ class store_job : public job {
     block& b = own_block(l);
     auto const& view = model_of<async_view>(b);
     for_each_chunk([&](std::uint32_t from, std::size_t at) {
-      if (!view.sees(from, 16)) fail_for(l, view.blame(from), where);
+      if (!view.sees(from)) fail_for(l, view.blame(from), where);
       std::memcpy(&data_[at], own_team(l).memory.window() + from, 16);
     });
     ++group_->unread, ++group_->unwritten;

@@ -28,9 +28,9 @@ inline std::uint32_t shared_address(void const* p, location where = location::cu
 template <class T> T* shared_pointer(std::uint32_t address) {
   return reinterpret_cast<T*>(own_team(self()).memory.window() + address);
 }
-// The same offset in the memory of this block, whatever rank the address names.
-inline std::uint32_t own_address(std::uint32_t address) {
-  return (address & offset_mask) | static_cast<std::uint32_t>(cluster_rank()) << rank_shift;
+// The same offset in the memory of the block of rank `rank`.
+inline std::uint32_t to_rank(std::uint32_t address, int rank) {
+  return (address & offset_mask) | static_cast<std::uint32_t>(rank) << rank_shift;
 }
 
 // Brings this lane to the collective `what`; true for the last lane, which finishes it.

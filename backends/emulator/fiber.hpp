@@ -33,6 +33,7 @@ struct fiber {
   char* stack = nullptr;
   std::size_t stack_bytes = 0;
   void* thread = nullptr;      // ThreadSanitizer's
+  int quiet_depth = 0;
   void* fake_stack = nullptr;  // AddressSanitizer's
 };
 
@@ -72,7 +73,10 @@ inline void adopt_own_stack([[maybe_unused]] fiber& f) {
 }
 
 TK_UNSANITIZED inline void switch_to(fiber& from, fiber& to) {
-  sanitizer::become(to.thread);
+  if (sanitizer::sees_races) {
+    from.quiet_depth = sanitizer::quiet_depth, sanitizer::quiet_depth = to.quiet_depth;
+    sanitizer::become(to.thread);
+  }
 #if defined(TK_EMULATOR_ASAN)
   __sanitizer_start_switch_fiber(&from.fake_stack, to.stack, to.stack_bytes);
 #endif

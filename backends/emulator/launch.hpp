@@ -72,7 +72,7 @@ class crew {
  public:
   explicit crew(grid& g) : grid_(g), random_(g.what.seed != 0) { adopt_own_stack(home_); }
   ~crew() {
-    for (auto& t : running_) t->pool.abandoned = true;  // after a failure only
+    for (auto& t : running_) abandon_team(*t);
   }
   void run() {
     try {
@@ -134,8 +134,8 @@ class crew {
     return any;
   }
   void look_after(team& t) {
+    sanitizer::observe(&t.live);
     if (t.thrown) std::rethrow_exception(t.thrown);
-    if (!t.failure.empty()) throw tk::error(status::runtime_error, t.failure);
     if (t.live > 0) return;
     end_team(t);
     auto const it = std::find_if(running_.begin(), running_.end(),

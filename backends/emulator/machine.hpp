@@ -117,9 +117,8 @@ class lane_pool {
  public:
   static constexpr int chunk = 64;
   ~lane_pool() {
-    if (!abandoned)
-      for (auto& c : chunks_)
-        for (auto& l : c->lanes) sanitizer::end_thread(l.context.thread);
+    for (auto& c : chunks_)
+      for (auto& l : c->lanes) sanitizer::end_thread(l.context.thread, l.context.quiet_depth);
   }
   lane* at(int i, void (*entry)()) {
     while (i / chunk >= static_cast<int>(chunks_.size())) {
@@ -129,8 +128,6 @@ class lane_pool {
     }
     return &chunks_[static_cast<std::size_t>(i / chunk)]->lanes[i % chunk];
   }
-  bool abandoned = false;  // lanes stopped midway: their threads can't be ended
-
  private:
   struct part {
     stacks memory{chunk};
@@ -166,8 +163,7 @@ struct team {
   model* watcher = nullptr;
   warp* watched = nullptr;
   std::uint64_t random = 0;
-  std::string failure;
-  std::exception_ptr thrown;
+  std::exception_ptr thrown;  // by a lane
 
   ~team() {
     for (void* e : engines)
@@ -188,9 +184,7 @@ struct team {
 
 constinit inline thread_local lane* current = nullptr;
 
-// The running lane. Never inlined across a switch: fibers stay on their OS thread, so the address
-// of `current` may be kept.
-inline lane& self() { return *current; }
+TK_UNSANITIZED inline lane& self() { return *current; }
 inline block& own_block(lane const& l) { return *l.of->of; }
 inline team& own_team(lane const& l) { return *l.of->of->of; }
 
@@ -203,14 +197,10 @@ template <class M> M& model_of(block& b) {
   return static_cast<M&>(*m);
 }
 
-TK_UNSANITIZED inline void run_lane(fiber& from, lane* to) {
-  current = to;
-  switch_to(from, to->context);
-}
-TK_UNSANITIZED inline void go_home(lane& from) {
-  team& t = own_team(from);
-  current = nullptr;
-  switch_to(from.context, *t.home);
+// Null: the OS thread's own stack.
+TK_UNSANITIZED inline void leave_for(fiber& from, team& t, lane* next) {
+  current = next;
+  switch_to(from, next ? next->context : *t.home);
 }
 
 }  // namespace tk::emulator

@@ -17,17 +17,13 @@ inline std::string hex(std::uint64_t x) {
   return out.str();
 }
 
-// Stops the launch. `culprit` is the lane to name, which need not be the one that runs.
+// Stops the launch: the lane that runs is unwound, the others are left where they are. `culprit` is
+// the lane to name, which need not be the one that runs.
 [[noreturn]] inline void fail_for(lane const& culprit, std::string const& sentence,
                                   location const& where) {
-  std::string const report = "emulated device: " + sentence + "\n  at " + text(where) + ", block " +
-                             std::to_string(own_block(culprit).index) + ", thread " +
-                             std::to_string(culprit.thread);
-  lane* const me = current;
-  if (!me) throw error(status::runtime_error, report);
-  own_team(*me).failure = report;
-  go_home(*me);
-  __builtin_unreachable();
+  throw error(status::runtime_error, "emulated device: " + sentence + "\n  at " + text(where) +
+                                         ", block " + std::to_string(own_block(culprit).index) +
+                                         ", thread " + std::to_string(culprit.thread));
 }
 [[noreturn]] inline void fail(std::string const& sentence, location where = location::current()) {
   fail_for(self(), sentence, where);

@@ -59,20 +59,39 @@ struct range {
 #if defined(TK_EMULATOR_TSAN)
 inline constexpr bool sees_races = true;
 
+// How many quiet scopes the running fiber is in.
+constinit inline thread_local int quiet_depth = 0;
+
 class quiet {
  public:
-  quiet() { AnnotateIgnoreReadsBegin(__FILE__, __LINE__), AnnotateIgnoreWritesBegin(__FILE__, __LINE__); }
-  ~quiet() { AnnotateIgnoreWritesEnd(__FILE__, __LINE__), AnnotateIgnoreReadsEnd(__FILE__, __LINE__); }
+  TK_UNSANITIZED quiet() {
+    ++quiet_depth;
+    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+  }
+  TK_UNSANITIZED ~quiet() {
+    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+    --quiet_depth;
+  }
   quiet(quiet const&) = delete;
   quiet& operator=(quiet const&) = delete;
 };
 TK_UNSANITIZED inline void publish(void* at) { __tsan_release(at); }
 TK_UNSANITIZED inline void observe(void* at) { __tsan_acquire(at); }
 TK_UNSANITIZED inline void* new_thread() { return __tsan_create_fiber(0); }
-TK_UNSANITIZED inline void end_thread(void* t) { __tsan_destroy_fiber(t); }
 TK_UNSANITIZED inline void* this_thread() { return __tsan_get_current_fiber(); }
 // Without ordering: the two threads are concurrent.
 TK_UNSANITIZED inline void become(void* t) { __tsan_switch_to_fiber(t, 1); }
+// `depth` quiet scopes were never left.
+TK_UNSANITIZED inline void end_thread(void* t, int depth = 0) {
+  void* const me = this_thread();
+  become(t);
+  for (; depth > 0; --depth)
+    AnnotateIgnoreWritesEnd(__FILE__, __LINE__), AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+  become(me);
+  __tsan_destroy_fiber(t);
+}
 
 // As thread `engine`, after all that was published at `before`: accesses, published at `after`.
 TK_UNSANITIZED inline void access(void* engine, void* before, range const* reads, std::size_t n_reads,
@@ -87,6 +106,7 @@ TK_UNSANITIZED inline void access(void* engine, void* before, range const* reads
 }
 #else
 inline constexpr bool sees_races = false;
+constinit inline thread_local int quiet_depth = 0;
 
 class quiet {
  public:
@@ -96,7 +116,7 @@ class quiet {
 inline void publish(void*) {}
 inline void observe(void*) {}
 inline void* new_thread() { return nullptr; }
-inline void end_thread(void*) {}
+inline void end_thread(void*, int = 0) {}
 inline void* this_thread() { return nullptr; }
 inline void become(void*) {}
 inline void access(void*, void*, range const*, std::size_t, range const*, std::size_t, void*) {}

@@ -81,22 +81,21 @@ inline lane* pick(team& t) {
   }
 }
 
-inline void leave_for(lane& me, lane* next) {
-  if (next == &me) return;
-  if (next) run_lane(me.context, next);
-  else go_home(me);
+inline void go_on(lane& me) {
+  team& t = own_team(me);
+  lane* const next = pick(t);
+  if (next != &me) leave_for(me.context, t, next);
 }
-
 // Until somebody wakes this lane.
 inline void park(lane& me, waiting const& w) {
   me.wait = w;
   me.of->ready &= ~(std::uint64_t{1} << me.index);
-  leave_for(me, pick(own_team(me)));
+  go_on(me);
 }
 // A random schedule may go on with another lane here.
 inline void breathe(lane& me) {
   team& t = own_team(me);
-  if (t.is_random() && t.draw(4) == 0) leave_for(me, pick(t));
+  if (t.is_random() && t.draw(4) == 0) go_on(me);
 }
 
 inline void add_job(std::unique_ptr<job> j) {

@@ -10,7 +10,6 @@
 namespace tk::emulator {
 
 inline void end_lane(lane& me) {
-  sanitizer::quiet const q;
   block& b = own_block(me);
   for (auto& m : b.models)
     if (m) m->lane_ends(me);
@@ -20,25 +19,28 @@ inline void end_lane(lane& me) {
   --b.live, --b.of->live;
   leave_barriers(me);
 }
-inline lane* after_end(lane& me) {
-  sanitizer::quiet const q;
-  return pick(own_team(me));
+inline lane* live_and_end(lane& me) {
+  team& t = own_team(me);
+  try {
+    t.doing.body(t.doing.closure);
+    wait_later(0);
+    sanitizer::quiet const q;
+    end_lane(me);
+    return pick(t);
+  } catch (...) {
+    sanitizer::quiet const q;
+    t.thrown = std::current_exception();
+    return nullptr;
+  }
 }
 // Returns in the next life.
 __attribute__((noinline)) TK_UNSANITIZED inline void live_once() {
   lane& me = self();
   team& t = own_team(me);
   sanitizer::observe(&t);
-  try {
-    t.doing.body(t.doing.closure);
-    wait_later(0);
-  } catch (...) {
-    t.thrown = std::current_exception();
-  }
-  if (t.thrown) go_home(me);
-  end_lane(me);
+  lane* const next = live_and_end(me);
   sanitizer::publish(&t.live);
-  leave_for(me, after_end(me));
+  leave_for(me.context, t, next);
 }
 TK_UNSANITIZED inline void lane_main() {
   first_steps();
@@ -89,7 +91,6 @@ inline void begin_team(team& t, task const& what, int number, fiber& home) {
 }
 // Finishes what the hardware still does after the last lane has ended.
 inline void end_team(team& t) {
-  sanitizer::observe(&t.live);
   for (int r = 0; r < t.doing.form.cluster; ++r) {
     block& b = *t.blocks[static_cast<std::size_t>(r)];
     for (auto& m : b.models)
@@ -107,6 +108,13 @@ inline void end_team(team& t) {
     if (e) sanitizer::access(e, nullptr, nullptr, 0, nullptr, 0, &t.live);
   sanitizer::observe(&t.live);
 }
+// After a failure: what its lanes did until they stopped is known here.
+inline void abandon_team(team& t) {
+  for (warp& w : t.warps)
+    for (int i = 0; i < w.size; ++i)
+      sanitizer::access(w.lanes[i].context.thread, nullptr, nullptr, 0, nullptr, 0, &t.live);
+  sanitizer::observe(&t.live);
+}
 // Lets lanes of a team run until none can.
 TK_UNSANITIZED inline void run_team(team& t) {
   lane* first;
@@ -114,7 +122,7 @@ TK_UNSANITIZED inline void run_team(team& t) {
     sanitizer::quiet const q;
     first = pick(t);
   }
-  if (first) run_lane(*t.home, first);
+  if (first) leave_for(*t.home, t, first);
 }
 // Wakes the lanes whose integer has changed, or all that poll.
 inline bool wake_pollers(team& t, bool all) {

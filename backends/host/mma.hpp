@@ -67,21 +67,23 @@ template <class T, int K, int N> void widen_right(float* dst, shared_tile<T, K, 
         widen_row<piece>(dst + s * strip * K + k * strip_width<N>(s) + n % strip, x.at(k, p) + c);
       }
 }
+// simd_lanes rows are widened before they are transposed: a vector that was just stored in halves is
+// slow to load.
 template <class T, int N, int K>
 void widen_right_transposed(float* dst, shared_tile<T, N, K> const& x) {
   using tile = shared_tile<T, N, K>;
+  alignas(64) float lines[simd_lanes][K];
   for (int n = 0; n < N; n += simd_lanes) {
+    for (int i = 0; i < simd_lanes; ++i)
+      for (int p = 0; p < tile::panels; ++p)
+        widen_row<tile::panel_cols>(lines[i] + p * tile::panel_cols, x.at(n + i, p));
     int const s = n / strip, width = strip_width<N>(s);
+    float* to = dst + s * strip * K + n % strip;
     for (int k = 0; k < K; k += simd_lanes) {
       simd rows[simd_lanes];
-      for (int i = 0; i < simd_lanes; ++i) {
-        float line[simd_lanes];
-        widen_row<simd_lanes>(line, x.at(n + i, k / tile::panel_cols) + k % tile::panel_cols);
-        rows[i] = load_simd(line);
-      }
+      for (int i = 0; i < simd_lanes; ++i) rows[i] = load_simd(lines[i] + k);
       transpose(rows);
-      float* const to = dst + s * strip * K + k * width + n % strip;
-      for (int i = 0; i < simd_lanes; ++i) store_simd(to + i * width, rows[i]);
+      for (int i = 0; i < simd_lanes; ++i, to += width) store_simd(to, rows[i]);
     }
   }
 }
@@ -98,8 +100,8 @@ TK_DEVICE void multiply_block(float* d, int d_stride, float const* a, float cons
     simd right[V];
     for (int v = 0; v < V; ++v) right[v] = load_simd(b + (k * V + v) * simd_lanes);
     for (int r = 0; r < block_rows; ++r) {
-      simd const left = simd{} + a[r * RowStride + k * KStride];
-      for (int v = 0; v < V; ++v) sum[r][v] = multiply_add(left, right[v], sum[r][v]);
+      float const left = a[r * RowStride + k * KStride];
+      for (int v = 0; v < V; ++v) sum[r][v] += left * right[v];
     }
   }
   for (int r = 0; r < block_rows; ++r)

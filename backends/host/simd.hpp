@@ -29,12 +29,6 @@ TK_DEVICE simd load_simd(float const* p) {
 }
 TK_DEVICE void store_simd(float* p, simd x) { std::memcpy(p, &x, sizeof x); }
 
-TK_DEVICE simd multiply_add(simd a, simd b, simd c) {
-  simd y;
-  for (int i = 0; i < simd_lanes; ++i) y[i] = multiply_add(a[i], b[i], c[i]);
-  return y;
-}
-
 // One step of a transpose: of two rows, exchanges the second half of each 2 Step lanes of a with the
 // first half of those of b.
 template <int Step, int... I>

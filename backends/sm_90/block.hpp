@@ -68,7 +68,8 @@ TK_DEVICE void for_each_ticket(block_memory<Op>& m, typename Op::args const& a, 
   ring<int, 2, 1> in(m.tickets, m.ticket_barriers, lane);
   int const tasks = Op::tasks(a);
   for (;;) {
-    int const i = in.take();
+    // Known to be the same in all lanes: loops that depend on it stay uniform, and so do descriptors.
+    int const i = ptx::broadcast(in.take());
     together();
     in.release();
     if (i >= tasks) return;

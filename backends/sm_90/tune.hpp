@@ -25,7 +25,7 @@ struct attention_tuning {
 };
 constexpr attention_tuning tune_attention_forward(int d) {
   if (d <= 64) return {3, 64, 128, 10, 2, true, true};
-  if (d <= 128) return {2, 64, 176, 4, 1, true, false};
+  if (d <= 128) return {2, 64, 176, 4, 1, true, true};
   return {2, 64, 80, 4, 1, true, false};
 }
 

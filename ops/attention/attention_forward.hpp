@@ -124,8 +124,8 @@ template <class T, int D, mask_kind Mask> struct attention_forward {
         if constexpr (tune.turns) c.turn.await();
         mm_abt(s, q, k);
         mma_ab(o, p, c.in.take().kv);
-        wait<1>(s);
         if constexpr (tune.turns) c.turn.pass();
+        wait<1>(s);
         c.in.release();
         hide(s, a, row, block * N);
         auto const fade = soften(s, peak, sum, a.scale_log2);

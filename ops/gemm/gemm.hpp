@@ -40,6 +40,7 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
     tensor<Out const> c;
     void const* bias;
     bias_kind bias_along;
+    bool plain;  // d = op(a) op(b)
     bool bias_is_fp32, a_batched, b_batched, c_batched;
     int c_granule, m, n, k, batch;
     float alpha, beta;
@@ -117,7 +118,7 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
     for (int p = 0; p < N / V; ++p) {
       int const col = t.col + p * V;
       part x = columns<V>(sum, p);
-      finish(x, a, row, col, t.batch);
+      if (!a.plain) finish(x, a, row, col, t.batch);
       be::store_async(c.w, window(a.d, row, col, t.batch), cast<Out>(x), c.scratch.out, p);
     }
   }

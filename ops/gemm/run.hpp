@@ -37,6 +37,8 @@ void launch_gemm(gemm_problem const& x, void* stream) {
   a.alpha = x.alpha;
   a.beta = x.c.data ? x.beta : 0.f;
   a.activation = x.activation;
+  a.plain = a.alpha == 1.f && a.beta == 0.f && a.bias_along == bias_kind::none &&
+            a.activation == activation_kind::none;
   be::launch<Op>(a, stream);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // timeout: 600
-// tk_attention_forward where its softmax is hard: scores of +-10^4, all large and negative, scales that
-// are negative, zero and tiny, rows that see one key or none, values at the edge of fp16.
+// tk_attention_forward where its softmax is hard: scores of +-10^4 and more, all of them large and
+// negative, scales that are negative, zero and tiny, rows that see one key or none.
 #include "tests/support/attention_oracle.hpp"
 #include "tests/support/suite.hpp"
 

@@ -27,7 +27,7 @@ struct heads_layout {
 
 enum class scores {
   random,  // q, k, v uniform in (-1, 1)
-  flat,  // q or scale 0: every weight is exactly 1, o the mean of the keys seen, lse the log of their number
+  flat,    // q or scale 0: each weight is 1, o the mean of the keys seen, lse ln of their number
   select,  // every query equals one of its keys, far above the others: o is that key's row of v
 };
 enum class packing {

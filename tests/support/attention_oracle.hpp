@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The oracle of tk_attention_forward. For each row, in double precision, o and lse and these bounds,
-// with p = exp(score - highest score) and P = sum p:
-//   scores   as products in the GEMM oracle, (4 + sqrt(d) / 4) ulps of scale |q| |k|, and four ulps of
-//            the score itself (scale log2(e), the product with it, the subtraction, exp2's argument).
-//            A change of e in each score moves o by at most 2 e max|v|.
-//   fp32     exp2 is good to 2^-21, the sums over keys to (4 + sqrt(nk) / 4) ulps of max|v|.
-//   p        rounded to 16 bits before the second product: errors of u p, in fp16 of at least 2^-25,
-//            independent of each other, so 4 sqrt(sum (u p)^2) max|v| / P, 10 standard deviations
-//            and more; u |o| because weights that are equal have equal errors. Never above u max|v|.
+// The oracle of tk_attention_forward. For each row, in double precision, o and lse and these
+// bounds, with u = 2^-24, p = exp(score - highest score), P = sum p:
+//   scores   as products in the GEMM oracle, (4 + sqrt(d) / 4) scale |q| |k| u, and 4 u of the
+//            score itself: scale log2(e), the product with it, the subtraction, exp2's argument. A
+//            change of e in each score moves o by at most 2 e max|v|.
+//   fp32     exp2 is good to 2^-21, the sums over keys to (4 + sqrt(nk) / 4) max|v| u.
+//   p        rounded to 16 bits before the second product: errors of w p, w the type's unit
+//            roundoff, in fp16 of at least 2^-25, independent of each other: 4 sqrt(sum (w p)^2)
+//            max|v| / P, 10 standard deviations and more. And w |o|, because equal weights have
+//            equal errors. Never above w max|v|.
 // The running maximum lets weights be rounded at another scale than here: the same relative errors,
 // drawn again. Hence the norm's factor: 1.1, and the chance of two draws, 6 / sqrt(elements).
 #pragma once

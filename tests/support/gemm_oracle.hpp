@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 // The oracle of tk_gemm. For each element, in double precision, the exact value and these bounds:
-//   sums      tensor cores may cut off instead of rounding, each time a step of 16 products is
-//             added: for products of either sign the partial sums grow as sqrt(k), and the loss adds up to
-//             about sqrt(k) / 12 |a row| |b column| ulps; rounding in any order commits less, some
-//             0.3 |a row| |b column| ulps whatever k. Three times that, plus 4 for the worst of
-//             millions: (4 + sqrt(k) / 4) 2^-24 |a row| |b column|.
+//   sums      u = 2^-24. Tensor cores may cut off instead of rounding, each time 16 products are
+//             added: the partial sums of products of either sign grow as sqrt(k), so that the loss
+//             adds up to some sqrt(k) / 12 |a row| |b column| u. Rounding, in any order, commits
+//             less: about 0.3 |a row| |b column| u whatever k. Three times the former and 4, for
+//             the worst of millions: (4 + sqrt(k) / 4) |a row| |b column| u.
 //   epilogue  four fp32 roundings of its terms; activations have slopes of at most 1.13 and
-//             are computed from fp32 functions to within 16 ulps of their argument.
+//             are computed from fp32 functions to within 16 u of their argument.
 //   integers  every step is exact in fp32 (ReLU included): the slack is 0.
 #pragma once
 #include <cmath>
 #include <mutex>
 #include <numbers>
+#include <numeric>
 
 #include "tests/support/gemm.hpp"
 #include "tests/support/parallel.hpp"
@@ -20,14 +21,12 @@
 
 namespace tk::test {
 
-constexpr std::int64_t gemm_rows_at_once = 16;
-
 // Errors before the rounding add to its own in squares: of 1/11 of the output's spacing, more than
 // fp32 sums commit, they make sqrt(1 + 12 / 121) = 1.05.
 constexpr double norm_factor = 1.05;
 
-inline std::int64_t sampled_rows(
-    gemm_case const& x) {  // of m; enough to meet every tile of 64 rows
+// Of m: enough to meet every tile of 64 rows up to m = 12288.
+inline std::int64_t sampled_rows(gemm_case const& x) {
   return x.check == check_kind::some_rows ? std::min<std::int64_t>(x.m, 192) : x.m;
 }
 inline std::int64_t row_at(gemm_case const& x, std::int64_t i) {
@@ -63,10 +62,22 @@ inline right_operand read_b(gemm_operands const& x, std::int64_t batch) {
   return b;
 }
 
-inline void read_a_row(gemm_operands const& x, std::int64_t batch, std::int64_t row, double* out) {
-  if (!x.of.transpose_a) return read_row(x.a.type, stored_row(x.a, batch, row), x.of.k, out);
-  for (std::int64_t l = 0; l < x.of.k; ++l)
-    out[l] = decode(x.a.type, stored_row(x.a, batch, l) + row * bytes_of(x.a.type));
+// The checked rows from, from + 1, ... of op(a).
+inline std::vector<double> read_a(gemm_operands const& x, std::int64_t batch, std::int64_t from,
+                                  std::int64_t count) {
+  gemm_case const& y = x.of;
+  std::vector<double> a(count * y.k);
+  if (y.transpose_a) {
+    for (std::int64_t l = 0; l < y.k; ++l) {
+      auto const* p = stored_row(x.a, batch, l);
+      for (std::int64_t i = 0; i < count; ++i)
+        a[i * y.k + l] = decode(y.in, p + row_at(y, from + i) * bytes_of(y.in));
+    }
+  } else {
+    for (std::int64_t i = 0; i < count; ++i)
+      read_row(y.in, stored_row(x.a, batch, row_at(y, from + i)), y.k, a.data() + i * y.k);
+  }
+  return a;
 }
 
 inline double activate(tk_activation kind, double x) {
@@ -129,29 +140,32 @@ class row_judge {
   std::byte const* c_ = nullptr;
 };
 
+// f(from, count, meter) for each stretch of the checked rows.
+template <class F> void for_rows(gemm_case const& y, error_meter& total, F const& f) {
+  constexpr std::int64_t at_once = 32;
+  std::int64_t const rows = sampled_rows(y);
+  std::mutex merging;
+  parallel_for((rows + at_once - 1) / at_once, [&](std::int64_t stretch) {
+    error_meter meter(total.type());
+    f(stretch * at_once, std::min(at_once, rows - stretch * at_once), meter);
+    std::scoped_lock const lock(merging);
+    total.merge(meter);
+  });
+}
+
 inline void compare_batch(gemm_operands const& x, std::int64_t batch, error_meter& total) {
   gemm_case const& y = x.of;
   auto const b = read_b(x, batch);
-  std::int64_t const rows = sampled_rows(y);
   std::int64_t const ldc = panels::padded(y.n);
-  std::mutex merging;
-  parallel_for((rows + gemm_rows_at_once - 1) / gemm_rows_at_once, [&](std::int64_t chunk) {
-    std::int64_t const from = chunk * gemm_rows_at_once,
-                       count = std::min(gemm_rows_at_once, rows - from);
-    std::vector<double> a(count * y.k);
+  for_rows(y, total, [&](std::int64_t from, std::int64_t count, error_meter& meter) {
+    auto const a = read_a(x, batch, from, count);
     std::vector<double> sums(count * ldc);
-    for (std::int64_t i = 0; i < count; ++i)
-      read_a_row(x, batch, row_at(y, from + i), a.data() + i * y.k);
     b.values.multiply(sums.data(), a.data(), y.k, count, y.k);
-    error_meter meter(y.out);
     for (std::int64_t i = 0; i < count; ++i) {
-      double norm = 0;
-      for (std::int64_t l = 0; l < y.k; ++l) norm += a[i * y.k + l] * a[i * y.k + l];
-      row_judge(x, batch, row_at(y, from + i), std::sqrt(norm))
-          .judge(sums.data() + i * ldc, b.norms, meter);
+      double const* const row = a.data() + i * y.k;
+      double const norm = std::sqrt(std::inner_product(row, row + y.k, row, 0.0));
+      row_judge(x, batch, row_at(y, from + i), norm).judge(sums.data() + i * ldc, b.norms, meter);
     }
-    std::scoped_lock const lock(merging);
-    total.merge(meter);
   });
 }
 
@@ -161,35 +175,46 @@ inline double probe(std::int64_t col) {
   return random_bits(7, col) & 1 ? v : -v;
 }
 
-// d x against a (b x), row by row; all sums are integers below 2^53. Wants alpha 1 and no epilogue,
-// and results small enough for the output's type (the oracle fails if they are not).
+// op(b) times the probe.
+inline std::vector<double> probe_b(gemm_operands const& x, std::int64_t batch) {
+  gemm_case const& y = x.of;
+  constexpr std::int64_t at_once = 256;
+  std::vector<double> sums(y.k);
+  parallel_for((y.k + at_once - 1) / at_once, [&](std::int64_t stretch) {
+    std::int64_t const from = stretch * at_once, to = std::min(y.k, from + at_once);
+    for (std::int64_t i = 0; i < (y.transpose_b ? y.n : to - from); ++i) {
+      auto const* p = stored_row(x.b, batch, y.transpose_b ? i : from + i);
+      if (y.transpose_b) {
+        double const v = probe(i);
+        for (std::int64_t l = from; l < to; ++l)
+          sums[l] += v * decode(y.in, p + l * bytes_of(y.in));
+      } else {
+        for (std::int64_t j = 0; j < y.n; ++j)
+          sums[from + i] += probe(j) * decode(y.in, p + j * bytes_of(y.in));
+      }
+    }
+  });
+  return sums;
+}
+
+// d x against a (b x), row by row; all sums are integers below 2^53. Wants alpha 1, no epilogue,
+// and results that the output's type holds.
 inline void probe_batch(gemm_operands const& x, std::int64_t batch, error_meter& total) {
   gemm_case const& y = x.of;
-  std::vector<double> bx(y.k);
-  if (y.transpose_b) {
-    for (std::int64_t j = 0; j < y.n; ++j)
-      for (std::int64_t l = 0; l < y.k; ++l)
-        bx[l] += probe(j) * decode(y.in, stored_row(x.b, batch, j) + l * bytes_of(y.in));
-  } else {
-    parallel_for(y.k, [&](std::int64_t l) {
-      double sum = 0;
-      for (std::int64_t j = 0; j < y.n; ++j)
-        sum += probe(j) * decode(y.in, stored_row(x.b, batch, l) + j * bytes_of(y.in));
-      bx[l] = sum;
-    });
-  }
-  std::mutex merging;
-  parallel_for(y.m, [&](std::int64_t i) {
-    std::vector<double> a(y.k);
-    read_a_row(x, batch, i, a.data());
-    double want = 0, got = 0;
-    for (std::int64_t l = 0; l < y.k; ++l) want += a[l] * bx[l];
-    auto const* p = x.d.result_row(x.d.shape.size() == 2 ? i : batch * y.m + i);
-    for (std::int64_t j = 0; j < y.n; ++j) got += probe(j) * decode(y.out, p + j * bytes_of(y.out));
-    error_meter meter(dtype::fp32);
-    meter.add(batch * y.m + i, -1, got - want, 0, 0, 0, 0);
-    std::scoped_lock const lock(merging);
-    total.merge(meter);
+  auto const b = probe_b(x, batch);
+  for_rows(y, total, [&](std::int64_t from, std::int64_t count, error_meter& meter) {
+    auto const a = read_a(x, batch, from, count);
+    for (std::int64_t i = 0; i < count; ++i) {
+      double const want = std::inner_product(b.begin(), b.end(), a.data() + i * y.k, 0.0);
+      std::int64_t const row = from + i;
+      auto const* p = x.d.result_row(x.d.shape.size() == 2 ? row : batch * y.m + row);
+      double got = 0;
+      for (std::int64_t j = 0; j < y.n; ++j) {
+        double const v = decode(y.out, p + j * bytes_of(y.out));
+        got += v == std::rint(v) ? probe(j) * v : std::nan("");
+      }
+      meter.add(batch * y.m + row, -1, got - want, 0, 0, 0, 0);
+    }
   });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// parallel_for(n, f): f(0) ... f(n - 1), each once, in any order, on all processors. f must not throw.
+// parallel_for(n, f): f(0) ... f(n - 1), each once, in any order, on all processors. f must not
+// throw.
 #pragma once
 #include <algorithm>
 #include <atomic>

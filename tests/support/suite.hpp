@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Tables of cases as tests. TK_TEST_LEVEL=quick|full|card chooses how many: quick is what an
-// emulated chip does in a minute, full what a CPU or a card does in one, card adds sizes that only a
-// card has room and speed for. Not set: quick on an emulated chip, full on the host, else card.
+// emulated chip does in a minute, full what a CPU or a card does in one, card adds sizes that only
+// a card has room and speed for. Not set: quick on an emulated chip, full on the host, else card.
 // A program built in parts (TK_PART of TK_PARTS) runs every TK_PARTS-th case of each table.
-// A case that was due and did not run fails, so does an empty table.
+// A case that was due and did not run fails, and so does an empty table.
 #pragma once
 #include <doctest/doctest.h>
 

@@ -15,7 +15,7 @@
 
 namespace tk::test {
 
-// Element [i, j, ...] lies origin + i * strides[0] + j * strides[1] + ... elements into the payload.
+// Element [i, j, ...] lies origin + i strides[0] + j strides[1] + ... elements into the payload.
 // A row is what the last dimension spans; its elements are contiguous.
 struct tensor {
   memory* in = nullptr;

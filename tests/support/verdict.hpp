@@ -5,8 +5,8 @@
 // part of slack that is not of unit's kind.
 //   element  rounded(exact - slack) <= got <= rounded(exact + slack): one wrong element fails, and
 //            NaN does; an infinite or NaN exact value wants the same.
-//   norm     |got - exact| <= factor |unit| + |rest| / 2 in the 2-norm over the tensor: finds what is
-//            a little worse everywhere. Bounds for the worst of millions are several times the
+//   norm     |got - exact| <= factor |unit| + |rest| / 2 in the 2-norm over the tensor: finds what
+//            is a little worse everywhere. Bounds for the worst of millions are several times the
 //            usual error, hence the half.
 #pragma once
 #include <cstdint>
@@ -30,6 +30,7 @@ struct verdict {
 class error_meter {
  public:
   explicit error_meter(dtype type) : type_(type) {}
+  dtype type() const { return type_; }
 
   void add(std::int64_t row, std::int64_t col, double got, double exact, double slack, double unit,
            double rest) {

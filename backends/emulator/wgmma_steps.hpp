@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// The steps of a product: issue by every lane, multiplication, completion of its group, and each
+// lane's wait. See wgmma.hpp.
+#pragma once
+#include "backends/emulator/wgmma.hpp"
+
+namespace tk::emulator {
+
+inline void warpgroup::begin(block& b, int first_thread) {
+  block_ = &b, first_thread_ = first_thread;
+  lanes_.fill({});
+  for (auto& p : products_) spare_.push_back(std::move(p));
+  for (auto& t : tiles_) spare_tiles_.push_back(std::move(t));
+  products_.clear(), tiles_.clear(), groups_.clear(), parked_.clear();
+  first_ = completed_ = wanted_ = 0;
+}
+inline bool warpgroup::is_done(lane const& l) const {
+  if (lanes_[index(l)].issued != (groups_.empty() ? 0 : groups_.back().end)) return false;
+  for (auto const& t : tiles_)
+    if (t->d[index(l)] && !t->taken[index(l)]) return false;
+  return true;
+}
+inline std::string warpgroup::state_of(lane const& l) const {
+  std::string s = std::to_string(completed_) + " of " + std::to_string(lanes_[index(l)].committed) +
+                  " groups completed";
+  for (auto const& p : products_)
+    if (p->issued < group_lanes)
+      return s + "; the product at " + text(p->where) + " was issued by " + std::to_string(p->issued) +
+             " of 128 lanes";
+  for (auto const& g : groups_)
+    if (g.commits < group_lanes)
+      return s + "; the group at " + text(g.where) + " was committed by " +
+             std::to_string(g.commits) + " of 128 lanes";
+  return s;
+}
+
+// ---- issue
+inline warpgroup::tile* warpgroup::tile_of(lane const& l, float const* d) const {
+  for (auto const& t : tiles_)
+    if (t->d[index(l)] == d && !t->taken[index(l)]) return t.get();
+  return nullptr;
+}
+inline warpgroup::product& warpgroup::join(lane& l, product_form const& form, float* d,
+                                           location const& where) {
+  int const number = state(l).issued++;
+  if (number < next()) {
+    product& p = at(number);
+    if (!(p.form == form))
+      fail("wgmma: lanes of a warpgroup issue different products, the other at " + text(p.where),
+           where);
+    return p;
+  }
+  if (spare_.empty()) spare_.push_back(std::make_unique<product>());
+  products_.push_back(std::move(spare_.back()));
+  spare_.pop_back();
+  product& p = *products_.back();
+  p.form = form, p.where = where, p.issued = 0;
+  p.to = tile_of(l, d);
+  p.opens = p.to == nullptr;
+  if (p.opens) {
+    if (spare_tiles_.empty()) spare_tiles_.push_back(std::make_unique<tile>());
+    tiles_.push_back(std::move(spare_tiles_.back()));
+    spare_tiles_.pop_back();
+    p.to = tiles_.back().get();
+    p.to->n = form.n, p.to->taken_by = 0;
+    p.to->d.fill(nullptr), p.to->taken.fill(false);
+    p.to->c.resize(static_cast<std::size_t>(64 * form.n));
+  }
+  return p;
+}
+inline void warpgroup::open_tile(lane& l, product& p, float* d, location const& where) {
+  tile& t = *p.to;
+  std::size_t const i = index(l);
+  int const count = t.n / 2;
+  for (auto const& other : tiles_)
+    if (other.get() != &t && other->d[i] && !other->taken[i] && d < other->d[i] + other->n / 2 &&
+        other->d[i] < d + count)
+      fail("wgmma: the accumulator overlaps that of another running product", where);
+  t.d[i] = d;
+  if (p.form.keep)
+    for (int r = 0; r < count; r += 2)
+      std::memcpy(&t.c[static_cast<std::size_t>(row(static_cast<int>(i), r) * t.n +
+                                                col(static_cast<int>(i), r))],
+                  d + r, 8);
+  for (int r = 0; r < count; ++r) d[r] = std::bit_cast<float>(in_flight);
+}
+inline void warpgroup::issue(lane& l, product_form const& form, float* d, std::uint32_t const* a,
+                             location const& where) {
+  std::size_t const i = index(l);
+  if (!state(l).fenced) fail("wgmma: no fence since the last commit or wait", where);
+  state(l).last = where;
+  product& p = join(l, form, d, where);
+  tile& t = *p.to;
+  if (p.opens) open_tile(l, p, d, where);
+  else if (t.d[i] != d || t.n != form.n)
+    fail("wgmma: the accumulator is not the one that other lanes or earlier products use", where);
+  t.last[i] = state(l).issued - 1;
+  p.registers[i] = a;
+  if (a) std::memcpy(p.values[i].data(), a, 16);
+  sanitizer::publish(&p.order);
+  if (++p.issued == group_lanes) multiply(l, p);
+}
+
+// ---- the product itself
+inline void warpgroup::multiply(lane& l, product& p) {
+  int const n = p.form.n;
+  auto const check = [&](char const* which, std::uint64_t descriptor, shared_operand& x, bool mn,
+                         int size) {
+    if (descriptor >> 49 & 7) fail_for(l, "wgmma: descriptor with a base offset", p.where);
+    if (!x.read(*block_, descriptor, mn, size))
+      fail_for(l, std::string("wgmma: operand ") + which + " leaves shared memory, descriptor " +
+                      hex(descriptor),
+               p.where);
+    auto const& view = model_of<async_view>(*block_);
+    for (auto const& piece : x.pieces())
+      if (!view.sees(piece.address))
+        fail_for(l, std::string("wgmma: operand ") + which + ": " + view.blame(piece.address), p.where);
+  };
+  left_.resize(64 * 16), right_.resize(static_cast<std::size_t>(16 * n));
+  auto const widened = [&](auto widen) {
+    if (p.form.a_in_registers) {
+      for (int i = 0; i < group_lanes; ++i)
+        for (int r = 0; r < 4; ++r) {
+          std::uint32_t const word = p.values[static_cast<std::size_t>(i)][static_cast<std::size_t>(r)];
+          int const at = (i / 32 * 16 + i % 32 / 4 + (r & 1) * 8) * 16 + i % 4 * 2 + (r >> 1) * 8;
+          left_[static_cast<std::size_t>(at)] = widen(static_cast<std::uint16_t>(word));
+          left_[static_cast<std::size_t>(at) + 1] = widen(static_cast<std::uint16_t>(word >> 16));
+        }
+    } else {
+      check("a", p.form.a, p.a, p.form.a_mn_contiguous, 64);
+      p.a.widen_to(left_.data(), 16, 1, widen);
+    }
+    check("b", p.form.b, p.b, p.form.b_mn_contiguous, n);
+    p.b.widen_to(right_.data(), 1, n, widen);
+  };
+  if (p.form.is_bf16) widened([](std::uint16_t x) { return widen_bf16(x); });
+  else widened([](std::uint16_t x) { return widen_fp16(x); });
+  if (!p.form.keep) std::fill(p.to->c.begin(), p.to->c.end(), 0.f);
+  multiply_add(p.to->c.data(), left_.data(), right_.data(), n);
+}
+
+// ---- groups
+inline void warpgroup::commit(lane& l, location const& where) {
+  lane_state& mine = state(l);
+  mine.fenced = false;
+  std::size_t const number = static_cast<std::size_t>(mine.committed++);
+  if (number == groups_.size()) groups_.push_back({mine.issued, 0, where});
+  group& g = groups_[number];
+  if (g.end != mine.issued)
+    fail("wgmma: lanes of a warpgroup commit different groups, the other at " + text(g.where), where);
+  if (++g.commits == group_lanes) add_job(std::make_unique<product_job>(*this, l, where));
+}
+inline void warpgroup::check_operands(product& p) {
+  char const* const window = block_->of->memory.window();
+  lane& blamed = block_->at(first_thread_);
+  std::vector<sanitizer::range> reads;
+  auto const check = [&](char const* which, shared_operand const& x) {
+    for (auto const& piece : x.pieces()) {
+      if (std::memcmp(window + piece.address, piece.data, 16) != 0)
+        fail_for(blamed, std::string("wgmma: operand ") + which + ", shared memory at " +
+                             hex(piece.address) + ", changed while the product ran",
+                 p.where);
+      if (sanitizer::sees_races) reads.push_back({block_->of->memory.window() + piece.address, 16});
+    }
+  };
+  if (!p.form.a_in_registers) check("a", p.a);
+  check("b", p.b);
+  if (sanitizer::sees_races && !engine_) engine_ = sanitizer::new_thread();
+  sanitizer::access(engine_, &p.order, reads.data(), reads.size(), nullptr, 0, &order_);
+}
+// No lane has passed its wait for this group yet, so none may have changed its registers.
+inline void warpgroup::complete_group() {
+  group const g = groups_[static_cast<std::size_t>(completed_)];
+  while (first_ < g.end) {
+    product& p = *products_.front();
+    check_operands(p);
+    for (int i = 0; p.form.a_in_registers && i < group_lanes; ++i)
+      if (std::memcmp(p.registers[static_cast<std::size_t>(i)],
+                      p.values[static_cast<std::size_t>(i)].data(), 16) != 0)
+        fail_for(block_->at(first_thread_ + i),
+                 "wgmma: the left operand in registers changed before the product's wait", p.where);
+    spare_.push_back(std::move(products_.front()));
+    products_.pop_front();
+    ++first_;
+  }
+  ++completed_;
+  for (lane* const l : parked_) wake(*l);
+  parked_.clear();
+}
+inline void warpgroup::take(lane& l, int end, location const& where) {
+  std::size_t const i = index(l);
+  for (auto& t : tiles_) {
+    if (!t->d[i] || t->taken[i] || t->last[i] >= end) continue;
+    for (int r = 0; r < t->n / 2; ++r) {
+      if (std::bit_cast<std::uint32_t>(t->d[i][r]) != in_flight)
+        fail("wgmma: an accumulator was written while its product ran", where);
+      t->d[i][r] = t->c[static_cast<std::size_t>(row(static_cast<int>(i), r) * t->n +
+                                                 col(static_cast<int>(i), r))];
+    }
+    t->taken[i] = true;
+    if (++t->taken_by == group_lanes) spare_tiles_.push_back(std::move(t));
+  }
+  std::erase(tiles_, nullptr);
+}
+inline void warpgroup::wait(lane& l, int running, location const& where) {
+  lane_state& mine = state(l);
+  mine.fenced = false;
+  int const target = mine.committed - running;
+  if (target <= 0) return;
+  wanted_ = std::max(wanted_, target);
+  while (completed_ < target) {
+    parked_.push_back(&l);
+    park(l, {"wait for products", where,
+             [](lane const& x, std::uint64_t) {
+               return model_of<warpgroups>(own_block(x)).of(x).state_of(x);
+             },
+             0});
+  }
+  sanitizer::observe(&order_);
+  take(l, groups_[static_cast<std::size_t>(target) - 1].end, where);
+}
+
+}  // namespace tk::emulator

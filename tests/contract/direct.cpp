@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// What moves between registers and global memory without shared memory in between: store_direct,
+// add_scaled, and parked tiles, which several tasks add to at once.
+#include "tests/contract/placed.hpp"
+#include "tests/core/shapes.hpp"
+
+namespace tk::test {
+
+// into[window] = x + scale * from[window], where from is zero outside its own bounds.
+template <class T, int R, int C> struct direct : simple_op {
+  struct args {
+    int cases;
+    float const* x;
+    corner const* corners;
+    tensor<T const> from;
+    tensor<T> into;
+    int from_granule, into_granule;
+    int* ran;
+  };
+  template <class Context>
+  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    corner const w = a.corners[t.index];
+    reg_tile<float, R, C> x;
+    read_tile(x, a.x, 0);
+    add_scaled(x, -2.f, a.from, a.from_granule, w.row, w.col, w.i, w.j);
+    store_direct(a.into, w.row, w.col, t.index, 0, cast<T>(x), a.into_granule);
+    report(k, a, t.index);
+  }
+};
+
+template <class T, int R, int C> void check_direct(shape s, int& cases) {
+  auto const x = wholes(R * C, 3, 20);
+  device_array<float> const dx(x);
+  auto const corners = corners_of<T, R, C>(s);
+  device_array<corner> const dcorners(corners);
+  int const tasks = static_cast<int>(corners.size());
+  shape const larger{s.rows + 7, s.cols + 3, tasks, 1};
+  for (int p = 0; p < static_cast<int>(std::size(placings)); ++p) {
+    CAPTURE(p);
+    auto const from = placed_input<T>(s, placings[p]);
+    placed<T> into(larger, placings[p % output_placings], untouched<T>());
+    into.upload();
+    run<direct<T, R, C>>({tasks, dx.data(), dcorners.data(), from.input(), into.view(),
+                          granule_of(from.input()), granule_of(into.view()), nullptr});
+    for (int task = 0; task < tasks; ++task)
+      for (int i = 0; i < R * C; ++i) {
+        auto const& w = corners[at(task)];
+        int const row = w.row + i / C, col = w.col + i % C;
+        if (into.holds(row, col))
+          into.element(row, col, task, 0) =
+              to<T>(x[at(i)] - 2 * tk::widen(from.value(row, col, w.i, w.j)));
+      }
+    check_same(into.read(), into.values());
+    cases += tasks;
+  }
+}
+
+TEST_CASE_TEMPLATE("straight to and from global memory", T, float, bf16, fp16) {
+  int const before = cases_ran;
+  int cases = 0;
+  check_direct<T, M, 32>({2 * M + 3, 69, 2, 3}, cases);
+  check_direct<T, M, 80>({M - 1, 88, 3, 1}, cases);
+  check_direct<T, tall, 16>({5, 3, 2, 2}, cases);
+  check_direct<T, tall, 16>({1, 1, 1, 1}, cases);
+  CHECK(cases >= 1000);
+  CHECK(cases_ran - before == cases);
+}
+
+// ---- parked tiles
+template <int R, int C> struct park : simple_op {
+  struct args {
+    int cases, tiles;
+    float const* x;
+    be::parked<R, C> lot;
+    float* out;
+    enum { in, add, out_again } phase;
+    int* ran;
+  };
+  template <class Context>
+  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    reg_tile<float, R, C> x;
+    int const tile = t.index % a.tiles;
+    if (a.phase == args::out_again) {
+      be::load(x, a.lot, tile);
+      write_tile(a.out, t.index, x);
+    } else {
+      read_tile(x, a.x, t.index);
+      if (a.phase == args::in) be::store(a.lot, tile, x);
+      else be::store_add(a.lot, tile, x);
+    }
+    report(k, a, t.index);
+  }
+};
+
+template <int R, int C> void check_parked() {
+  constexpr int tiles = 5, adds = 43, size = R * C;
+  auto const x = wholes(adds * size, C, 100);
+  device_array<float> const dx(x), lot(untouched<float>((tiles + 1) * size)),
+      out(untouched<float>(tiles * size));
+  using op = park<R, C>;
+  using args = typename op::args;
+  run<op>({tiles, tiles, dx.data(), {lot.data()}, out.data(), args::in, nullptr});
+  run<op>({adds, tiles, dx.data(), {lot.data()}, out.data(), args::add, nullptr});
+  run<op>({tiles, tiles, dx.data(), {lot.data()}, out.data(), args::out_again, nullptr});
+  std::vector<float> expected(x.begin(), x.begin() + tiles * size);
+  for (int task = 0; task < adds; ++task)
+    for (int i = 0; i < size; ++i)
+      expected[at(task % tiles * size + i)] += x[at(task * size + i)];
+  check_same(out.read(), expected);
+  // The tile after the last is as it was.
+  auto const after = lot.read();
+  check_same(std::vector<float>(after.begin() + tiles * size, after.end()), untouched<float>(size));
+}
+
+TEST_CASE("parked tiles: put down, added to by many, taken up") {
+  expect_cases const counted(6 * (5 + 43 + 5));
+  for_each_int<16, 48, 64, 128>([](auto c) { check_parked<M, c>(); });
+  for_each_int<16, 80>([](auto c) { check_parked<tall, c>(); });
+}
+
+}  // namespace tk::test
