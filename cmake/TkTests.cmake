@@ -58,17 +58,18 @@ add_library(tk_compile_probe OBJECT EXCLUDE_FROM_ALL ${tk_doctest_main})
 target_link_libraries(tk_compile_probe PRIVATE tk_core)
 set(tk_compile_command ${PROJECT_BINARY_DIR}/compile_command.cmake)
 if(TK_DEVICE STREQUAL CUDA)
-  set(tk_command ${CMAKE_CUDA_COMPILER} -ccbin ${CMAKE_CXX_COMPILER} -std=c++20 -x cu
+  set(tk_command ${CMAKE_CUDA_COMPILER} -ccbin ${CMAKE_CXX_COMPILER} -std=c++20 -w -x cu
       --expt-relaxed-constexpr -gencode arch=compute_90a,code=sm_90a -c -o /dev/null)
 elseif(TK_DEVICE STREQUAL HIP)
-  set(tk_command ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only ${TK_HIP_FLAGS})
+  set(tk_command ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only -w ${TK_HIP_FLAGS})
 else()
-  set(tk_command ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only -Wno-unknown-pragmas)
+  set(tk_command ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only -w)
 endif()
 file(GENERATE OUTPUT ${tk_compile_command} CONTENT
 "set(command [==[${tk_command}]==])
 set(includes [==[$<TARGET_PROPERTY:INCLUDE_DIRECTORIES>]==])
-set(defines [==[$<TARGET_PROPERTY:COMPILE_DEFINITIONS>]==])\n" TARGET tk_compile_probe)
+set(defines [==[$<TARGET_PROPERTY:COMPILE_DEFINITIONS>]==])
+set(options [==[$<TARGET_PROPERTY:COMPILE_OPTIONS>]==])\n" TARGET tk_compile_probe)
 
 function(tk_compile_tests file)
   cmake_path(GET file STEM name)

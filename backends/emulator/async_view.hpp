@@ -17,7 +17,8 @@ class async_view : public model {
 
   void begin(block& b) override {
     memory_ = b.of->memory.at(b.rank);
-    bytes_ = (b.of->memory.offset() + b.of->memory.bytes() + chunk - 1) / chunk * chunk;
+    first_ = (b.of->memory.offset() + chunk - 1) / chunk * chunk;
+    bytes_ = (b.of->memory.offset() + b.of->memory.bytes()) / chunk * chunk;
     seen_.assign(bytes_, static_cast<char>(0xff));
     writer_.assign(bytes_ / chunk, 0);
     stored_.resize(static_cast<std::size_t>(b.threads));
@@ -41,7 +42,7 @@ class async_view : public model {
   }
   void warp_rests() override {
     constexpr std::size_t step = 64 * chunk;
-    for (std::size_t at = 0; at < bytes_; at += step) {
+    for (std::size_t at = first_; at < bytes_; at += step) {
       std::size_t const n = std::min(step, bytes_ - at);
       if (std::memcmp(memory_ + at, seen_.data() + at, n) == 0) continue;
       for (std::size_t c = at / chunk; c < (at + n) / chunk; ++c)
@@ -76,7 +77,7 @@ class async_view : public model {
     writer_[c] = 0;
   }
   char* memory_ = nullptr;
-  std::size_t bytes_ = 0;
+  std::size_t first_ = 0, bytes_ = 0;
   std::vector<char> seen_;
   std::vector<std::uint16_t> writer_;  // by chunk: 1 + the thread whose stmatrix is not fenced
   std::vector<std::vector<std::uint32_t>> stored_;

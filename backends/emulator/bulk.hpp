@@ -46,6 +46,7 @@ class load_job : public job {
       wrote(rank);
     });
   }
+  bool uses(block const& b) const override { return ranks_ >> b.rank & 1; }
   void run() override {
     char outside[1024];
     for_each_rank([&](int rank) {
@@ -90,7 +91,7 @@ class load_job : public job {
     for (auto const& r : plan_.rows)
       if (r.inside) reads.push_back({r.global, static_cast<std::size_t>(r.inside)});
     sanitizer::range const write{at(rank), plan_.bytes};
-    sanitizer::access(own_team(*issuer).engine(), &order_, reads.data(), reads.size(), &write, 1,
+    sanitizer::access(own_team(*issuer).copy_engine(), &order_, reads.data(), reads.size(), &write, 1,
                       after);
   }
   copy_plan plan_;
@@ -171,7 +172,7 @@ class store_job : public job {
                  "shared memory at " + hex(from) + " changed while a bulk store was reading it", where);
     });
     sanitizer::range const source{window + plan_.shared, plan_.bytes};
-    engine_ = own_team(*issuer).engine();
+    engine_ = own_team(*issuer).copy_engine();
     sanitizer::access(engine_, &order_, &source, 1, nullptr, 0, &group_->order);
     --group_->unread;
     auto rest = std::make_unique<store_job>(std::move(*this));

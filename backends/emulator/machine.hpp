@@ -104,6 +104,7 @@ struct job {
   virtual ~job() = default;
   virtual void run() = 0;
   virtual bool wanted() const { return true; }
+  virtual bool uses(block const& b) const { return issuer->of->of == &b; }  // its shared memory
 };
 
 struct shape {
@@ -152,8 +153,9 @@ struct team {
   std::vector<std::unique_ptr<block>> blocks;
   std::vector<warp> warps;
   std::vector<std::unique_ptr<job>> jobs;
-  std::array<void*, 16> engines{};  // ThreadSanitizer's threads for jobs, in turn
-  unsigned next_engine = 0;
+  std::vector<void*> engines;  // threads of the hardware's, to ThreadSanitizer
+  std::array<void*, 16> copy_engines{};
+  unsigned next_copy = 0;
   barrier cluster;
   int live = 0, polling = 0;
   bool has_company = false;  // other teams that could run here
@@ -166,8 +168,7 @@ struct team {
   std::exception_ptr thrown;  // by a lane
 
   ~team() {
-    for (void* e : engines)
-      if (e) sanitizer::end_thread(e);
+    for (void* e : engines) sanitizer::end_thread(e);
   }
   bool is_random() const { return doing.seed != 0; }
   // Of 0 ... n - 1 (xorshift64).
@@ -175,9 +176,15 @@ struct team {
     random ^= random << 13, random ^= random >> 7, random ^= random << 17;
     return (random >> 11) % n;
   }
-  void* engine() {
-    void*& e = engines[next_engine++ % engines.size()];
-    if (sanitizer::sees_races && !e) e = sanitizer::new_thread();
+  void* new_engine() {
+    if (!sanitizer::sees_races) return nullptr;
+    engines.push_back(sanitizer::new_thread());
+    return engines.back();
+  }
+  // Copies take a few engines in turn: one alone would seem to do them in order.
+  void* copy_engine() {
+    void*& e = copy_engines[next_copy++ % copy_engines.size()];
+    if (!e) e = new_engine();
     return e;
   }
 };

@@ -77,7 +77,7 @@ inline lane* pick(team& t) {
     }
     if (lane* const l = t.is_random() ? next_at_random(t) : next_in_turn(t))
       return run_next(t, l);
-    if (!run_wanted_job(t)) return nullptr;
+    if (t.live == 0 || !run_wanted_job(t)) return nullptr;
   }
 }
 

@@ -18,6 +18,10 @@ inline void end_lane(lane& me) {
   me.of->live &= ~bit, me.of->ready &= ~bit;
   --b.live, --b.of->live;
   leave_barriers(me);
+  if (b.live == 0)
+    for (auto const& j : b.of->jobs)
+      if ((j->order == job::load || j->order == job::product) && j->uses(b))
+        fail_for(*j->issuer, "the block ended while this copy or product was running", j->where);
 }
 inline lane* live_and_end(lane& me) {
   team& t = own_team(me);
@@ -89,6 +93,10 @@ inline void begin_team(team& t, task const& what, int number, fiber& home) {
                 r * (form.threads / form.warp_lanes));
   sanitizer::publish(&t);
 }
+inline void observe_engines(team& t) {
+  for (void* e : t.engines) sanitizer::access(e, nullptr, nullptr, 0, nullptr, 0, &t.live);
+  sanitizer::observe(&t.live);
+}
 // Finishes what the hardware still does after the last lane has ended.
 inline void end_team(team& t) {
   for (int r = 0; r < t.doing.form.cluster; ++r) {
@@ -100,20 +108,15 @@ inline void end_team(team& t) {
                         std::to_string(at - static_cast<std::ptrdiff_t>(t.memory.offset())) + " of " +
                         std::to_string(t.memory.bytes()));
   }
-  for (auto const& j : t.jobs)
-    if (j->order == job::load || j->order == job::product)
-      fail_for(*j->issuer, "the block ended while this copy or product was running", j->where);
   while (!t.jobs.empty()) run_job(t, 0);
-  for (void* e : t.engines)
-    if (e) sanitizer::access(e, nullptr, nullptr, 0, nullptr, 0, &t.live);
-  sanitizer::observe(&t.live);
+  observe_engines(t);
 }
 // After a failure: what its lanes did until they stopped is known here.
 inline void abandon_team(team& t) {
   for (warp& w : t.warps)
     for (int i = 0; i < w.size; ++i)
       sanitizer::access(w.lanes[i].context.thread, nullptr, nullptr, 0, nullptr, 0, &t.live);
-  sanitizer::observe(&t.live);
+  observe_engines(t);
 }
 // Lets lanes of a team run until none can.
 TK_UNSANITIZED inline void run_team(team& t) {

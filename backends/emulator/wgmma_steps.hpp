@@ -165,7 +165,7 @@ inline void warpgroup::check_operands(product& p) {
   };
   if (!p.form.a_in_registers) check("a", p.a);
   check("b", p.b);
-  if (sanitizer::sees_races && !engine_) engine_ = sanitizer::new_thread();
+  if (!engine_) engine_ = block_->of->new_engine();
   sanitizer::access(engine_, &p.order, reads.data(), reads.size(), nullptr, 0, &order_);
 }
 // No lane has passed its wait for this group yet, so none may have changed its registers.

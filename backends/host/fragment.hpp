@@ -26,6 +26,9 @@ template <int R, int C> struct fragment_map {
   template <class Body> static TK_DEVICE void for_each(Body body) {
     for (int slot = 0; slot < R; ++slot)
       for (int first = 0; first < C / 2; first += 8)
+#if defined(__clang__)  // clang 19 unrolls what it could have vectorised
+#pragma clang loop unroll(disable)
+#endif
         for (int pair = 0; pair < 8; ++pair)
           for (int odd = 0; odd < 2; ++odd)
             body(2 * (slot * (C / 2) + first + pair) + odd, slot, 2 * pair + odd);

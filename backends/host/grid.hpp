@@ -3,12 +3,15 @@
 // this library's own does so at the first launch and starts all parallel work from then on, because
 // Kokkos lets only the thread that initialised it use all of its threads. Launches take turns.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include <Kokkos_Core.hpp>
 
@@ -51,8 +54,12 @@ class grid {
       Kokkos::parallel_for("tk", Kokkos::RangePolicy<space>(0, width), part);
       Kokkos::fence();
     };
-    if (!own_.joinable() && Kokkos::is_initialized()) start();
-    else hand_over(start);
+    if (own_.joinable() || !Kokkos::is_initialized()) return hand_over(start);
+    try {
+      start();
+    } catch (std::exception const&) {
+      part(0);  // Kokkos refuses to start work from this thread of the program
+    }
   }
 
   // Runs `work` in the library's own thread and waits for it.
@@ -62,6 +69,8 @@ class grid {
     work_ = std::move(work);
     changed_.notify_all();
     changed_.wait(lock, [this] { return !work_; });
+    // Made after Kokkos's own statics, so that Kokkos is finalised before they go.
+    static closing const at_exit{*this};
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
   void serve() {
@@ -89,19 +98,25 @@ class grid {
 #else
     Kokkos::InitArguments quiet;
     quiet.disable_warnings = true;
+#if defined(KOKKOS_ENABLE_THREADS)  // its default is a single one
+    if (!std::getenv("KOKKOS_NUM_THREADS"))
+      quiet.num_threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+#endif
     Kokkos::initialize(quiet);
 #endif
   }
 
-  ~grid() {
-    if (!own_.joinable()) return;
-    {
-      std::lock_guard const lock(talking_);
-      ending_ = true;
-      changed_.notify_all();
+  struct closing {
+    grid& of;
+    ~closing() {
+      {
+        std::lock_guard const lock(of.talking_);
+        of.ending_ = true;
+        of.changed_.notify_all();
+      }
+      of.own_.join();
     }
-    own_.join();
-  }
+  };
 
   std::mutex launching_, talking_;
   std::condition_variable changed_;

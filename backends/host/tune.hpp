@@ -22,8 +22,6 @@ struct attention_tuning {
   int workers, M, N, slots, own_slots;
   bool ahead, turns;
 };
-constexpr attention_tuning tune_attention_forward(int d) {
-  return {1, 64, d <= 64 ? 256 : 128, 2, 1, false, false};
-}
+constexpr attention_tuning tune_attention_forward(int) { return {1, 128, 128, 2, 1, false, false}; }
 
 }  // namespace tk::be

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// parts: 6
+// Products of every form: both operands in shared memory, in each of four transposes, or the left one
+// in registers; written and added; bf16 and fp16; every number of columns to 256, every length of the
+// sum to 128. Each width meets one length in each form, and another in the next, so that all pairs
+// occur. Whole numbers: sums are exact in any order.
+#include "tests/contract/support.hpp"
+
+#include "tests/core/shapes.hpp"
+
+namespace tk::test {
+
+enum form { ab, abt, atb, atbt, ab_register, abt_register };
+constexpr bool left_transposed(form f) { return f == atb || f == atbt; }
+constexpr bool right_transposed(form f) { return f == abt || f == atbt || f == abt_register; }
+constexpr bool left_in_register(form f) { return f == ab_register || f == abt_register; }
+
+template <class T, form Form, int R, int N, int K> struct multiply : simple_op {
+  using a_tile = std::conditional_t<left_transposed(Form), shared_tile<T, K, R>,
+                                    shared_tile<T, R, K>>;
+  using b_tile = std::conditional_t<right_transposed(Form), shared_tile<T, N, K>,
+                                    shared_tile<T, K, N>>;
+  struct stage {
+    a_tile a;
+    b_tile b;
+  };
+  struct args {
+    int cases;
+    be::source<T, a_tile::rows, a_tile::cols> a;
+    be::source<T, b_tile::rows, b_tile::cols> b;
+    float *written, *added;
+    int* ran;
+  };
+  static TK_BOTH task task_at(args const&, int i, int) { return {i, 1}; }
+  static TK_DEVICE void load(stage& s, args const& a, task const& t, int, be::arrival done) {
+    be::load_async(s.a, window(a.a, 0, 0, t.index), done);
+    be::load_async(s.b, window(a.b, 0, 0, t.index), done);
+  }
+  template <class Context>
+  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    reg_tile<float, R, N> d;
+    reg_tile<T, R, K> left;
+    stage& s = k.in.take();
+    if constexpr (left_in_register(Form)) be::load(left, s.a);
+    if constexpr (Form == ab) mm_ab(d, s.a, s.b);
+    if constexpr (Form == abt) mm_abt(d, s.a, s.b);
+    if constexpr (Form == atb) mm_atb(d, s.a, s.b);
+    if constexpr (Form == atbt) mm_atbt(d, s.a, s.b);
+    if constexpr (Form == ab_register) mm_ab(d, left, s.b);
+    if constexpr (Form == abt_register) mm_abt(d, left, s.b);
+    wait<0>(d);
+    write_tile(a.written, t.index, d);
+    d = d * 2.f + 1.f;
+    if constexpr (Form == ab) mma_ab(d, s.a, s.b);
+    if constexpr (Form == abt) mma_abt(d, s.a, s.b);
+    if constexpr (Form == atb) mma_atb(d, s.a, s.b);
+    if constexpr (Form == atbt) mma_atbt(d, s.a, s.b);
+    if constexpr (Form == ab_register) mma_ab(d, left, s.b);
+    if constexpr (Form == abt_register) mma_abt(d, left, s.b);
+    wait<0>(d);
+    k.in.release();
+    write_tile(a.added, t.index, d);
+    report(k, a, t.index, 2);
+  }
+};
+
+// d = a b for a [m, k] or [k, m], b [k, n] or [n, k], in whole numbers.
+template <class T>
+std::vector<float> multiplied(std::vector<T> const& a, bool at_, std::vector<T> const& b, bool bt,
+                              int m, int n, int k) {
+  std::vector<float> d(at(m * n)), row(at(n));
+  for (int r = 0; r < m; ++r) {
+    row.assign(at(n), 0.f);
+    for (int i = 0; i < k; ++i) {
+      float const left = tk::widen(a[at(at_ ? i * m + r : r * k + i)]);
+      for (int c = 0; c < n; ++c) row[at(c)] += left * tk::widen(b[at(bt ? c * k + i : i * n + c)]);
+    }
+    std::copy(row.begin(), row.end(), d.begin() + r * n);
+  }
+  return d;
+}
+
+template <class T, form Form, int R, int N, int K> void check_product() {
+  using op = multiply<T, Form, R, N, K>;
+  constexpr int tasks = 2, ta = left_transposed(Form), tb = right_transposed(Form);
+  auto const a = wholes<T>(tasks * R * K, N + K), b = wholes<T>(tasks * K * N, N + K + 1);
+  device_array<T> const da(a), db(b);
+  device_array<float> const written(untouched<float>(tasks * R * N)),
+      added(untouched<float>(tasks * R * N));
+  auto const stacked = [](T* p, int rows, int cols) {
+    return tensor<T const>{p, rows, cols, cols, tasks, rows * cols};
+  };
+  CAPTURE(R);
+  CAPTURE(N);
+  CAPTURE(K);
+  using at_type = typename op::a_tile;
+  using bt_type = typename op::b_tile;
+  run<op>({tasks,
+           be::read_from<at_type::rows, at_type::cols>(
+               stacked(da.data(), at_type::rows, at_type::cols)),
+           be::read_from<bt_type::rows, bt_type::cols>(
+               stacked(db.data(), bt_type::rows, bt_type::cols)),
+           written.data(), added.data(), nullptr});
+  std::vector<float> once, thrice;
+  for (int t = 0; t < tasks; ++t) {
+    auto const d = multiplied<T>({a.begin() + t * R * K, a.begin() + (t + 1) * R * K}, ta,
+                                 {b.begin() + t * K * N, b.begin() + (t + 1) * K * N}, tb, R, N, K);
+    for (float const x : d) once.push_back(x), thrice.push_back(3 * x + 1);
+  }
+  check_same(written.read(), once);
+  check_same(added.read(), thrice);
+}
+
+// The longest sum up to K whose operands fit into a block's shared memory.
+template <int R, int N> constexpr int fitting(int k) {
+  while (2 * k * (R + N) + 8192 > be::smem_bytes) k -= 16;
+  return k;
+}
+
+// The length that width 16 n meets.
+template <class T, form Form> constexpr int length(int n) {
+  return 16 * ((3 * n + Form + 6 * std::is_same_v<T, fp16>) % 8 + 1);
+}
+
+template <class T, form Form> void check_form() {
+  for_each_int<1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16>([](auto n) {
+    check_product<T, Form, M, 16 * n, fitting<M, 16 * n>(length<T, Form>(n))>();
+  });
+  check_product<T, Form, tall, 48, 64>();
+  check_product<T, Form, tall, 64, 96>();
+  check_product<T, Form, tall, 128, 16>();
+}
+
+TEST_CASE_TEMPLATE("products", T, bf16, fp16) {
+  static_assert(TK_PARTS == 6, "a part is a form");
+  expect_cases const counted((16 + 3) * 2 * 2);
+  CAPTURE(TK_PART);
+  check_form<T, static_cast<form>(TK_PART)>();
+}
+
+}  // namespace tk::test
