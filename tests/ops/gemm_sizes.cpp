@@ -45,7 +45,7 @@ std::vector<gemm_case> table() {
   for (auto const& line : read_sizes("gemm.txt")) {
     double const m = line.number("m"), n = line.number("n"), k = line.number("k");
     double const batch = line.number("batch", 1), elements = batch * (m * k + k * n + m * n);
-    bool const all = test_level() != level::quick && batch * m * n * k < 1e7;
+    bool const all = test_level() != level::quick && batch * m * n * k < 1e6;
     bool const largest = elements > 1e9;
     for (int kind = 0; kind < 48; ++kind) {
       bool const taken = kind / 4 == (turn + kind % 4) * 5 % 12;
