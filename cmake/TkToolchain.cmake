@@ -44,7 +44,8 @@ endif()
 add_library(tk_flags INTERFACE)
 set(tk_warnings -Wall -Wextra -Wno-unknown-pragmas)  # #pragma unroll
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  list(APPEND tk_warnings -Wno-array-bounds -Wno-stringop-overflow)  # false alarms inside std::sort
+  # False alarms inside std::sort and std::string.
+  list(APPEND tk_warnings -Wno-array-bounds -Wno-stringop-overflow -Wno-restrict)
 endif()
 if(TK_WERROR)
   list(APPEND tk_warnings -Werror)

@@ -27,7 +27,7 @@ template <class F, class X> TK_DEVICE auto row_share(X const& x, float start) {
 }
 template <class F, int R> TK_DEVICE reg_col<float, R> across(reg_col<float, R> x) {
   TK_UNROLL
-  for (int i = 0; i < be::column_map<R>::count; ++i) x.e[i] = be::across_row(x.e[i], F{});
+  for (int i = 0; i < be::column_map<R>::count; ++i) x.e[i] = be::across_row<R>(x.e[i], F{});
   return x;
 }
 template <held X> TK_DEVICE auto row_max(X&& x) {

@@ -71,12 +71,11 @@ inline lane* pick(team& t) {
     m->warp_rests();
   }
   for (;;) {
-    if (t.is_random()) {
-      if (!t.jobs.empty() && t.draw(8) == 0) run_job(t, t.draw(t.jobs.size()));
+    if (t.is_random() && !t.jobs.empty() && t.draw(8) == 0) run_job(t, t.draw(t.jobs.size()));
+    if (lane* const l = t.is_random() ? next_at_random(t) : next_in_turn(t)) {
       if (t.has_company && t.draw(64) == 0) return nullptr;
-    }
-    if (lane* const l = t.is_random() ? next_at_random(t) : next_in_turn(t))
       return run_next(t, l);
+    }
     if (t.live == 0 || !run_wanted_job(t)) return nullptr;
   }
 }

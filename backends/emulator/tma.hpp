@@ -135,6 +135,8 @@ inline void tensor_store_kind(tensor_map const* map, int const* coordinates, int
     plan.kind = map->kind == element_kind::fp32   ? copy_kind::add_float
                 : map->kind == element_kind::bf16 ? copy_kind::add_bf16
                                                   : copy_kind::add_fp16;
+  else  // a row's end is clipped to whole 16 bytes, not to elements (seen on an H200)
+    for (copy_row& r : plan.rows) r.inside = std::min(r.bytes - r.first, (r.inside + 15) / 16 * 16);
   add_job(std::make_unique<store_job>(std::move(plan), mine.open, me, where));
   breathe(me);
 }

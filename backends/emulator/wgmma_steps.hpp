@@ -15,7 +15,6 @@ inline void warpgroup::begin(block& b, int first_thread) {
   first_ = completed_ = wanted_ = 0;
 }
 inline bool warpgroup::is_done(lane const& l) const {
-  if (lanes_[index(l)].issued != (groups_.empty() ? 0 : groups_.back().end)) return false;
   for (auto const& t : tiles_)
     if (t->d[index(l)] && !t->taken[index(l)]) return false;
   return true;

@@ -39,6 +39,6 @@ template <int R> struct column_map {
 };
 
 // A row lies in one lane.
-template <class F> TK_DEVICE float across_row(float x, F) { return x; }
+template <int R, class F> TK_DEVICE float across_row(float x, F) { return x; }
 
 }  // namespace tk::be

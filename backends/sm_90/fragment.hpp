@@ -47,8 +47,8 @@ template <class T> TK_DEVICE std::uint32_t pack(T type, float lo, float hi) {
 }
 template <class T> TK_DEVICE float widen(T x) { return ptx::widen(x); }
 TK_DEVICE float widen(float x) { return x; }
-// Combines the values of the lanes that hold one row.
-template <class F> TK_DEVICE float across_row(float x, F f) {
+// Combines the values of the lanes that hold one row of an R x C tile.
+template <int R, class F> TK_DEVICE float across_row(float x, F f) {
   x = f(x, ptx::shuffle_xor(x, 1));
   return f(x, ptx::shuffle_xor(x, 2));
 }

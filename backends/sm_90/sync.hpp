@@ -71,6 +71,7 @@ template <class Slot, int N> class feed {
       : memory(m), barriers(b), rank(rank), lane(lane) {}
   template <class Load> TK_DEVICE void put(Load load) {
     ptx::barrier_wait(ptx::smem(&barriers.empty[at.slot]), at.phase ^ 1);
+    ptx::warp_sync();  // else lane 0 may fill the slot again before a slow lane has seen it empty
     arrival const done{ptx::smem(&barriers.full[at.slot]), rank, lane};
     load(memory.slot[at.slot], done);
     if (lane == 0) ptx::barrier_arrive(done.bar);

@@ -43,33 +43,32 @@ static_assert(alignof(shared_vec<bf16, 16>) >= 16);
 static_assert(std::is_same_v<shared_tile<fp16, 32, 48>::element, fp16>);
 static_assert(shared_tile<fp16, 32, 48>::rows == 32 && shared_tile<fp16, 32, 48>::cols == 48);
 
-// ---- expressions: columns are computed at once, tiles are not; shapes follow operands
+// ---- expressions, in device code: columns are computed at once, tiles are not; shapes follow the
+// operands; a lazy expression serves where it is written
 using column = reg_col<float, R>;
-using row_values = row_of<float, 64>;
-template <class X> X make();
-using sum_of_tiles = decltype(make<tile<64>&>() + make<tile<64>&>());
-static_assert(is_lazy<sum_of_tiles>);
-static_assert(std::is_same_v<decltype(make<column&>() + make<column&>()), column>);
-static_assert(std::is_same_v<decltype(1.f - make<column&>()), column>);
-static_assert(std::is_same_v<decltype(exp2(make<column&>())), column>);
-static_assert(std::is_same_v<decltype(row_max(make<tile<64>&>())), column>);
-static_assert(std::is_same_v<decltype(row_sum(make<tile<64>&>() * make<column&>())), column>);
-static_assert(is_lazy<decltype(make<tile<64>&>() * make<column&>())>);
-static_assert(is_lazy<decltype(make<tile<64>&>() * make<row_values>())>);
-static_assert(is_lazy<decltype(2.f * make<packed<64>&>())>);
-static_assert(sum_of_tiles::rows == R && sum_of_tiles::cols == 64);
-using outer_product = decltype(make<column&>() * make<row_values>());
-static_assert(outer_product::rows == R && outer_product::cols == 64);
-static_assert(std::is_same_v<decltype(cast<bf16>(make<tile<64>&>()))::type, bf16>);
+template <class A, class B> inline constexpr bool same = std::is_same_v<std::remove_cvref_t<A>, B>;
 
-// A lazy expression serves where it is written, not from a variable.
-template <class A, class B>
-concept addable = requires(A&& a, B&& b) { std::forward<A>(a) + std::forward<B>(b); };
-static_assert(addable<sum_of_tiles, tile<64>&>);
-static_assert(std::is_assignable_v<tile<64>&, sum_of_tiles>);
-static_assert(!std::is_constructible_v<column, tile<64>>);
-// Numbers do not turn into tiles by themselves, except where one is initialised.
-static_assert(!addable<tile<64>&, char const*>);
+struct expressions {
+  template <class Context> TK_DEVICE void operator()(Context&) const {
+    tile<64> x = 1.f;
+    packed<64> p = cast<bf16>(x);
+    column c = 2.f;
+    row_of<float, 64> r{nullptr, 0};
+    static_assert(is_lazy<decltype(x + x)> && is_lazy<decltype(x * c)> && is_lazy<decltype(x * r)>);
+    static_assert(is_lazy<decltype(2.f * p)> && is_lazy<decltype(exp2(x))>);
+    static_assert(same<decltype(c + c), column> && same<decltype(1.f - c), column>);
+    static_assert(same<decltype(exp2(c)), column> && same<decltype(max(c, 0.f)), column>);
+    static_assert(same<decltype(row_max(x)), column> && same<decltype(row_sum(x * c)), column>);
+    static_assert(decltype(x + x)::rows == R && decltype(x + x)::cols == 64);
+    static_assert(decltype(c * r)::rows == R && decltype(c * r)::cols == 64);
+    static_assert(same<typename decltype(cast<fp16>(x))::type, fp16>);
+    static_assert(same<decltype(columns<16>(x, 0)), tile<16>>);
+    static_assert(std::is_assignable_v<tile<64>&, decltype(x + x)>);
+    static_assert(!std::is_constructible_v<column, tile<64>>);
+    c = row_sum(x + p) + row_sum(c * r);
+  }
+};
+void run() { compile<expressions>(); }
 
 // ---- block template
 static_assert(block_op<program<int>>);

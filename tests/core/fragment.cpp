@@ -90,6 +90,24 @@ template <class Map> void check_shares() {
   CHECK((Map::shares & (Map::shares - 1)) == 0);  // they are combined in halves
 }
 
+// The p-th V columns, seen as a tile, are elements of the whole in the same lanes.
+template <class Map, int V> void check_part() {
+  if constexpr (V < Map::cols && Map::cols % V == 0) {
+    using narrow = be::fragment_map<Map::rows, V>;
+    int wrong = 0;
+    for (int lane = 0; lane < Map::lanes; ++lane)
+      for (int p = 0; p < Map::cols / V; ++p)
+        for (int i = 0; i < narrow::count; ++i) {
+          auto const at = place_of<narrow>(lane, i);
+          int const whole = Map::template part<V>(i, p);
+          REQUIRE(whole >= 0);
+          REQUIRE(whole < Map::count);
+          wrong += place_of<Map>(lane, whole) != place{at.row, at.col + p * V};
+        }
+    CHECK(wrong == 0);
+  }
+}
+
 // ---- the instructions' tables. l lane, g = l >> 2, t = l & 3, r 32-bit register, h half inside it,
 // e element.
 // wgmma m64nNk16: A in registers, row 16 w + g + 8 (r & 1), k 2 t + h + 8 (r >> 1); D, row
@@ -155,6 +173,12 @@ TEST_CASE("slots are the rows of a lane") {
 }
 TEST_CASE("elements 2 i and 2 i + 1 are neighbours in a row") {
   CHECK(for_each_shape([](auto map) { check_pairs<decltype(map)>(); }) == 48);
+}
+TEST_CASE("columns of a tile are tiles") {
+  for_each_shape([](auto map) {
+    using tk::test::for_each_int;
+    for_each_int<16, 32, 48, 64, 128>([&](auto v) { check_part<decltype(map), v>(); });
+  });
 }
 TEST_CASE("shares are a power of two") {
   CHECK(for_each_shape([](auto map) { check_shares<decltype(map)>(); }) == 48);

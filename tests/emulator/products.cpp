@@ -133,7 +133,7 @@ std::string run(fault f, std::uint64_t seed = 0) {
     if (f == fault::accumulator_written && odd) d[3] = 0;
     if (f == fault::registers_written && odd) registers[2] = 0;
     if (f == fault::shared_written) sync_block();
-    if (f == fault::shared_written && odd) b[512] = 1;
+    if (f == fault::shared_written && odd) b[0] = 1;
     if (f == fault::accumulator_read) check_settled(d[0]);
     if (f == fault::no_wait) return;
     wgmma_wait(f == fault::early_wait ? 1 : 0);
@@ -222,6 +222,8 @@ TEST_CASE("only whole warpgroups, inside shared memory") {
     std::uint32_t registers[4] = {};
     wgmma_fence();
     issue(form_in(s, tile_memory(), tile_memory(), false), d, registers);
+    wgmma_commit();
+    wgmma_wait(0);
   });
   CHECK(contains(report, "operand b leaves shared memory"));
 }

@@ -77,7 +77,8 @@ std::vector<gemm_case> one_at_a_time() {
           ++turn;
           continue;
         }
-        auto x = begin(65, 72, 40, 3, turn++ / 4 * 4 + transposes);
+        auto x = begin(65, 72, 40, turn % 3 ? 3 : many_batches(), turn / 4 * 4 + transposes);
+        ++turn;
         x.*operand = way;
         cases.push_back(x);
         if (!full) continue;
@@ -94,7 +95,8 @@ std::vector<gemm_case> all_at_once() {
   auto const ways = layouts(), shared = shared_layouts();
   std::size_t const rounds = test_level() == level::quick ? 2 : 6;
   for (std::size_t turn = 0; turn < ways.size() * rounds; ++turn) {
-    auto x = turn % 2 ? begin(63, 193, 65, 2, turn) : begin(130, 66, 100, 3, turn);
+    auto x = turn % 2 ? begin(63, 193, 65, turn % 5 ? 2 : many_batches(), turn)
+                      : begin(130, 66, 100, 3, turn);
     x.a_layout = ways[turn % ways.size()];
     x.b_layout = ways[(turn * 3 + 1) % ways.size()];
     x.c_layout = ways[(turn * 5 + 2) % ways.size()];

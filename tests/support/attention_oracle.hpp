@@ -49,7 +49,7 @@ struct head_results {
     double const got = decode(dtype::fp32, x.lse.result_row(at) + row * 4);
     into.lse.add(at, row, got, exact, slack, 0, 0);
   }
-  void add_unseeing(std::int64_t row) const {  // a row that sees no key: o = 0, lse = -HUGE_VAL
+  void add_unseeing(std::int64_t row) const {  // a row that sees no key: o = 0, lse = -inf
     for (std::int64_t c = 0; c < x.of.dv; ++c) add_o(row, c, 0, 0);
     add_lse(row, -HUGE_VAL, 0);
   }
@@ -57,7 +57,7 @@ struct head_results {
 
 // log of a sum that is exact but for `relative`, after fp32's log2 and a product with ln 2.
 inline double lse_slack(double lse, double relative) {
-  return relative + 0x1p-21 + 4 * fp32_ulp * std::fabs(lse);
+  return relative + 0x1p-21 + 4 * fp32_roundoff * std::fabs(lse);
 }
 
 inline std::int64_t rows_of(attention_case const& x) {
@@ -119,9 +119,9 @@ inline row_bounds soften(attention_case const& y, double* s, double* rounded_p, 
     squares += error * error;
   }
   r.lse = top + std::log(r.sum);
-  r.scores = (4 + root(y.d) / 4) * fp32_ulp * std::fabs(scale) * q_norm * longest_key +
-             4 * fp32_ulp * highest;
-  r.fp32 = (4 + root(seen) / 4) * fp32_ulp;
+  r.scores = (4 + root(y.d) / 4) * fp32_roundoff * std::fabs(scale) * q_norm * longest_key +
+             4 * fp32_roundoff * highest;
+  r.fp32 = (4 + root(seen) / 4) * fp32_roundoff;
   r.p = std::min(4 * std::sqrt(squares) / r.sum, u + static_cast<double>(seen) * least / r.sum);
   return r;
 }
@@ -185,7 +185,7 @@ inline void compare_flat(attention_case const& y, std::int64_t key_head, head_re
     }
     // Only the fp32 sum of v, whose partial sums grow as sqrt(seen), and 1 / seen are rounded.
     double const count = static_cast<double>(seen);
-    double const slack = (4 + root(seen) / 4) * fp32_ulp;
+    double const slack = (4 + root(seen) / 4) * fp32_roundoff;
     for (std::int64_t c = 0; c < y.dv; ++c) {
       double const exact = sums[c] / count;
       to.add_o(row, c, exact, slack);
@@ -194,7 +194,7 @@ inline void compare_flat(attention_case const& y, std::int64_t key_head, head_re
   }
 }
 
-// ---- select: one p is 1 to within 640 ulps (1/2^14), the others are 0; o is a row of v exactly
+// ---- select: one p is 1 to within 2^-14, the others are 0; o is a row of v exactly
 inline void compare_select(attention_case const& y, std::int64_t key_head, head_results const& to) {
   std::vector<double> values(y.dv);
   for (std::int64_t row = 0; row < y.nq; ++row) {
@@ -207,7 +207,7 @@ inline void compare_select(attention_case const& y, std::int64_t key_head, head_
              values.data());
     for (std::int64_t c = 0; c < y.dv; ++c) to.add_o(row, c, values[c], 0);
     double const lse = double{scale_of(y)} * static_cast<double>(y.d);
-    to.add_lse(row, lse, lse_slack(lse, 4 * fp32_ulp * lse));
+    to.add_lse(row, lse, lse_slack(lse, 4 * fp32_roundoff * lse));
   }
 }
 

@@ -39,6 +39,10 @@ enum class check_kind {
   probe,       // d x = a (b x) for a random x, in integers: any one wrong element shows
 };
 
+// So many products that a launch takes the tiles that are meant for large ones, where there are two
+// kinds.
+inline std::int64_t many_batches() { return 2 * be::rt::device().multiprocessors; }
+
 struct gemm_case {
   std::int64_t m, n, k, batch = 1;
   bool transpose_a = false, transpose_b = false;

@@ -99,9 +99,9 @@ class row_judge {
     bool const smooth = y_.activation != TK_ACTIVATION_NONE && y_.activation != TK_ACTIVATION_RELU;
     exact_ = y_.values != data::reals && !smooth;
     double const steps = 4 + std::sqrt(static_cast<double>(y_.k)) / 4;
-    sum_slack_ = std::fabs(y_.alpha) * steps * fp32_ulp * norm;
+    sum_slack_ = std::fabs(y_.alpha) * steps * fp32_roundoff * norm;
     slope_ = smooth ? 1.13 : 1;
-    argument_slack_ = smooth ? 16 * fp32_ulp : 0;
+    argument_slack_ = smooth ? 16 * fp32_roundoff : 0;
     auto const at = batch * y_.m + row;
     got_ = x.d.result_row(x.d.shape.size() == 2 ? row : at);
     if (y_.beta != 0) c_ = stored_row(x.c, batch, row);
@@ -115,10 +115,10 @@ class row_judge {
       double const exact = activate(y_.activation, argument);
       double slack = 0;
       if (!exact_)
-        slack =
-            slope_ * (sum_slack_ * b_norms[j] +
-                      4 * fp32_ulp * (std::fabs(product) + std::fabs(added) + std::fabs(bias))) +
-            argument_slack_ * std::fabs(argument) + fp32_least_normal;
+        slack = slope_ * (sum_slack_ * b_norms[j] +
+                          4 * fp32_roundoff *
+                              (std::fabs(product) + std::fabs(added) + std::fabs(bias))) +
+                argument_slack_ * std::fabs(argument) + fp32_least_normal;
       meter.add(batch_ * y_.m + row_, j, decode(y_.out, got_ + j * bytes_of(y_.out)), exact, slack,
                 rounded(y_.out, exact) - exact, slack);
     }

@@ -17,7 +17,7 @@
 
 namespace tk::test {
 
-constexpr double fp32_ulp = 0x1p-24;            // fp32's unit roundoff
+constexpr double fp32_roundoff = 0x1p-24;       // half the distance from 1 to the next number
 constexpr double fp32_least_normal = 0x1p-126;  // below it a chip may flush to zero
 
 struct verdict {

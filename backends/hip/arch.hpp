@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Qualifiers, capabilities and sizes of gfx942. A worker is one wave of 64 lanes. All waves of a block
+// move data and compute: there is no room for a moving wave, and no barrier for parts of a block.
+#pragma once
+#include <cstdint>
+
+#if defined(__HIP__)
+#define TK_DEVICE __attribute__((device, always_inline)) inline
+#define TK_BOTH __attribute__((host, device, always_inline)) inline
+#define TK_KERNEL(threads) \
+  __attribute__((global, amdgpu_flat_work_group_size(threads, threads))) void
+#else  // host sources, and device sources under emulation
+#define TK_DEVICE inline
+#define TK_BOTH inline
+#define TK_KERNEL(threads) inline void
+#endif
+#define TK_ARGUMENT
+
+namespace tk::be {
+
+inline constexpr int warp_lanes = 64, worker_warps = 1, worker_lanes = 64, worker_rows = 16;
+inline constexpr bool has_async_products = false;  // in this program's view: MFMA is waited for by need
+inline constexpr int smem_bytes = 64 * 1024;  // LDS of one block (CDNA3 ISA, "Local data share")
+
+}  // namespace tk::be

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// Shared tiles and their movement. Global memory goes straight to LDS, four bytes per lane, where rows
+// begin at multiples of four bytes; else through registers. Waves that load a tile together take its
+// pieces in turn. Stores leave straight from registers.
+#pragma once
+#include "backends/hip/fragment.hpp"
+#include "backends/hip/lds.hpp"
+#include "core/move.hpp"
+#include "core/reduce.hpp"
+
+namespace tk {
+
+template <class T, int R, int C> struct alignas(128) shared_tile {
+  static_assert(R % 16 == 0 && C % 16 == 0, "a tile's dimensions are multiples of 16");
+  using element = T;
+  static constexpr int size = static_cast<int>(sizeof(T)), width = C * size;
+  using swizzle = be::line_swizzle<width % 128 == 0 ? 128 : width % 64 == 0 ? 64 : 32>;
+  static constexpr int rows = R, cols = C, panel_cols = swizzle::row_bytes / size;
+  static constexpr int panels = C / panel_cols, panel_bytes = R * swizzle::row_bytes;
+  // Byte of an element.
+  static TK_BOTH constexpr int offset(int row, int col) {
+    return col / panel_cols * panel_bytes + swizzle::offset(row, col % panel_cols * size);
+  }
+  T data[R * C];
+};
+
+template <class T, int N> struct alignas(16) shared_vec {
+  static_assert(N % 16 == 0, "a vector's length is a multiple of 16");
+  T data[N];
+};
+
+// The i-th N columns of a tile, as a tile.
+template <int N, class T, int R, int C>
+TK_DEVICE shared_tile<T, R, N> const& columns(shared_tile<T, R, C> const& x, int i) {
+  static_assert(N % shared_tile<T, R, C>::panel_cols == 0 && C % N == 0 &&
+                    shared_tile<T, R, N>::panel_cols == shared_tile<T, R, C>::panel_cols,
+                "columns() cuts whole panels");
+  return *reinterpret_cast<shared_tile<T, R, N> const*>(x.data + i * R * N);
+}
+
+namespace be {
+
+template <class T, int R, int C> struct source {
+  tensor<T const> x;
+  int granule;
+};
+template <class T, int R, int C> struct sink {
+  tensor<T> x;
+  int granule;
+};
+
+// Tiles in global memory that only workers write and read, each in the order in which the lanes
+// hold it, so that every access is whole lines; R * C elements per tile. Not a layout to rely on.
+template <int R, int C> struct parked {
+  float* data;
+};
+
+// Which of how many waves this one is, of those that load a tile together, and how many pieces it has
+// sent on their way.
+struct arrival {
+  int wave, waves;
+  int& copies;
+};
+
+// One wave: the owner of register tiles. `id` counts workers of a block.
+struct worker {
+  int index;
+  TK_DEVICE int id() const { return index; }
+  TK_DEVICE int lane() const { return worker_lane(); }
+  TK_DEVICE bool leader() const { return lane() == 0; }
+  TK_DEVICE void sync() const { gcn::sync_wave(); }
+};
+
+template <class X> TK_DEVICE char* bytes_of(X& x) { return reinterpret_cast<char*>(&x); }
+template <class X> TK_DEVICE char const* bytes_of(X const& x) {
+  return reinterpret_cast<char const*>(&x);
+}
+
+// ---- global to shared
+inline constexpr int copy_bytes = 4 * warp_lanes;  // of one copy by one wave: two lines
+
+template <class T, int R, int C, int S>
+TK_DEVICE void load_plain(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> const& src,
+                          arrival done) {
+  using tile = shared_tile<T, R, C>;
+  constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk;
+  for (int n = done.wave * warp_lanes + worker_lane(); n < R * chunks; n += done.waves * warp_lanes) {
+    int const row = n / chunks, col = n % chunks * per_chunk;
+    *reinterpret_cast<chunk16*>(bytes_of(dst) + tile::offset(row, col)) =
+        read_chunk(src.of.x, src.of.granule, src.row + row, src.col + col, src.i, src.j);
+  }
+}
+// A lane's four bytes are in the tensor or not, both elements; what is not becomes zero.
+template <bool Inside, class T, int R, int C, int S>
+TK_DEVICE void load_direct(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> const& src,
+                           arrival done) {
+  using tile = shared_tile<T, R, C>;
+  auto const& x = src.of.x;
+  T const* const corner = x.at(src.row, src.col, src.i, src.j);
+  int const lane = worker_lane();
+  TK_UNROLL
+  for (int p = 0; p < tile::panels; ++p)
+    for (int n = done.wave; n < tile::panel_bytes / copy_bytes; n += done.waves) {
+      auto const at = tile::swizzle::at(n * copy_bytes + 4 * lane);
+      int const col = p * tile::panel_cols + at.byte / tile::size;
+      char* const to = bytes_of(dst) + p * tile::panel_bytes + n * copy_bytes;
+      if (Inside || (src.row + at.row < x.rows && src.col + col < x.cols))
+        gcn::copy_to_lds(to, corner + (at.row * x.row_stride + col));
+      else *reinterpret_cast<std::uint32_t*>(to + 4 * lane) = 0;
+      if constexpr (Inside) ++done.copies;
+    }
+}
+// Share is for clusters, which this chip does not have.
+template <class T, int R, int C, int Share>
+TK_DEVICE void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share, C>> const& src,
+                           arrival done) {
+  constexpr int per_word = 4 / shared_tile<T, R, C>::size;
+  auto const& x = src.of.x;
+  std::int64_t const left = x.cols - src.col;
+  if (src.of.granule < per_word || (left < C && left % per_word != 0)) load_plain(dst, src, done);
+  else if (left >= C && src.row + R <= x.rows) load_direct<true>(dst, src, done);
+  else load_direct<false>(dst, src, done);
+}
+template <class T, int R, int C>
+TK_DEVICE void load_async(shared_tile<T, R, C>& dst, window_of<source<T, R, C>> const& src,
+                          arrival done) {
+  load_shared(dst, src, done);
+}
+
+// src[0, N); elements from `left` on are zero.
+template <class T, int N>
+TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival done) {
+  for (int n = done.wave * warp_lanes + worker_lane(); n < N; n += done.waves * warp_lanes)
+    dst.data[n] = n < left ? src[n] : T{};
+}
+
+// ---- registers and shared memory
+// A lane's runs of W columns: body(first element, slot, row, col).
+template <int R, int C, class Body> TK_DEVICE void for_each_run(Body body) {
+  using map = fragment_map<R, C>;
+  int const row = map::lane_row(worker_lane()), col = map::lane_col(worker_lane());
+  TK_UNROLL
+  for (int i = 0; i < map::count; i += map::W)
+    body(i, map::slot(i), row + map::row(map::slot(i)), col + map::col(i));
+}
+template <int Words> struct alignas(4 * Words) word_run {
+  std::uint32_t w[Words];
+};
+// Elements [i, i + 4 Words / sizeof(T)) of x, rounded to T.
+template <class T, int Words, class X> TK_DEVICE word_run<Words> run_of(X const& x, int i, int slot) {
+  word_run<Words> y;
+  TK_UNROLL
+  for (int n = 0; n < Words; ++n) {
+    if constexpr (sizeof(T) == 2) y.w[n] = x.word(i / 2 + n, slot);
+    else y.w[n] = std::bit_cast<std::uint32_t>(x.value(i + n, slot));
+  }
+  return y;
+}
+
+// Read by other lanes once a barrier of the worker has followed.
+template <class T, int R, int C, class X> TK_DEVICE void store(shared_tile<T, R, C>& dst, X const& x) {
+  static_assert(X::rows == R && X::cols == C, "a tile is stored to a shared tile of its own shape");
+  constexpr int W = fragment_map<R, C>::W, at_once = W * sizeof(T) < 16 ? W : 16 / sizeof(T);
+  constexpr int words = at_once * sizeof(T) / 4;
+  for_each_run<R, C>([&](int i, int slot, int row, int col) {
+    TK_UNROLL
+    for (int n = 0; n < W; n += at_once)
+      *reinterpret_cast<word_run<words>*>(bytes_of(dst) + dst.offset(row, col + n)) =
+          run_of<T, words>(x, i + n, slot);
+  });
+}
+template <class T, int R, int C>
+TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_tile<T, R, C> const& src) {
+  constexpr int W = fragment_map<R, C>::W, at_once = W * sizeof(T) < 16 ? W : 16 / sizeof(T);
+  constexpr int words = at_once * sizeof(T) / 4;
+  for_each_run<R, C>([&](int i, int, int row, int col) {
+    TK_UNROLL
+    for (int n = 0; n < W; n += at_once) {
+      auto const x =
+          *reinterpret_cast<word_run<words> const*>(bytes_of(src) + src.offset(row, col + n));
+      TK_UNROLL
+      for (int k = 0; k < words; ++k) {
+        if constexpr (sizeof(T) == 2) dst.e[(i + n) / 2 + k] = x.w[k];
+        else dst.e[i + n + k] = std::bit_cast<float>(x.w[k]);
+      }
+    }
+  });
+}
+template <class T, int N> TK_DEVICE row_of<T, N> row(shared_vec<T, N> const& x) {
+  return {x.data, N};
+}
+
+// ---- registers to global
+template <class T, int R, int C, class X>
+TK_DEVICE void store(window_of<sink<T, R, C>> const& dst, X const& x) {
+  auto const& y = dst.of.x;
+  constexpr int W = fragment_map<X::rows, X::cols>::W, per_chunk = 16 / sizeof(T);
+  constexpr int at_once = W < per_chunk ? W : per_chunk, words = at_once * sizeof(T) / 4;
+  if (dst.of.granule < at_once || dst.row + X::rows > y.rows || dst.col + X::cols > y.cols)
+    return store_direct(y, dst.row, dst.col, dst.i, dst.j, x, dst.of.granule);
+  T* const corner = y.at(dst.row, dst.col, dst.i, dst.j);
+  for_each_run<X::rows, X::cols>([&](int i, int slot, int row, int col) {
+    TK_UNROLL
+    for (int n = 0; n < W; n += at_once)
+      *reinterpret_cast<word_run<words>*>(corner + (row * y.row_stride + col + n)) =
+          run_of<T, words>(x, i + n, slot);
+  });
+}
+// The tiles to go through on other chips are not needed.
+template <class T, int R, int C, class X, class Via>
+TK_DEVICE void store_async(worker, window_of<sink<T, R, C>> const& dst, X const& x, Via&, int = 0) {
+  store(dst, x);
+}
+
+// ---- parked tiles
+template <int R, int C> TK_DEVICE float* parking(parked<R, C> const& to, std::int64_t tile, int i) {
+  return to.data + tile * (R * C) + 4 * (i * worker_lanes + worker_lane());
+}
+template <int R, int C>
+TK_DEVICE void store(parked<R, C> const& to, std::int64_t tile, reg_tile<float, R, C> const& x) {
+  TK_UNROLL
+  for (int i = 0; i < R * C / worker_lanes / 4; ++i) {
+    float* const p = parking(to, tile, i);
+    TK_UNROLL
+    for (int e = 0; e < 4; ++e) p[e] = x.e[4 * i + e];
+  }
+}
+template <int R, int C>
+TK_DEVICE void store_add(parked<R, C> const& to, std::int64_t tile,
+                         reg_tile<float, R, C> const& x) {
+  TK_UNROLL
+  for (int i = 0; i < R * C / worker_lanes / 4; ++i) {
+    float* const p = parking(to, tile, i);
+    TK_UNROLL
+    for (int e = 0; e < 4; ++e) gcn::add_to_global(p + e, x.e[4 * i + e]);
+  }
+}
+template <int R, int C>
+TK_DEVICE void load(reg_tile<float, R, C>& x, parked<R, C> const& from, std::int64_t tile) {
+  TK_UNROLL
+  for (int i = 0; i < R * C / worker_lanes / 4; ++i) {
+    float const* const p = parking(from, tile, i);
+    TK_UNROLL
+    for (int e = 0; e < 4; ++e) x.e[4 * i + e] = p[e];
+  }
+}
+
+}  // namespace be
+}  // namespace tk

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// What core/ needs to know of this backend: the register layout and scalar arithmetic.
+// MFMA takes our right operand as its A and our left one as its B, so that an accumulator of L rows
+// has row l % L and columns that depend on g = l / L only, as a left operand does. L is 32 where a
+// tile's rows are a multiple of 32, else 16. Which column is which is up to the order in which right
+// operands are read (mma.hpp); a lane holds runs of W = L / 4:
+//   (lane l, element i of a slot) -> (row Q (l % L) + row(slot), col 16 (i / W) + W g + i % W)
+// Q = 2 interleaves blocks of rows where there are two, so that a lane's rows are neighbours.
+#pragma once
+#include "backends/select.hpp"
+
+#include TK_VENDOR(intrinsics.hpp)
+
+namespace tk::be {
+
+TK_DEVICE int worker_lane() { return gcn::lane(); }
+
+template <int R, int C> struct fragment_map {
+  static_assert(R % 16 == 0 && C % 16 == 0, "a register tile's dimensions are multiples of 16");
+  static constexpr int L = R % 32 == 0 ? 32 : 16, G = 64 / L, W = L / 4, Q = R % (2 * L) == 0 ? 2 : 1;
+  static constexpr int rows = R, cols = C, lanes = worker_lanes;
+  static constexpr int count = R * C / lanes, slots = R / L, per_slot = C / G, shares = 2;
+  static TK_BOTH constexpr int slot(int i) { return i / per_slot; }
+  static TK_BOTH constexpr int row(int slot) { return slot / Q * Q * L + slot % Q; }
+  static TK_BOTH constexpr int col(int i) { return i % per_slot / W * 16 + i % W; }
+  static TK_BOTH constexpr int lane_row(int lane) { return Q * (lane % L); }
+  static TK_BOTH constexpr int lane_col(int lane) { return W * (lane / L); }
+  // The i-th element of the p-th V columns.
+  template <int V> static TK_BOTH constexpr int part(int i, int p) {
+    return i / (V / G) * per_slot + p * (V / G) + i % (V / G);
+  }
+  // body(i, slot, share): neighbours in a row belong to different shares of a reduction.
+  template <class Body> static TK_DEVICE void for_each(Body body) {
+    TK_UNROLL
+    for (int i = 0; i < count; ++i) body(i, slot(i), i & 1);
+  }
+};
+template <int R> struct column_map {
+  static constexpr int count = fragment_map<R, 16>::slots;
+};
+
+TK_DEVICE float max(float a, float b) { return gcn::max(a, b); }
+TK_DEVICE float min(float a, float b) { return gcn::min(a, b); }
+TK_DEVICE float exp2(float x) { return gcn::exp2(x); }
+TK_DEVICE float log2(float x) { return gcn::log2(x); }
+TK_DEVICE float reciprocal(float x) { return gcn::reciprocal(x); }
+
+// The upper half of the result is x rounded to nearest even.
+TK_DEVICE std::uint32_t round_high(float x) {
+  auto const u = std::bit_cast<std::uint32_t>(x);
+  return x != x ? u | 0x400000 : u + 0x7fff + (u >> 16 & 1);
+}
+TK_DEVICE std::uint32_t pack(bf16, float lo, float hi) {
+  return gcn::permute(round_high(hi), round_high(lo), 0x07060302);
+}
+TK_DEVICE std::uint32_t pack(fp16, float lo, float hi) {
+  return gcn::to_fp16(lo) | std::uint32_t{gcn::to_fp16(hi)} << 16;
+}
+TK_DEVICE float widen(bf16 x) { return std::bit_cast<float>(std::uint32_t{x.bits} << 16); }
+TK_DEVICE float widen(fp16 x) { return gcn::from_fp16(x.bits); }
+TK_DEVICE float widen(float x) { return x; }
+
+// Combines the values of the lanes that hold one row of an R x C tile: two or four.
+template <int R, class F> TK_DEVICE float across_row(float x, F f) {
+  if constexpr (fragment_map<R, 16>::L == 16) x = f(x, gcn::shuffle_xor(x, 16));
+  return f(x, gcn::shuffle_xor(x, 32));
+}
+
+}  // namespace tk::be

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// The instructions of gfx942 that the backend uses, one function each (AMD Instinct MI300 ISA), and
+// where a lane is. LDS is reached through ordinary pointers. The emulator replaces this file as a whole.
+#pragma once
+#include <bit>
+
+#include "backends/hip/arch.hpp"
+#include "core/element.hpp"
+
+namespace tk::be::gcn {
+
+// ---- where this lane is
+TK_DEVICE int thread() { return static_cast<int>(__builtin_amdgcn_workitem_id_x()); }
+TK_DEVICE int block() { return static_cast<int>(__builtin_amdgcn_workgroup_id_x()); }
+TK_DEVICE int lane() { return static_cast<int>(__builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0))); }
+// The value of the first lane, known to the compiler as the same in the whole wave.
+TK_DEVICE int broadcast(int x) { return __builtin_amdgcn_readfirstlane(x); }
+// The block's LDS, as a T.
+template <class T> TK_DEVICE T& lds() {
+  __attribute__((shared)) static char bytes[sizeof(T)] __attribute__((aligned(alignof(T))));
+  return *reinterpret_cast<T*>(bytes);
+}
+
+// ---- arithmetic
+TK_DEVICE float exp2(float x) { return __builtin_amdgcn_exp2f(x); }
+TK_DEVICE float log2(float x) { return __builtin_amdgcn_logf(x); }
+TK_DEVICE float reciprocal(float x) { return __builtin_amdgcn_rcpf(x); }
+TK_DEVICE float max(float a, float b) { return __builtin_fmaxf(a, b); }
+TK_DEVICE float min(float a, float b) { return __builtin_fminf(a, b); }
+// Four bytes of high : low, chosen by the bytes of `which` (0 to 3 are those of low).
+TK_DEVICE std::uint32_t permute(std::uint32_t high, std::uint32_t low, std::uint32_t which) {
+  return __builtin_amdgcn_perm(high, low, which);
+}
+TK_DEVICE std::uint16_t to_fp16(float x) {
+  return __builtin_bit_cast(std::uint16_t, static_cast<_Float16>(x));
+}
+TK_DEVICE float from_fp16(std::uint16_t x) {
+  return static_cast<float>(__builtin_bit_cast(_Float16, x));
+}
+
+// ---- wave and block
+TK_DEVICE float shuffle_xor(float x, int mask) {
+  return __builtin_bit_cast(
+      float, __builtin_amdgcn_ds_bpermute((lane() ^ mask) * 4, __builtin_bit_cast(int, x)));
+}
+// Orders this wave's accesses to memory: lanes may read what others stored.
+TK_DEVICE void sync_wave() {
+  __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
+  __builtin_amdgcn_wave_barrier();
+}
+TK_DEVICE void sync_block() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+
+// ---- global memory to LDS
+// Lane l copies four bytes from its own `src` to dst + 4 l; dst is the same in all lanes that take
+// part. In assembly, because after the builtin every read of LDS waits for all copies (clang 22). M0
+// holds the destination; who else uses it is not to notice.
+TK_DEVICE void copy_to_lds(char* dst, void const* src) {
+  using lds_pointer = __attribute__((address_space(3))) char*;
+  int const to = __builtin_amdgcn_readfirstlane(
+      static_cast<int>(reinterpret_cast<std::uintptr_t>((lds_pointer)dst)));
+  int kept;
+  asm volatile(
+      "s_mov_b32 %0, m0\n\ts_mov_b32 m0, %2\n\ts_nop 0\n\tglobal_load_lds_dword %1, off\n\t"
+      "s_mov_b32 m0, %0"
+      : "=&s"(kept)
+      : "v"(src), "s"(to)
+      : "memory");
+}
+// Until at most N of this wave's later accesses to global memory, copies among them, are running.
+template <int N> TK_DEVICE void wait_copies() {
+  static_assert(N >= 0 && N < 64, "vmcnt has six bits");
+  asm volatile("s_waitcnt vmcnt(%0)" ::"n"(N) : "memory");
+}
+
+// ---- atomics
+// The old value of *p; p counts up to `last` and then starts again at 0.
+TK_DEVICE unsigned next_ticket(unsigned* p, unsigned last) {
+  return __builtin_amdgcn_atomic_inc32(p, last, __ATOMIC_RELAXED, "agent");
+}
+TK_DEVICE void add_to_global(float* p, float x) {
+  __hip_atomic_fetch_add(p, x, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+
+// ---- MFMA. Lane l holds of A the rows i = l % M, of B the columns j = l % M, both with the k from
+// 4 (l / M) on, in two words; of D the column j = l % M and the rows 4 (l / M) + 8 * 16 / M (r / 4) + r % 4.
+typedef short short4 __attribute__((ext_vector_type(4)));
+typedef _Float16 half4 __attribute__((ext_vector_type(4)));
+typedef float float4 __attribute__((ext_vector_type(4)));
+typedef float float16 __attribute__((ext_vector_type(16)));
+
+struct quad {
+  std::uint32_t w[2];
+};
+
+TK_DEVICE float4 mfma(bf16, quad a, quad b, float4 d) {
+  return __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(__builtin_bit_cast(short4, a),
+                                                   __builtin_bit_cast(short4, b), d, 0, 0, 0);
+}
+TK_DEVICE float4 mfma(fp16, quad a, quad b, float4 d) {
+  return __builtin_amdgcn_mfma_f32_16x16x16f16(__builtin_bit_cast(half4, a),
+                                               __builtin_bit_cast(half4, b), d, 0, 0, 0);
+}
+TK_DEVICE float16 mfma(bf16, quad a, quad b, float16 d) {
+  return __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(__builtin_bit_cast(short4, a),
+                                                  __builtin_bit_cast(short4, b), d, 0, 0, 0);
+}
+TK_DEVICE float16 mfma(fp16, quad a, quad b, float16 d) {
+  return __builtin_amdgcn_mfma_f32_32x32x8f16(__builtin_bit_cast(half4, a),
+                                              __builtin_bit_cast(half4, b), d, 0, 0, 0);
+}
+
+}  // namespace tk::be::gcn

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// How a shared tile lies in LDS. A tile is cut into panels of up to 128 bytes of each row, one after
+// another; a panel lies in lines of 128 bytes, each of which visits all 32 banks once, in eight places
+// of 16 bytes:
+//   (row, chunk of 16 bytes) -> line row RowBytes / 128, place chunk ^ turn(row)
+// Rows that share a line differ in those bits of the place that chunks leave free. turn(row) makes
+// eight places different for every eight rows that products read at once (mma.hpp).
+#pragma once
+#include "core/layout.hpp"
+
+namespace tk::be {
+
+template <int RowBytes> struct line_swizzle {
+  static_assert(RowBytes == 32 || RowBytes == 64 || RowBytes == 128);
+  static constexpr int row_bytes = RowBytes, chunks = RowBytes / 16, line_rows = 128 / RowBytes;
+
+  // From the row's bits r0 ... r4: (r0 ^ r3 ^ r4, r1, r2 ^ r3).
+  static TK_BOTH constexpr int turn(int row) {
+    return ((row ^ row >> 3 ^ row >> 4) & 1) << 2 | (row & 2) | ((row >> 2 ^ row >> 3) & 1);
+  }
+  static TK_BOTH constexpr int offset(int row, int byte) {
+    return row / line_rows * 128 + (byte / 16 ^ turn(row)) * 16 + byte % 16;
+  }
+  struct place {
+    int row, byte;
+  };
+  // What lies at an offset.
+  static TK_BOTH constexpr place at(int offset) {
+    int const in_line = offset % 128 / 16;
+    int row = offset / 128 * line_rows;
+    if (line_rows == 4) row |= in_line & 2;
+    if (line_rows >= 2) row |= (in_line >> 2 ^ row >> 3 ^ row >> 4) & 1;
+    return {row, (in_line ^ turn(row)) % chunks * 16 + offset % 16};
+  }
+};
+
+}  // namespace tk::be
