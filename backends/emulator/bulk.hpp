@@ -177,7 +177,7 @@ class store_job : public job {
     --group_->unread;
     auto rest = std::make_unique<store_job>(std::move(*this));
     rest->order = store_write;
-    own_team(*issuer).jobs.push_back(std::move(rest));
+    add_job(own_team(*issuer), std::move(rest));
   }
   void write() {
     std::vector<sanitizer::range> writes;
@@ -260,7 +260,7 @@ inline void bulk_load(std::uint32_t to, void const* from, int bytes, std::uint32
     int const n = std::min(1024, bytes - i);
     plan.rows.push_back({const_cast<char*>(static_cast<char const*>(from)) + i, 0, n, n});
   }
-  add_job(std::make_unique<load_job>(std::move(plan), bar, 1u << (to >> rank_shift), me, where));
+  add_job(own_team(self()), std::make_unique<load_job>(std::move(plan), bar, 1u << (to >> rank_shift), me, where));
   breathe(me);
 }
 

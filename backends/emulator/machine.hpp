@@ -95,11 +95,12 @@ struct block {
 };
 
 // Work that the hardware does by itself. When no lane can go on, jobs that are wanted run in this
-// order, so that each comes as late as it can; a random schedule takes any at any time.
+// order, so that each comes as late as it can; in a random schedule each has its own patience.
 struct job {
   enum kind { load, product, store_read, store_write } order;
   location where;
   lane* issuer;
+  std::uint64_t due = 0;
   job(kind k, location w, lane* l) : order(k), where(w), issuer(l) {}
   virtual ~job() = default;
   virtual void run() = 0;
@@ -165,6 +166,7 @@ struct team {
   model* watcher = nullptr;
   warp* watched = nullptr;
   std::uint64_t random = 0;
+  std::uint64_t picks = 0, next_due = 0;  // of a random schedule
   std::exception_ptr thrown;  // by a lane
 
   ~team() {

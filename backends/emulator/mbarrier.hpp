@@ -145,15 +145,15 @@ class mbarrier {
   std::uint32_t address_;
 };
 
-// A plain read, so that ThreadSanitizer reports a use that nothing orders after the initialisation.
-inline void look_at_mbarrier(std::uint32_t address) {
-  if (sanitizer::sees_races && own_team(self()).memory.holds(address, 8))
-    static_cast<void>(__atomic_load_n(shared_pointer<std::uint64_t>(address), __ATOMIC_RELAXED));
+// Plain accesses, so that ThreadSanitizer reports a use that nothing orders after the initialisation.
+inline void look_at_mbarrier(std::uint32_t address, bool init = false) {
+  if (!sanitizer::sees_races || !own_team(self()).memory.holds(address, 8)) return;
+  if (init) sanitizer::writes(shared_pointer<void>(address), 8);
+  else sanitizer::reads(shared_pointer<void>(address), 8);
 }
 
 inline void mbarrier_init(std::uint32_t address, int count, location where = location::current()) {
-  if (sanitizer::sees_races && own_team(self()).memory.holds(address, 8))
-    *shared_pointer<std::uint64_t>(address) = 0;
+  look_at_mbarrier(address, true);
   sanitizer::quiet const q;
   mbarrier(self(), address, where).init(count);
 }

@@ -92,6 +92,9 @@ TK_UNSANITIZED inline void end_thread(void* t, int depth = 0) {
   become(me);
   __tsan_destroy_fiber(t);
 }
+// By the running thread, which must not be quiet.
+TK_UNSANITIZED inline void reads(void* from, std::size_t bytes) { __tsan_read_range(from, bytes); }
+TK_UNSANITIZED inline void writes(void* to, std::size_t bytes) { __tsan_write_range(to, bytes); }
 
 // As thread `engine`, after all that was published at `before`: accesses, published at `after`.
 TK_UNSANITIZED inline void access(void* engine, void* before, range const* reads, std::size_t n_reads,
@@ -119,6 +122,8 @@ inline void* new_thread() { return nullptr; }
 inline void end_thread(void*, int = 0) {}
 inline void* this_thread() { return nullptr; }
 inline void become(void*) {}
+inline void reads(void*, std::size_t) {}
+inline void writes(void*, std::size_t) {}
 inline void access(void*, void*, range const*, std::size_t, range const*, std::size_t, void*) {}
 #endif
 

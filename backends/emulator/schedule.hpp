@@ -4,6 +4,8 @@
 // call into the emulator may change lanes, and jobs run at any time. When nothing can go on control
 // returns to the OS thread's own stack (launch.hpp), which reports a deadlock or takes another team.
 #pragma once
+#include <algorithm>
+
 #include "backends/emulator/report.hpp"
 
 namespace tk::emulator {
@@ -18,6 +20,21 @@ inline void run_job(team& t, std::size_t i) {
   std::unique_ptr<job> const j = std::move(t.jobs[i]);
   t.jobs.erase(t.jobs.begin() + static_cast<std::ptrdiff_t>(i));
   j->run();
+}
+// From at once to far beyond what other lanes may do meanwhile.
+inline void add_job(team& t, std::unique_ptr<job> j) {
+  if (t.is_random()) {
+    j->due = t.picks + (std::uint64_t{1} << t.draw(20));
+    t.next_due = t.jobs.empty() ? j->due : std::min(t.next_due, j->due);
+  }
+  t.jobs.push_back(std::move(j));
+}
+inline void run_due_jobs(team& t) {
+  for (std::size_t i = 0; i < t.jobs.size();)
+    if (t.jobs[i]->due <= t.picks) run_job(t, i), i = 0;
+    else ++i;
+  t.next_due = ~std::uint64_t{0};
+  for (auto const& j : t.jobs) t.next_due = std::min(t.next_due, j->due);
 }
 // The oldest of the most urgent kind among those that somebody wants.
 inline bool run_wanted_job(team& t) {
@@ -65,13 +82,15 @@ inline lane* run_next(team& t, lane* l) {
 // Null: the OS thread decides.
 inline lane* pick(team& t) {
   if (t.watcher) {
-    if (t.watched->ready) return run_next(t, t.watched->lanes + __builtin_ctzll(t.watched->ready));
+    auto const first = [&] { return run_next(t, t.watched->lanes + __builtin_ctzll(t.watched->ready)); };
+    if (t.watched->ready) return first();
     model* const m = t.watcher;
     t.watcher = nullptr;
     m->warp_rests();
+    if (t.watched->ready && !t.is_random()) return first();
   }
   for (;;) {
-    if (t.is_random() && !t.jobs.empty() && t.draw(8) == 0) run_job(t, t.draw(t.jobs.size()));
+    if (t.is_random() && ++t.picks >= t.next_due) run_due_jobs(t);
     if (lane* const l = t.is_random() ? next_at_random(t) : next_in_turn(t)) {
       if (t.has_company && t.draw(64) == 0) return nullptr;
       return run_next(t, l);
@@ -95,11 +114,6 @@ inline void park(lane& me, waiting const& w) {
 inline void breathe(lane& me) {
   team& t = own_team(me);
   if (t.is_random() && t.draw(4) == 0) go_on(me);
-}
-
-inline void add_job(std::unique_ptr<job> j) {
-  team& t = own_team(self());
-  t.jobs.push_back(std::move(j));
 }
 
 }  // namespace tk::emulator

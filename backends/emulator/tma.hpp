@@ -104,7 +104,7 @@ inline void tensor_load_to(std::uint32_t shared, tensor_map const* map, int cons
     fail("tensor copy: to the blocks " + hex(ranks) + " of a cluster of " +
              std::to_string(own_team(me).doing.form.cluster),
          where);
-  add_job(std::make_unique<load_job>(plan_tensor_copy(*map, coordinates, shared), bar, ranks, me,
+  add_job(own_team(self()), std::make_unique<load_job>(plan_tensor_copy(*map, coordinates, shared), bar, ranks, me,
                                      where));
   breathe(me);
 }
@@ -137,7 +137,7 @@ inline void tensor_store_kind(tensor_map const* map, int const* coordinates, int
                                                   : copy_kind::add_fp16;
   else  // a row's end is clipped to whole 16 bytes, not to elements (seen on an H200)
     for (copy_row& r : plan.rows) r.inside = std::min(r.bytes - r.first, (r.inside + 15) / 16 * 16);
-  add_job(std::make_unique<store_job>(std::move(plan), mine.open, me, where));
+  add_job(own_team(self()), std::make_unique<store_job>(std::move(plan), mine.open, me, where));
   breathe(me);
 }
 template <int Rank> void tensor_store(tensor_map const* map, int const (&coordinates)[Rank],

@@ -147,7 +147,7 @@ inline void warpgroup::commit(lane& l, location const& where) {
   group& g = groups_[number];
   if (g.end != mine.issued)
     fail("wgmma: lanes of a warpgroup commit different groups, the other at " + text(g.where), where);
-  if (++g.commits == group_lanes) add_job(std::make_unique<product_job>(*this, l, where));
+  if (++g.commits == group_lanes) add_job(own_team(self()), std::make_unique<product_job>(*this, l, where));
 }
 inline void warpgroup::check_operands(product& p) {
   char const* const window = block_->of->memory.window();

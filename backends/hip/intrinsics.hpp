@@ -85,32 +85,31 @@ TK_DEVICE void add_to_global(float* p, float x) {
   __hip_atomic_fetch_add(p, x, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
 
-// ---- MFMA. Lane l holds of A the rows i = l % M, of B the columns j = l % M, both with the k from
-// 4 (l / M) on, in two words; of D the column j = l % M and the rows 4 (l / M) + 8 * 16 / M (r / 4) + r % 4.
-typedef short short4 __attribute__((ext_vector_type(4)));
-typedef _Float16 half4 __attribute__((ext_vector_type(4)));
-typedef float float4 __attribute__((ext_vector_type(4)));
-typedef float float16 __attribute__((ext_vector_type(16)));
-
-struct quad {
+// ---- MFMA of M = 16 or 32. Lane l holds of A row l % M, of B column l % M, both with the four k from
+// 4 (l / M) on; of D column l % M and the rows 4 (l / M) + r / 4 * 256 / M + r % 4.
+struct four {
   std::uint32_t w[2];
 };
+typedef float sums16 __attribute__((ext_vector_type(4)));
+typedef float sums32 __attribute__((ext_vector_type(16)));
+typedef short four_bf16 __attribute__((ext_vector_type(4)));
+typedef _Float16 four_fp16 __attribute__((ext_vector_type(4)));
 
-TK_DEVICE float4 mfma(bf16, quad a, quad b, float4 d) {
-  return __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(__builtin_bit_cast(short4, a),
-                                                   __builtin_bit_cast(short4, b), d, 0, 0, 0);
+TK_DEVICE sums16 mfma(bf16, four a, four b, sums16 d) {
+  return __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(__builtin_bit_cast(four_bf16, a),
+                                                   __builtin_bit_cast(four_bf16, b), d, 0, 0, 0);
 }
-TK_DEVICE float4 mfma(fp16, quad a, quad b, float4 d) {
-  return __builtin_amdgcn_mfma_f32_16x16x16f16(__builtin_bit_cast(half4, a),
-                                               __builtin_bit_cast(half4, b), d, 0, 0, 0);
+TK_DEVICE sums16 mfma(fp16, four a, four b, sums16 d) {
+  return __builtin_amdgcn_mfma_f32_16x16x16f16(__builtin_bit_cast(four_fp16, a),
+                                               __builtin_bit_cast(four_fp16, b), d, 0, 0, 0);
 }
-TK_DEVICE float16 mfma(bf16, quad a, quad b, float16 d) {
-  return __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(__builtin_bit_cast(short4, a),
-                                                  __builtin_bit_cast(short4, b), d, 0, 0, 0);
+TK_DEVICE sums32 mfma(bf16, four a, four b, sums32 d) {
+  return __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(__builtin_bit_cast(four_bf16, a),
+                                                  __builtin_bit_cast(four_bf16, b), d, 0, 0, 0);
 }
-TK_DEVICE float16 mfma(fp16, quad a, quad b, float16 d) {
-  return __builtin_amdgcn_mfma_f32_32x32x8f16(__builtin_bit_cast(half4, a),
-                                              __builtin_bit_cast(half4, b), d, 0, 0, 0);
+TK_DEVICE sums32 mfma(fp16, four a, four b, sums32 d) {
+  return __builtin_amdgcn_mfma_f32_32x32x8f16(__builtin_bit_cast(four_fp16, a),
+                                              __builtin_bit_cast(four_fp16, b), d, 0, 0, 0);
 }
 
 }  // namespace tk::be::gcn

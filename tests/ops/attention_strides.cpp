@@ -50,7 +50,7 @@ attention_case begin(int turn) {
 std::vector<attention_case> placed() {
   std::vector<attention_case> cases;
   auto const ways = layouts();
-  int const rounds = test_level() == level::quick ? 1 : 6;
+  int const rounds = test_level() == level::quick ? 2 : 6;
   int turn = 0;
   for (auto const operand : operands)
     for (auto const& way : ways)

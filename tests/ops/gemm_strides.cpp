@@ -73,10 +73,6 @@ std::vector<gemm_case> one_at_a_time() {
       for (auto const& way : shared_layouts()) ways.push_back(way);
     for (auto const& way : ways)
       for (std::size_t transposes = 0; transposes < 4; ++transposes) {
-        if (!full && (transposes + turn / 4) % 2) {
-          ++turn;
-          continue;
-        }
         auto x = begin(65, 72, 40, turn % 3 ? 3 : many_batches(), turn / 4 * 4 + transposes);
         ++turn;
         x.*operand = way;

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// The HIP runtime as TK uses it: memory, events, device query, launches. Throws tk::error with the
+// runtime's own words. The emulator replaces this file as a whole.
+#pragma once
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "core/status.hpp"
+
+namespace tk::be::rt {
+
+inline constexpr int dl_device_type = 10;  // kDLROCM
+
+inline void check(hipError_t e, char const* what) {
+  if (e != hipSuccess)
+    throw error(status::runtime_error, std::string(what) + ": " + hipGetErrorString(e));
+}
+
+// ---- memory, for tests and benchmarks
+inline void* allocate(std::size_t bytes) {
+  void* p = nullptr;
+  check(hipMalloc(&p, bytes ? bytes : 1), "hipMalloc");
+  return p;
+}
+inline void release(void* p) { static_cast<void>(hipFree(p)); }
+inline void copy_in(void* device, void const* host, std::size_t bytes) {
+  check(hipMemcpy(device, host, bytes, hipMemcpyHostToDevice), "copy to the device");
+}
+inline void copy_out(void* host, void const* device, std::size_t bytes) {
+  check(hipMemcpy(host, device, bytes, hipMemcpyDeviceToHost), "copy from the device");
+}
+inline void fill(void* device, int byte, std::size_t bytes) {
+  check(hipMemset(device, byte, bytes), "hipMemset");
+  check(hipDeviceSynchronize(), "hipMemset");
+}
+inline void fill_async(void* device, int byte, std::size_t bytes, void* stream) {
+  check(hipMemsetAsync(device, byte, bytes, static_cast<hipStream_t>(stream)), "hipMemset");
+}
+inline void synchronize() { check(hipDeviceSynchronize(), "synchronize"); }
+
+// ---- events
+class event {
+ public:
+  event() { check(hipEventCreate(&e_), "hipEventCreate"); }
+  ~event() { static_cast<void>(hipEventDestroy(e_)); }
+  event(event const&) = delete;
+  event& operator=(event const&) = delete;
+  void record(void* stream) {
+    check(hipEventRecord(e_, static_cast<hipStream_t>(stream)), "hipEventRecord");
+  }
+  friend float milliseconds(event const& from, event const& to) {
+    float ms = 0;
+    check(hipEventSynchronize(to.e_), "hipEventSynchronize");
+    check(hipEventElapsedTime(&ms, from.e_, to.e_), "hipEventElapsedTime");
+    return ms;
+  }
+
+ private:
+  hipEvent_t e_ = nullptr;
+};
+
+// ---- device
+struct device_info {
+  std::string name;
+  int multiprocessors;
+  std::size_t memory_bytes, l2_bytes;
+};
+inline int current_device() {
+  int id = 0;
+  if (hipError_t const e = hipGetDevice(&id); e != hipSuccess)
+    throw error(status::wrong_chip, std::string("no usable HIP device: ") + hipGetErrorString(e));
+  return id;
+}
+inline hipDeviceProp_t properties() {
+  hipDeviceProp_t p;
+  check(hipGetDeviceProperties(&p, current_device()), "hipGetDeviceProperties");
+  return p;
+}
+inline device_info device() {
+  auto const p = properties();
+  return {p.name, p.multiProcessorCount, p.totalGlobalMem, static_cast<std::size_t>(p.l2CacheSize)};
+}
+// Refuses a device other than gfx942, whose features may be listed after its name.
+inline void require_chip() {
+  auto const p = properties();
+  std::string_view const name = p.gcnArchName;
+  if (name.substr(0, name.find(':')) != "gfx942")
+    throw error(status::wrong_chip, "the library was built for gfx942; the device is " + std::string(name));
+}
+inline int multiprocessors() {
+  int x = 0;
+  check(hipDeviceGetAttribute(&x, hipDeviceAttributeMultiprocessorCount, current_device()),
+        "hipDeviceGetAttribute");
+  return x;
+}
+
+// ---- launch
+struct launch_shape {
+  int blocks, threads;
+  std::size_t smem_bytes;  // known to the kernel; the emulator asks
+  void* stream;
+};
+template <class... Args>
+void launch(void (*kernel)(Args...), launch_shape const& how,
+            std::type_identity_t<Args> const&... args) {
+  void* arguments[] = {const_cast<std::remove_const_t<Args>*>(&args)...};
+  check(hipLaunchKernel(reinterpret_cast<void const*>(kernel), dim3(static_cast<unsigned>(how.blocks)),
+                        dim3(static_cast<unsigned>(how.threads)), arguments, 0,
+                        static_cast<hipStream_t>(how.stream)),
+        "launch");
+}
+
+}  // namespace tk::be::rt

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Rings of slots in LDS, filled by the waves that also read them, and the meeting places of workers.
+// taking slot n, a wave waits for its own copies into it, and then for the other waves: now all of
+// slot n is there, and nobody reads any more what was released before; the next copies go into those
+// slots. One barrier per slot, the same in every wave, because all take and release alike.
+#pragma once
+#include "backends/hip/copy.hpp"
+
+namespace tk::be {
+
+template <class Slot, int N> struct ring_memory {
+  Slot slot[N];
+};
+
+// Waits for all copies of this wave but those of the `later` slots begun last, which are `Each` for
+// one slot.
+template <int Each, int Most> TK_DEVICE void wait_but(int later) {
+  if constexpr (Most > 0 && Each * Most < 64) {
+    if (later >= Most) return gcn::wait_copies<Each * Most>();
+    wait_but<Each, Most - 1>(later);
+  } else if constexpr (Most > 0) {
+    wait_but<Each, Most - 1>(later);
+  } else {
+    gcn::wait_copies<0>();
+  }
+}
+
+// Slots that all waves fill and read. Load is load(slot, number, arrival).
+template <class Slot, int N, int Waves, class Load> class shared_ring {
+ public:
+  TK_DEVICE shared_ring(ring_memory<Slot, N>& m, Load load, int wave, int steps)
+      : memory_(m), load_(load), wave_(wave), steps_(steps) {
+    fill();
+  }
+  TK_DEVICE Slot& take() {
+    if (filled_ == taken_) {
+      gcn::sync_block();
+      fill();
+    }
+    wait_but<each, N - 1>(even_ ? filled_ - taken_ - 1 : 0);
+    gcn::sync_block();
+    Slot& s = memory_.slot[front_];
+    front_ = next(front_);
+    ++taken_;
+    fill();
+    return s;
+  }
+  TK_DEVICE void release() { ++released_; }
+  // Copies begun and not yet waited for, in slots; -1 if they can't be counted so.
+  TK_DEVICE int running() const { return even_ ? filled_ - taken_ : -1; }
+
+ private:
+  static constexpr int each = sizeof(Slot) / copy_bytes / Waves;
+
+  TK_DEVICE static int next(int slot) { return slot + 1 == N ? 0 : slot + 1; }
+  TK_DEVICE void fill() {
+    while (filled_ < steps_ && filled_ < released_ + N) {
+      int copies = 0;
+      load_(memory_.slot[back_], filled_, arrival{wave_, Waves, copies});
+      even_ = even_ && copies == each;
+      back_ = next(back_);
+      ++filled_;
+    }
+  }
+
+  ring_memory<Slot, N>& memory_;
+  Load load_;
+  int wave_, steps_, front_ = 0, back_ = 0, filled_ = 0, taken_ = 0, released_ = 0;
+  bool even_ = true;  // every slot took `each` copies of this wave
+};
+
+// What a task has one of: filled when the task begins, by one wave for itself or by all.
+template <class Slot, class Wait> class filled_once {
+ public:
+  TK_DEVICE filled_once(Slot& s, Wait wait) : slot_(s), wait_(wait) {}
+  TK_DEVICE Slot& take() {
+    wait_();
+    return slot_;
+  }
+  TK_DEVICE void release() {}
+  TK_DEVICE void release_when_stored() {}
+
+ private:
+  Slot& slot_;
+  Wait wait_;
+};
+
+// All workers compute at once; turns are advice, and not taken here.
+struct turns {
+  TK_DEVICE void await() const {}
+  TK_DEVICE void pass() const {}
+};
+
+// Where the workers of a block meet.
+struct meeting {
+  TK_DEVICE void arrive() const {}
+  TK_DEVICE void await() const { gcn::sync_block(); }
+};
+
+}  // namespace tk::be
