@@ -134,7 +134,6 @@ class crew {
     return any;
   }
   void look_after(team& t) {
-    sanitizer::observe(&t.live);
     if (t.thrown) std::rethrow_exception(t.thrown);
     if (t.live > 0) return;
     end_team(t);
@@ -191,7 +190,8 @@ template <class F> void launch(shape const& form, settings const& how, F const& 
   if (form.blocks == 0) return;
   check_shape(form);
   grid g;
-  g.what = {form, [](void const* closure) { (*static_cast<F const*>(closure))(); }, &body, how.seed};
+  g.what = {form, [](void const* closure) { (*static_cast<F const*>(closure))(); }, &body, how.seed,
+            &g};
   g.teams = form.blocks / form.cluster;
   int const count = std::max(1, std::min(how.os_threads, g.teams));
   g.working = count;
@@ -206,6 +206,7 @@ template <class F> void launch(shape const& form, settings const& how, F const& 
     crew(g).run();
     for (auto& t : others) t.join();
   }
+  sanitizer::observe(&g);
   if (g.error) std::rethrow_exception(g.error);
 }
 template <class F> void launch(int blocks, int threads, int warp_lanes, int cluster,

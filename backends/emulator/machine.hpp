@@ -144,6 +144,7 @@ struct task {
   void (*body)(void const*) = nullptr;
   void const* closure = nullptr;
   std::uint64_t seed = 0;
+  void* finished = nullptr;  // what lanes and engines publish at their end
 };
 
 struct team {

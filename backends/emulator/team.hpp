@@ -43,7 +43,7 @@ __attribute__((noinline)) TK_UNSANITIZED inline void live_once() {
   team& t = own_team(me);
   sanitizer::observe(&t);
   lane* const next = live_and_end(me);
-  sanitizer::publish(&t.live);
+  sanitizer::publish(t.doing.finished);
   leave_for(me.context, t, next);
 }
 TK_UNSANITIZED inline void lane_main() {
@@ -94,9 +94,8 @@ inline void begin_team(team& t, task const& what, int number, fiber& home) {
                 r * (form.threads / form.warp_lanes));
   sanitizer::publish(&t);
 }
-inline void observe_engines(team& t) {
-  for (void* e : t.engines) sanitizer::access(e, nullptr, nullptr, 0, nullptr, 0, &t.live);
-  sanitizer::observe(&t.live);
+inline void publish_engines(team& t) {
+  for (void* e : t.engines) sanitizer::access(e, nullptr, nullptr, 0, nullptr, 0, t.doing.finished);
 }
 // Finishes what the hardware still does after the last lane has ended.
 inline void end_team(team& t) {
@@ -110,14 +109,15 @@ inline void end_team(team& t) {
                         std::to_string(t.memory.bytes()));
   }
   while (!t.jobs.empty()) run_job(t, 0);
-  observe_engines(t);
+  publish_engines(t);
 }
-// After a failure: what its lanes did until they stopped is known here.
+// After a failure: publishes what its lanes did until they stopped.
 inline void abandon_team(team& t) {
   for (warp& w : t.warps)
     for (int i = 0; i < w.size; ++i)
-      sanitizer::access(w.lanes[i].context.thread, nullptr, nullptr, 0, nullptr, 0, &t.live);
-  observe_engines(t);
+      sanitizer::access(w.lanes[i].context.thread, nullptr, nullptr, 0, nullptr, 0,
+                        t.doing.finished);
+  publish_engines(t);
 }
 // Lets lanes of a team run until none can.
 TK_UNSANITIZED inline void run_team(team& t) {

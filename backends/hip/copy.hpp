@@ -95,19 +95,26 @@ template <bool Inside, class T, int R, int C, int S>
 TK_DEVICE void load_direct(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> const& src,
                            arrival done) {
   using tile = shared_tile<T, R, C>;
+  constexpr int rows_at_once = copy_bytes / tile::swizzle::row_bytes;
   auto const& x = src.of.x;
-  T const* const corner = x.at(src.row, src.col, src.i, src.j);
-  int const lane = worker_lane();
+  char const* const corner = reinterpret_cast<char const*>(x.at(src.row, src.col, src.i, src.j));
+  std::int64_t const stride = x.row_stride * tile::size;
   TK_UNROLL
   for (int p = 0; p < tile::panels; ++p)
-    for (int n = done.wave; n < tile::panel_bytes / copy_bytes; n += done.waves) {
-      auto const at = tile::swizzle::at(n * copy_bytes + 4 * lane);
-      int const col = p * tile::panel_cols + at.byte / tile::size;
+    for (int n = done.wave; n < R / rows_at_once; n += done.waves) {
+      auto const at = tile::swizzle::at(n * copy_bytes + 4 * worker_lane());
+      int const first = n * rows_at_once, row = at.row - first;
+      char const* const from = corner + first * stride + p * tile::swizzle::row_bytes;
       char* const to = bytes_of(dst) + p * tile::panel_bytes + n * copy_bytes;
-      if (Inside || (src.row + at.row < x.rows && src.col + col < x.cols))
-        gcn::copy_to_lds(to, corner + (at.row * x.row_stride + col));
-      else *reinterpret_cast<std::uint32_t*>(to + 4 * lane) = 0;
-      if constexpr (Inside) ++done.copies;
+      if constexpr (Inside) {
+        gcn::copy_to_lds(to, from, static_cast<std::uint32_t>(row) * static_cast<std::uint32_t>(stride) +
+                                       static_cast<std::uint32_t>(at.byte));
+      } else {
+        bool const there = src.row + at.row < x.rows &&
+                           src.col + p * tile::panel_cols + at.byte / tile::size < x.cols;
+        gcn::copy_to_lds(to, there ? from + (row * stride + at.byte) : nullptr);
+      }
+      ++done.copies;
     }
 }
 // Share is for clusters, which this chip does not have.
@@ -117,9 +124,12 @@ TK_DEVICE void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share,
   constexpr int per_word = 4 / shared_tile<T, R, C>::size;
   auto const& x = src.of.x;
   std::int64_t const left = x.cols - src.col;
-  if (src.of.granule < per_word || (left < C && left % per_word != 0)) load_plain(dst, src, done);
-  else if (left >= C && src.row + R <= x.rows) load_direct<true>(dst, src, done);
-  else load_direct<false>(dst, src, done);
+  if (left >= C && src.row + R <= x.rows && x.row_stride < 1 << 24 && src.of.granule >= per_word)
+    return load_direct<true>(dst, src, done);
+  window_of<source<T, Share, C>> const rare{src.of, gcn::opaque(src.row), gcn::opaque(src.col),
+                                            gcn::opaque(src.i), gcn::opaque(src.j)};
+  if (src.of.granule < per_word || (left < C && left % per_word != 0)) load_plain(dst, rare, done);
+  else load_direct<false>(dst, rare, done);
 }
 template <class T, int R, int C>
 TK_DEVICE void load_async(shared_tile<T, R, C>& dst, window_of<source<T, R, C>> const& src,

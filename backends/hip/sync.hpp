@@ -33,21 +33,20 @@ template <class Slot, int N, int Waves, class Load> class shared_ring {
     fill();
   }
   TK_DEVICE Slot& take() {
-    if (filled_ == taken_) {
+    Slot& s = memory_.slot[front_];
+    for (bool there = false; !there;) {  // once, unless everything filled has been taken
+      there = filled_ > taken_;
+      if (there) {
+        wait_but<each, N - 1>(even_ ? filled_ - taken_ - 1 : 0);
+        ++taken_;
+      }
       gcn::sync_block();
       fill();
     }
-    wait_but<each, N - 1>(even_ ? filled_ - taken_ - 1 : 0);
-    gcn::sync_block();
-    Slot& s = memory_.slot[front_];
     front_ = next(front_);
-    ++taken_;
-    fill();
     return s;
   }
   TK_DEVICE void release() { ++released_; }
-  // Copies begun and not yet waited for, in slots; -1 if they can't be counted so.
-  TK_DEVICE int running() const { return even_ ? filled_ - taken_ : -1; }
 
  private:
   static constexpr int each = sizeof(Slot) / copy_bytes / Waves;

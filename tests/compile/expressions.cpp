@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Expressions that must not compile, and right beside each its correct form, which must.
-// expect KEPT: [Ll]azy expression|no match for|no operator|no viable
-// expect KEPT_OPERAND: [Ll]azy expression|no match for|no operator|invalid operands
+// expect KEPT: a lazy expression is used where it is written
+// expect KEPT_OPERAND: a lazy expression is used where it is written
+// expect KEPT_REDUCED: a lazy expression is used where it is written
+// expect KEPT_CAST: a lazy expression is used where it is written
 // expect COLUMNS_DIFFER: operands differ in columns
 // expect ROWS_DIFFER: operands differ in rows
 // expect ASSIGNED_SHAPE: an expression is assigned to a tile of its own shape
 // expect CAST_SHAPE: a cast is assigned to a tile of its own shape
 // expect CAST_COLUMN: cast takes a tile
-// expect CAST_TYPE: a cast is assigned to a tile of its own element type
+// expect FP32_TO_PACKED: a packed tile is assigned a cast to its own element type
+// expect CAST_TYPE: a packed tile is assigned a cast to its own element type
 #include "tests/compile/program.hpp"
 
 namespace tk::test {
@@ -28,6 +31,18 @@ struct body {
     x = e * 2.f;
 #else
     x = (x + y) * 2.f;
+#endif
+#if defined(KEPT_REDUCED)
+    auto e = x + y;
+    col = row_sum(e);
+#else
+    col = row_sum(x + y);
+#endif
+#if defined(KEPT_CAST)
+    auto e = x + y;
+    p = cast<bf16>(e);
+#else
+    p = cast<bf16>(x + y);
 #endif
 #if defined(COLUMNS_DIFFER)
     tile<16> z = 0.f;
@@ -51,6 +66,8 @@ struct body {
 #endif
 #if defined(CAST_TYPE)
     p = cast<fp16>(x);
+#elif defined(FP32_TO_PACKED)
+    p = x;
 #else
     p = cast<bf16>(x);
 #endif

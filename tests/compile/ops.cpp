@@ -6,7 +6,6 @@
 // expect NO_TASKS: block_op
 // expect NO_SCRATCH: block_op
 // expect TOO_MUCH_MEMORY: exceed a block's shared memory
-// expect TICKETS_IN_CLUSTER: tasks on demand are for blocks without a cluster
 // expect SHARES: the blocks of a cluster load equal shares
 #include "tests/compile/program.hpp"
 
@@ -16,11 +15,7 @@ struct op {
 #if !defined(NO_WORKERS)
   static constexpr int workers = 1;
 #endif
-#if defined(TICKETS_IN_CLUSTER)
-  static constexpr int cluster = 2;
-#else
   static constexpr int cluster = 1;
-#endif
   static constexpr int stages = 1, own_slots = 1;
   struct stage {
     shared_tile<bf16, R, 64> x;
@@ -38,7 +33,6 @@ struct op {
     be::source<bf16, R, 64> x;
     be::source<bf16, R / 2 + R / 4, 64> odd_share;
     be::sink<bf16, R, 64> y;
-    unsigned* tickets;
   };
 #if !defined(NO_TASK)
   struct task {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Products whose operands don't fit, would be gone too early, or that no chip can do.
 // expect TEMPORARY: deleted
-// expect INNER_SIZES: mm_ab: a is \[m, k\] where b is \[k, n\]
-// expect INNER_SIZES_BT: mm_abt: a is \[m, k\] where b is \[n, k\]
-// expect INNER_SIZES_AT: mm_atb: a is \[k, m\] where b is \[k, n\]
-// expect INNER_SIZES_ATBT: mm_atbt: a is \[k, m\] where b is \[n, k\]
-// expect OUTER_SIZES: d is \[m, n\]
+// expect INNER_SIZES: mm_ab: d is \[m, n\], a \[m, k\], b \[k, n\]
+// expect INNER_SIZES_BT: mm_abt: d is \[m, n\], a \[m, k\], b \[n, k\]
+// expect INNER_SIZES_AT: mm_atb: d is \[m, n\], a \[k, m\], b \[k, n\]
+// expect INNER_SIZES_ATBT: mm_atbt: d is \[m, n\], a \[k, m\], b \[n, k\]
+// expect OUTER_SIZES: mm_ab: d is \[m, n\]
 // expect MIXED_SHARED: the operands of a product have one element type
 // expect MIXED_REGISTER: the operands of a product have one element type
 // expect FP32_OPERAND: the operands of a product are bf16 or fp16

@@ -19,7 +19,7 @@ struct body {
 #elif defined(PACKED_COLUMNS)
     packed<8> x;
 #elif defined(REG_ROWS)
-    reg_tile<float, R + R / 2 + 8, 32> x = 0.f;
+    reg_tile<float, R == 16 ? 24 : R + R / 2, 32> x = 0.f;
 #endif
   }
 };

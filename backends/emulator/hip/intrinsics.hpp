@@ -28,6 +28,7 @@ TK_DEVICE int broadcast(int x, here where = here::current()) {
       "broadcast", where);
   return x;
 }
+TK_DEVICE int opaque(int x) { return x; }
 // The block's LDS, as a T.
 template <class T> TK_DEVICE T& lds() { return *reinterpret_cast<T*>(emulator::shared_memory()); }
 
@@ -67,14 +68,22 @@ TK_DEVICE void sync_wave(here where = here::current()) { emulator::sync_warp(whe
 TK_DEVICE void sync_block(here where = here::current()) { emulator::sync_block(where); }
 
 // ---- global memory to LDS
-// Lane l copies four bytes from its own `src` to dst + 4 l; dst is the same in all lanes that take
-// part.
-TK_DEVICE void copy_to_lds(char* dst, void const* src, here where = here::current()) {
+// Lane l copies four bytes from an address of its own to dst + 4 l, where dst is the same in the whole
+// wave; a lane without an address gets zero.
+TK_DEVICE void copy_to_lds(char* dst, void const* from, here where = here::current()) {
   char* const to = dst + 4 * lane();
   static_cast<void>(emulator::shared_address(to, where));
-  if (reinterpret_cast<std::uintptr_t>(src) % 4 != 0)
+  if (reinterpret_cast<std::uintptr_t>(from) % 4 != 0)
     emulator::fail("a copy to LDS from an address that is no multiple of 4", where);
-  emulator::later([to, src] { std::memcpy(to, src, 4); });
+  emulator::later([to, from] {
+    if (from) std::memcpy(to, from, 4);
+    else std::memset(to, 0, 4);
+  });
+}
+TK_DEVICE void copy_to_lds(char* dst, char const* from, std::uint32_t offset,
+                           here where = here::current()) {
+  if (offset >> 31) emulator::fail("a copy to LDS with an offset of 2^31 or more", where);
+  copy_to_lds(dst, from + offset, where);
 }
 // Until at most N of this wave's later accesses to global memory, copies among them, are running: its
 // plain accesses are over at once.
