@@ -160,6 +160,8 @@ struct team {
   unsigned next_copy = 0;
   barrier cluster;
   int live = 0, polling = 0;
+  unsigned uses = 0;
+  std::array<char, 2> ends{};  // what lanes and engines publish at the end of this use and the last
   bool has_company = false;  // other teams that could run here
   warp* last = nullptr;      // ran last
   int last_lane = 0;
@@ -179,6 +181,8 @@ struct team {
     random ^= random << 13, random ^= random >> 7, random ^= random << 17;
     return (random >> 11) % n;
   }
+  void* this_end() { return &ends[uses & 1]; }
+  void* last_end() { return &ends[(uses + 1) & 1]; }
   void* new_engine() {
     if (!sanitizer::sees_races) return nullptr;
     engines.push_back(sanitizer::new_thread());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The life of a lane and of a team. Lanes outlive the blocks that they play in: their fibers wait
 // for the next block, perhaps on another OS thread, so nothing of an OS thread may be kept in
-// registers from one life to the next.
+// registers from one life to the next. To ThreadSanitizer the blocks that play in one team, one after
+// another, are ordered, because they share its memory; those of different teams are not.
 #pragma once
 #include <algorithm>
 
@@ -42,7 +43,9 @@ __attribute__((noinline)) TK_UNSANITIZED inline void live_once() {
   lane& me = self();
   team& t = own_team(me);
   sanitizer::observe(&t);
+  sanitizer::observe(t.last_end());
   lane* const next = live_and_end(me);
+  sanitizer::publish(t.this_end());
   sanitizer::publish(t.doing.finished);
   leave_for(me.context, t, next);
 }
@@ -80,6 +83,7 @@ inline void begin_block(team& t, block& b, int index, int rank, int first_warp) 
 inline void begin_team(team& t, task const& what, int number, fiber& home) {
   shape const& form = what.form;
   t.doing = what, t.home = &home;
+  ++t.uses;
   t.random = (what.seed ^ static_cast<std::uint64_t>(number)) * 0x9e3779b97f4a7c15u + 1;
   t.memory.begin(form.cluster, form.smem_offset, form.smem_bytes);
   t.warps.resize(static_cast<std::size_t>(form.cluster * (form.threads / form.warp_lanes)));
@@ -95,7 +99,9 @@ inline void begin_team(team& t, task const& what, int number, fiber& home) {
   sanitizer::publish(&t);
 }
 inline void publish_engines(team& t) {
-  for (void* e : t.engines) sanitizer::access(e, nullptr, nullptr, 0, nullptr, 0, t.doing.finished);
+  for (void* e : t.engines)
+    for (void* at : {t.this_end(), t.doing.finished})
+      sanitizer::access(e, nullptr, nullptr, 0, nullptr, 0, at);
 }
 // Finishes what the hardware still does after the last lane has ended.
 inline void end_team(team& t) {

@@ -67,7 +67,7 @@ TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename Op::args const a, in
   for (int i = gcn::block(), round = 0; i < tasks; ++round) {
     if (tickets && gcn::thread() == 0)
       next = blocks + static_cast<int>(gcn::next_ticket(tickets, static_cast<unsigned>(tasks - 1)));
-    run_task<Op>(m, a, i, wave);
+    run_task<Op>(m, gcn::reread(a), i, gcn::opaque(wave));
     if (tickets && gcn::thread() == 0) m.ticket[round % 2] = next;
     gcn::sync_block();
     i = tickets ? gcn::broadcast(m.ticket[round % 2]) : i + blocks;

@@ -40,14 +40,20 @@ TK_DEVICE shared_tile<T, R, N> const& columns(shared_tile<T, R, C> const& x, int
 
 namespace be {
 
-template <class T, int R, int C> struct source {
-  tensor<T const> x;
-  int granule;
+// A tensor in few registers, made by read_from() and write_to() (launch.hpp). row_bytes is 0 where rows
+// can't be copied straight to LDS.
+template <class T> struct view {
+  T* data;
+  std::int64_t row_stride, stride0, stride1;
+  int rows, cols, granule;
+  std::uint32_t row_bytes;
+  // The matrix at two outer indices.
+  TK_BOTH tensor<T> at(int i, int j) const {
+    return {data + (i * stride0 + j * stride1), rows, cols, row_stride};
+  }
 };
-template <class T, int R, int C> struct sink {
-  tensor<T> x;
-  int granule;
-};
+template <class T, int R, int C> struct source : view<T const> {};
+template <class T, int R, int C> struct sink : view<T> {};
 
 // Tiles in global memory that only workers write and read, each in the order in which the lanes
 // hold it, so that every access is whole lines; R * C elements per tile. Not a layout to rely on.
@@ -79,57 +85,72 @@ template <class X> TK_DEVICE char const* bytes_of(X const& x) {
 // ---- global to shared
 inline constexpr int copy_bytes = 4 * warp_lanes;  // of one copy by one wave: two lines
 
+// Any strides, any alignment.
 template <class T, int R, int C, int S>
 TK_DEVICE void load_plain(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> const& src,
                           arrival done) {
   using tile = shared_tile<T, R, C>;
   constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk;
+  auto const& from = src.of;
+  int const granule = gcn::opaque(from.granule);
+  auto const x = from.at(src.i, src.j);
   for (int n = done.wave * warp_lanes + worker_lane(); n < R * chunks; n += done.waves * warp_lanes) {
     int const row = n / chunks, col = n % chunks * per_chunk;
     *reinterpret_cast<chunk16*>(bytes_of(dst) + tile::offset(row, col)) =
-        read_chunk(src.of.x, src.of.granule, src.row + row, src.col + col, src.i, src.j);
+        read_chunk(x, granule, src.row + row, src.col + col, 0, 0);
   }
 }
-// A lane's four bytes are in the tensor or not, both elements; what is not becomes zero.
+// Straight to LDS. A lane's four bytes are in the tensor or not, whole; what is not becomes zero.
 template <bool Inside, class T, int R, int C, int S>
 TK_DEVICE void load_direct(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> const& src,
                            arrival done) {
   using tile = shared_tile<T, R, C>;
-  constexpr int rows_at_once = copy_bytes / tile::swizzle::row_bytes;
-  auto const& x = src.of.x;
-  char const* const corner = reinterpret_cast<char const*>(x.at(src.row, src.col, src.i, src.j));
-  std::int64_t const stride = x.row_stride * tile::size;
-  TK_UNROLL
-  for (int p = 0; p < tile::panels; ++p)
-    for (int n = done.wave; n < R / rows_at_once; n += done.waves) {
-      auto const at = tile::swizzle::at(n * copy_bytes + 4 * worker_lane());
-      int const first = n * rows_at_once, row = at.row - first;
-      char const* const from = corner + first * stride + p * tile::swizzle::row_bytes;
-      char* const to = bytes_of(dst) + p * tile::panel_bytes + n * copy_bytes;
-      if constexpr (Inside) {
-        gcn::copy_to_lds(to, from, static_cast<std::uint32_t>(row) * static_cast<std::uint32_t>(stride) +
-                                       static_cast<std::uint32_t>(at.byte));
-      } else {
-        bool const there = src.row + at.row < x.rows &&
-                           src.col + p * tile::panel_cols + at.byte / tile::size < x.cols;
-        gcn::copy_to_lds(to, there ? from + (row * stride + at.byte) : nullptr);
-      }
-      ++done.copies;
+  constexpr int rows_at_once = copy_bytes / tile::swizzle::row_bytes, pieces = R / rows_at_once;
+  auto const& x = src.of;
+  std::uint64_t const row_bytes = x.row_bytes;
+  char const* const corner = reinterpret_cast<char const*>(x.at(src.i, src.j).data) +
+                             (static_cast<std::uint32_t>(src.row) * row_bytes +
+                              static_cast<std::uint64_t>(src.col) * tile::size);
+  auto const copy = [&](int p, int n) {
+    auto const at = tile::swizzle::at(n * copy_bytes + 4 * worker_lane());
+    int const first = n * rows_at_once;
+    auto const row = static_cast<std::uint32_t>(at.row - first);
+    char const* const from =
+        corner + (static_cast<std::uint32_t>(first) * row_bytes + p * tile::swizzle::row_bytes);
+    char* const to = bytes_of(dst) + p * tile::panel_bytes + n * copy_bytes;
+    if constexpr (Inside) {
+      gcn::copy_to_lds(to, from, row * x.row_bytes + static_cast<std::uint32_t>(at.byte));
+    } else {
+      bool const there = src.row + at.row < x.rows &&
+                         src.col + p * tile::panel_cols + at.byte / tile::size < x.cols;
+      gcn::copy_to_lds(to, there ? from + (row * row_bytes + at.byte) : nullptr);
     }
+    ++done.copies;
+  };
+  if (Inside && done.waves > 1) {  // once per step
+    TK_UNROLL
+    for (int p = 0; p < tile::panels; ++p) {
+      TK_UNROLL
+      for (int turn = 0; turn < pieces / done.waves; ++turn) copy(p, turn * done.waves + done.wave);
+      if (done.wave < pieces % done.waves) copy(p, pieces - pieces % done.waves + done.wave);
+    }
+  } else {
+    TK_ROLL
+    for (int n = done.wave; n < tile::panels * pieces; n += done.waves) copy(n / pieces, n % pieces);
+  }
 }
 // Share is for clusters, which this chip does not have.
 template <class T, int R, int C, int Share>
 TK_DEVICE void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share, C>> const& src,
                            arrival done) {
   constexpr int per_word = 4 / shared_tile<T, R, C>::size;
-  auto const& x = src.of.x;
-  std::int64_t const left = x.cols - src.col;
-  if (left >= C && src.row + R <= x.rows && x.row_stride < 1 << 24 && src.of.granule >= per_word)
-    return load_direct<true>(dst, src, done);
-  window_of<source<T, Share, C>> const rare{src.of, gcn::opaque(src.row), gcn::opaque(src.col),
+  auto const& x = src.of;
+  int const left = x.cols - src.col;
+  if (left >= C && src.row + R <= x.rows && x.row_bytes) return load_direct<true>(dst, src, done);
+  window_of<source<T, Share, C>> const rare{x, gcn::opaque(src.row), gcn::opaque(src.col),
                                             gcn::opaque(src.i), gcn::opaque(src.j)};
-  if (src.of.granule < per_word || (left < C && left % per_word != 0)) load_plain(dst, rare, done);
-  else load_direct<false>(dst, rare, done);
+  if (x.row_bytes && (left >= C || left % per_word == 0)) load_direct<false>(dst, rare, done);
+  else load_plain(dst, rare, done);
 }
 template <class T, int R, int C>
 TK_DEVICE void load_async(shared_tile<T, R, C>& dst, window_of<source<T, R, C>> const& src,
@@ -203,12 +224,14 @@ template <class T, int N> TK_DEVICE row_of<T, N> row(shared_vec<T, N> const& x) 
 // ---- registers to global
 template <class T, int R, int C, class X>
 TK_DEVICE void store(window_of<sink<T, R, C>> const& dst, X const& x) {
-  auto const& y = dst.of.x;
   constexpr int W = fragment_map<X::rows, X::cols>::W, per_chunk = 16 / sizeof(T);
   constexpr int at_once = W < per_chunk ? W : per_chunk, words = at_once * sizeof(T) / 4;
-  if (dst.of.granule < at_once || dst.row + X::rows > y.rows || dst.col + X::cols > y.cols)
-    return store_direct(y, dst.row, dst.col, dst.i, dst.j, x, dst.of.granule);
-  T* const corner = y.at(dst.row, dst.col, dst.i, dst.j);
+  auto const& to = dst.of;
+  auto const y = to.at(dst.i, dst.j);
+  if (to.granule < at_once || dst.row + X::rows > to.rows || dst.col + X::cols > to.cols)
+    return store_direct(y, gcn::opaque(dst.row), gcn::opaque(dst.col), 0, 0, x,
+                        gcn::opaque(to.granule));
+  T* const corner = y.at(dst.row, dst.col);
   for_each_run<X::rows, X::cols>([&](int i, int slot, int row, int col) {
     TK_UNROLL
     for (int n = 0; n < W; n += at_once)

@@ -23,8 +23,8 @@ template <int R, int C> struct fragment_map {
   static TK_BOTH constexpr int slot(int i) { return i / per_slot; }
   static TK_BOTH constexpr int row(int slot) { return slot / Q * Q * L + slot % Q; }
   static TK_BOTH constexpr int col(int i) { return i % per_slot / W * 16 + i % W; }
-  static TK_BOTH constexpr int lane_row(int lane) { return Q * (lane % L); }
-  static TK_BOTH constexpr int lane_col(int lane) { return W * (lane / L); }
+  static TK_BOTH constexpr int lane_row(int lane) { return Q * (lane & (L - 1)); }
+  static TK_BOTH constexpr int lane_col(int lane) { return W * (lane >> (L == 32 ? 5 : 4)); }
   // The i-th element of the p-th V columns.
   template <int V> static TK_BOTH constexpr int part(int i, int p) {
     return i / (V / G) * per_slot + p * (V / G) + i % (V / G);

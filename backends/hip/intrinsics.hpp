@@ -12,7 +12,7 @@ namespace tk::be::gcn {
 // ---- where this lane is
 TK_DEVICE int thread() { return static_cast<int>(__builtin_amdgcn_workitem_id_x()); }
 TK_DEVICE int block() { return static_cast<int>(__builtin_amdgcn_workgroup_id_x()); }
-TK_DEVICE int lane() { return static_cast<int>(__builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0))); }
+TK_DEVICE int lane() { return static_cast<int>(__builtin_amdgcn_workitem_id_x() % warp_lanes); }
 // The value of the first lane, known to the compiler as the same in the whole wave.
 TK_DEVICE int broadcast(int x) { return __builtin_amdgcn_readfirstlane(x); }
 // x, of which the compiler knows no more than that it is the same in the whole wave: what follows from
@@ -20,6 +20,14 @@ TK_DEVICE int broadcast(int x) { return __builtin_amdgcn_readfirstlane(x); }
 TK_DEVICE int opaque(int x) {
   asm volatile("" : "+s"(x));
   return x;
+}
+// The kernel's first parameter, read again from memory where it is used: the compiler does not know
+// that it is still the same, and keeps nothing of it in registers from before.
+template <class Args> TK_DEVICE Args const& reread(Args const&) {
+  using constant = Args const __attribute__((address_space(4)))*;
+  auto p = (constant)__builtin_amdgcn_kernarg_segment_ptr();
+  asm volatile("" : "+s"(p));
+  return *(Args const*)p;
 }
 // The block's LDS, as a T.
 template <class T> TK_DEVICE T& lds() {
@@ -63,30 +71,18 @@ TK_DEVICE void sync_block() {
 // ---- global memory to LDS
 // Lane l copies four bytes from `from` + its own `offset` (below 2^31) to dst + 4 l; dst and `from` are
 // the same in the whole wave. In assembly, because after the builtin every read of LDS waits for all
-// copies (clang 22). M0 holds the destination; who else uses it is not to notice.
+// copies (clang 22). The low half of a pointer into LDS is the address there; M0 takes it.
 TK_DEVICE void copy_to_lds(char* dst, char const* from, std::uint32_t offset) {
-  using lds_pointer = __attribute__((address_space(3))) char*;
-  auto const to = static_cast<int>(reinterpret_cast<std::uintptr_t>((lds_pointer)dst));
-  int kept;
-  asm volatile(
-      "s_mov_b32 %0, m0\n\ts_mov_b32 m0, %3\n\ts_nop 0\n\tglobal_load_lds_dword %1, %2\n\t"
-      "s_mov_b32 m0, %0"
-      : "=&s"(kept)
-      : "v"(offset), "s"(from), "s"(__builtin_amdgcn_readfirstlane(to))
-      : "memory");
+  auto const to = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(dst));
+  asm volatile("s_nop 0\n\tglobal_load_lds_dword %0, %1" ::"v"(offset), "s"(from), "{m0}"(to)
+               : "memory");
 }
 // The same from an address of the lane's own; a lane without one gets zero.
 TK_DEVICE void copy_to_lds(char* dst, void const* from) {
-  using lds_pointer = __attribute__((address_space(3))) char*;
   __attribute__((constant)) static std::uint32_t const zero = 0;
-  auto const to = static_cast<int>(reinterpret_cast<std::uintptr_t>((lds_pointer)dst));
-  int kept;
-  asm volatile(
-      "s_mov_b32 %0, m0\n\ts_mov_b32 m0, %2\n\ts_nop 0\n\tglobal_load_lds_dword %1, off\n\t"
-      "s_mov_b32 m0, %0"
-      : "=&s"(kept)
-      : "v"(from ? from : &zero), "s"(__builtin_amdgcn_readfirstlane(to))
-      : "memory");
+  auto const to = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(dst));
+  asm volatile("s_nop 0\n\tglobal_load_lds_dword %0, off" ::"v"(from ? from : &zero), "{m0}"(to)
+               : "memory");
 }
 // Until at most N of this wave's later accesses to global memory, copies among them, are running.
 template <int N> TK_DEVICE void wait_copies() {

@@ -9,12 +9,23 @@
 
 namespace tk::be {
 
+template <class T> view<T> view_of(tensor<T> const& x) {
+  constexpr std::int64_t size = sizeof(T), most_bytes = 1 << 24;  // a panel's rows within 2^31 bytes
+  bool const whole_words = granule_of(x) * size >= 4;
+  bool const near = x.row_stride >= 0 && x.row_stride * size <= most_bytes;
+  return {x.data,
+          x.row_stride,
+          x.n0 > 1 ? x.stride0 : 0,
+          x.n1 > 1 ? x.stride1 : 0,
+          static_cast<int>(x.rows),
+          static_cast<int>(x.cols),
+          granule_of(x),
+          whole_words && near ? static_cast<std::uint32_t>(x.row_stride * size) : 0};
+}
 template <int R, int C, class T> source<T, R, C> read_from(tensor<T const> const& x) {
-  return {x, granule_of(x)};
+  return {view_of(x)};
 }
-template <int R, int C, class T> sink<T, R, C> write_to(tensor<T> const& x) {
-  return {x, granule_of(x)};
-}
+template <int R, int C, class T> sink<T, R, C> write_to(tensor<T> const& x) { return {view_of(x)}; }
 
 template <class Op> void launch(typename Op::args const& a, void* stream) {
   static_assert(sizeof(block_memory<Op>) <= smem_bytes, "the op's tiles exceed a block's LDS");

@@ -18,19 +18,21 @@ template <int RowBytes> struct line_swizzle {
   static TK_BOTH constexpr int turn(int row) {
     return ((row ^ row >> 3 ^ row >> 4) & 1) << 2 | (row & 2) | ((row >> 2 ^ row >> 3) & 1);
   }
+  // Without division: compilers then see which bits of a lane's number go where.
   static TK_BOTH constexpr int offset(int row, int byte) {
-    return row / line_rows * 128 + (byte / 16 ^ turn(row)) * 16 + byte % 16;
+    int const line = row >> line_rows / 2, in_line = byte >> 4 ^ turn(row);
+    return line << 7 | in_line << 4 | (byte & 15);
   }
   struct place {
     int row, byte;
   };
   // What lies at an offset.
   static TK_BOTH constexpr place at(int offset) {
-    int const in_line = offset % 128 / 16;
-    int row = offset / 128 * line_rows;
+    int const in_line = offset >> 4 & 7;
+    int row = offset >> 7 << line_rows / 2;
     if (line_rows == 4) row |= in_line & 2;
     if (line_rows >= 2) row |= (in_line >> 2 ^ row >> 3 ^ row >> 4) & 1;
-    return {row, (in_line ^ turn(row)) % chunks * 16 + offset % 16};
+    return {row, ((in_line ^ turn(row)) & (chunks - 1)) << 4 | (offset & 15)};
   }
 };
 

@@ -70,8 +70,9 @@ TK_DEVICE void read_left(k_run<Run> (&y)[Map::slots], A const& a, int step, int 
 // Map::col(Stride r + odd) + W g: row 4 G q + 4 g + s of MFMA is element 4 q + s of group g.
 template <class Map, int Stride> TK_DEVICE int right_column(int lane) {
   constexpr int L = Map::L, G = Map::G, W = Map::W;
-  int const i = lane % L, r = i / (4 * G) * 4 + i % 4, g = i / 4 % G;
-  return Stride * r / W * 16 + Stride * r % W + W * g;
+  unsigned const i = static_cast<unsigned>(lane) % L, g = i / 4 % G;
+  unsigned const element = (i / (4 * G) * 4 + i % 4) * Stride;
+  return static_cast<int>(element / W * 16 + element % W + W * g);
 }
 
 template <class T, int L> struct block_sums;
@@ -122,7 +123,7 @@ template <class T, class Map, bool Trans, int Run, int Cols, class B>
 TK_DEVICE void add_single(float* d, bool keep, k_run<Run> const (&left)[Map::slots], B const& b,
                           int k, int first) {
   constexpr int L = Map::L, count = Cols / Map::G;
-  int const col = first + right_column<Map, 1>(worker_lane()) % Cols;
+  int const col = first + (right_column<Map, 1>(worker_lane()) & (Cols - 1));
   k_run<Run> right;
   if constexpr (Trans) right = read_along<Run>(b, col, k);
   else right = read_across<Run>(b, k, col);
@@ -139,7 +140,7 @@ TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
   using map = fragment_map<R, N>;
   constexpr int L = map::L, G = map::G, pairs = N / (2 * L) * 2 * L;
   constexpr int Run = !in_shared<A> ? map::W : K % (8 * G) == 0 ? 8 : 4;
-  int const lane_k = Run * (worker_lane() / L);
+  int const lane_k = Run * static_cast<int>(static_cast<unsigned>(worker_lane()) / L);
   TK_UNROLL
   for (int step = 0; step < K / (Run * G); ++step) {
     int const k = step * (Run * G) + lane_k;

@@ -33,7 +33,7 @@ template <block_op Op> struct block_memory {
     for (auto& b : own_barriers) b.init(1);
     common_barriers.init(Op::workers);
     meeting<Op::workers>::init(meeting_barrier);
-    ticket_barriers.init(Op::workers + movers);
+    ticket_barriers.init(Op::workers * worker_lanes + movers * warp_lanes);
     ptx::barrier_init_fence();
   }
 };
@@ -60,18 +60,15 @@ TK_DEVICE void deal(block_memory<Op>& m, typename Op::args const& a, int lane, D
     i += teams;
   }
 }
-// The receiving end; `together` brings all lanes of the reader past the ticket before it is
-// released.
-template <class Op, class Together, class Do>
-TK_DEVICE void for_each_ticket(block_memory<Op>& m, typename Op::args const& a, int lane,
-                               Together together, Do body) {
+// The receiving end.
+template <class Op, class Do>
+TK_DEVICE void for_each_ticket(block_memory<Op>& m, typename Op::args const& a, int lane, Do body) {
   ring<int, 2, 1> in(m.tickets, m.ticket_barriers, lane);
   int const tasks = Op::tasks(a);
   for (;;) {
     // Known to be the same in all lanes: loops that depend on it stay uniform, and so do descriptors.
     int const i = ptx::broadcast(in.take());
-    together();
-    in.release();
+    in.release_by_lane();
     if (i >= tasks) return;
     body(i);
   }
@@ -103,7 +100,6 @@ template <class Op>
 TK_DEVICE void move(block_memory<Op>& m, typename Op::args const& a, int warp, int rank) {
   using memory = block_memory<Op>;
   int const lane = ptx::thread() % warp_lanes, mover = warp - 1;
-  auto const together = [] { ptx::warp_sync(); };
   if (warp == 0) {
     feed<typename Op::stage, Op::stages> out(m.stages, m.stage_barriers, rank, lane);
     deal<Op>(m, a, lane, [&](int i) {
@@ -114,7 +110,7 @@ TK_DEVICE void move(block_memory<Op>& m, typename Op::args const& a, int warp, i
   } else if (has_common<Op> && mover == memory::movers - 1) {
     if constexpr (has_common<Op>) {
       feed<typename memory::common, 1> out(m.commons, m.common_barriers, rank, lane);
-      for_each_ticket<Op>(m, a, lane, together, [&](int i) {
+      for_each_ticket<Op>(m, a, lane, [&](int i) {
         out.put([&](auto& s, arrival done) {
           Op::load_common(s, a, Op::task_at(a, i, rank), done);
         });
@@ -123,7 +119,7 @@ TK_DEVICE void move(block_memory<Op>& m, typename Op::args const& a, int warp, i
   } else if (mover < memory::movers) {
     if constexpr (has_own<Op>) {
       feed<typename Op::own, Op::own_slots> out(m.own[mover], m.own_barriers[mover], rank, lane);
-      for_each_ticket<Op>(m, a, lane, together, [&](int i) {
+      for_each_ticket<Op>(m, a, lane, [&](int i) {
         out.put([&](auto& s, arrival done) {
           Op::load_own(s, a, Op::task_at(a, i, rank), mover, done);
         });
@@ -155,9 +151,8 @@ TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename Op::args const a) {
     worker const w{group - 1};
     context<Op> c(m, w);
     c.turn.start();
-    for_each_ticket<Op>(
-        m, a, w.lane(), [&] { w.sync(); },
-        [&](int i) { Op::compute(c, a, Op::task_at(a, i, rank)); });
+    for_each_ticket<Op>(m, a, w.lane(),
+                        [&](int i) { Op::compute(c, a, Op::task_at(a, i, rank)); });
     if (w.leader()) ptx::tma_store_done();
   }
   if constexpr (Op::cluster > 1) ptx::cluster_sync();

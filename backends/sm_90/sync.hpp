@@ -46,6 +46,11 @@ template <class Slot, int N, int Cluster> class ring {
     }
     back.next();
   }
+  // For a ring that counts lanes: every lane says that it has read.
+  TK_DEVICE void release_by_lane() {
+    ptx::barrier_arrive(ptx::smem(&barriers.empty[back.slot]));
+    back.next();
+  }
   // For a slot from which one store_async of this worker has been issued: with two slots or more it
   // is released at the next call, when that store has long been read.
   TK_DEVICE void release_when_stored() {

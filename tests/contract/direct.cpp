@@ -60,7 +60,7 @@ TEST_CASE_TEMPLATE("straight to and from global memory", T, float, bf16, fp16) {
   int cases = 0;
   check_direct<T, M, 32>({2 * M + 3, 69, 2, 3}, cases);
   check_direct<T, M, 80>({M - 1, 88, 3, 1}, cases);
-  check_direct<T, tall, 16>({5, 3, 2, 2}, cases);
+  check_direct<T, 2 * M, 16>({5, 3, 2, 2}, cases);
   check_direct<T, tall, 16>({1, 1, 1, 1}, cases);
   CHECK(cases >= 1000);
   CHECK(cases_ran - before == cases);
@@ -113,9 +113,10 @@ template <int R, int C> void check_parked() {
 }
 
 TEST_CASE("parked tiles: put down, added to by many, taken up") {
-  expect_cases const counted(6 * (5 + 43 + 5));
+  expect_cases const counted(7 * (5 + 43 + 5));
   for_each_int<16, 48, 64, 128>([](auto c) { check_parked<M, c>(); });
   for_each_int<16, 80>([](auto c) { check_parked<tall, c>(); });
+  check_parked<2 * M, 48>();
 }
 
 }  // namespace tk::test

@@ -203,7 +203,7 @@ TEST_CASE("element-wise operators and functions, every kind of operand") {
   for (std::uint64_t seed : {1, 100}) {
     check_elementwise<M, 16>(seed);
     check_elementwise<M, 80>(seed);
-    check_elementwise<tall, 32>(seed);
+    check_elementwise<2 * M, 32>(seed);
   }
 }
 

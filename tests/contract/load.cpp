@@ -88,6 +88,7 @@ TEST_CASE("windows of fp16") {
 TEST_CASE("windows of fp32") {
   SUBCASE("wide panels") { check_loads<float, M, 32>(); }
   SUBCASE("narrow panels") { check_loads<float, M, 48>(); }
+  SUBCASE("twice a worker's rows") { check_loads<float, 2 * M, 16>(); }
 }
 #endif
 

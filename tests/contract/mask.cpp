@@ -57,10 +57,11 @@ TEST_CASE("masks keep what their coordinates say, at every offset") {
 }
 TEST_CASE("masks of other shapes") {
   auto const offsets = [](int r, int c) { return 2 * ((r > c ? r : c) + 2) / 5 + 1; };
-  expect_cases const counted(masks * (offsets(M, 80) + offsets(M, 256) + offsets(tall, 48)));
+  expect_cases const counted(masks * (offsets(M, 80) + offsets(M, 256) + offsets(tall, 48) + offsets(2 * M, 32)));
   check_masks<M, 80>(5);
   check_masks<M, 256>(5);
   check_masks<tall, 48>(5);
+  check_masks<2 * M, 32>(5);
 }
 
 }  // namespace tk::test

@@ -126,14 +126,21 @@ template <class T, form Form> void check_form() {
   for_each_int<1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16>([](auto n) {
     check_product<T, Form, M, 16 * n, fitting<M, 16 * n>(length<T, Form>(n))>();
   });
-  check_product<T, Form, tall, 48, 64>();
+  // Taller tiles: widths that blocks of 16 and of 32 columns cut differently.
+  check_product<T, Form, 2 * M, 16, 80>();
+  check_product<T, Form, 2 * M, 32, 32>();
+  check_product<T, Form, 2 * M, 48, 64>();
+  check_product<T, Form, 2 * M, 80, 48>();
+  check_product<T, Form, 3 * M, 16, 64>();
+  check_product<T, Form, 3 * M, 48, 16>();
+  check_product<T, Form, tall, 48, 128>();
   check_product<T, Form, tall, 64, 96>();
   check_product<T, Form, tall, 128, 16>();
 }
 
 TEST_CASE_TEMPLATE("products", T, bf16, fp16) {
   static_assert(TK_PARTS == 6, "a part is a form");
-  expect_cases const counted((16 + 3) * 2 * 2);
+  expect_cases const counted((16 + 9) * 2 * 2);
   CAPTURE(TK_PART);
   check_form<T, static_cast<form>(TK_PART)>();
 }

@@ -82,9 +82,11 @@ template <int R, int C> void check_reduce(int tasks) {
 
 TEST_CASE("reductions over rows") {
   constexpr int tasks = 5;
-  expect_cases const counted(tasks * reductions * (8 + 2));
+  expect_cases const counted(tasks * reductions * (8 + 2 + 2 + 1));
   for_each_int<16, 32, 48, 64, 80, 112, 176, 256>([](auto c) { check_reduce<M, c>(tasks); });
   for_each_int<16, 96>([](auto c) { check_reduce<tall, c>(tasks); });
+  for_each_int<32, 48>([](auto c) { check_reduce<2 * M, c>(tasks); });
+  check_reduce<3 * M, 32>(tasks);
 }
 
 // ---- infinities, as masks leave them

@@ -44,10 +44,10 @@ template <class T, int R, int C> struct there_and_back : simple_op {
 };
 
 template <class T, int R, int C> void check_there_and_back() {
-  constexpr int tasks = 3, size = tasks * R * C;
+  constexpr int size = R * C;
   auto const x = wholes(size, C, 60);
   device_array<float> const dx(x), loaded(untouched<float>(size)), changed(untouched<float>(size));
-  run<there_and_back<T, R, C>>({tasks, dx.data(), loaded.data(), changed.data(), nullptr});
+  run<there_and_back<T, R, C>>({1, dx.data(), loaded.data(), changed.data(), nullptr});
   check_same(loaded.read(), x);
   std::vector<float> expected;
   for (float const v : x) expected.push_back(2 * v - 1);
@@ -55,9 +55,11 @@ template <class T, int R, int C> void check_there_and_back() {
 }
 
 TEST_CASE_TEMPLATE("a register tile through shared memory", T, bf16, fp16, float) {
-  expect_cases const counted((7 + 2) * 3 * 2);
+  expect_cases const counted((7 + 2 + 3 + 1) * 2);
   for_each_int<16, 32, 48, 64, 80, 128, 192>([](auto c) { check_there_and_back<T, M, c>(); });
   for_each_int<16, 64>([](auto c) { check_there_and_back<T, tall, c>(); });
+  for_each_int<16, 48, 96>([](auto c) { check_there_and_back<T, 2 * M, c>(); });
+  check_there_and_back<T, 3 * M, 32>();
 }
 
 // ---- columns of tiles
@@ -102,13 +104,14 @@ template <class T, int R, int C, int V> void check_parts() {
 }
 
 TEST_CASE("columns of shared tiles and of register tiles") {
-  expect_cases const counted(2 * (2 + 4 + 2 + 3 + 3 + 2));
+  expect_cases const counted(2 * (2 + 4 + 2 + 3 + 3 + 2 + 3));
   check_parts<bf16, M, 128, 64>();
   check_parts<bf16, M, 256, 64>();
   check_parts<fp16, M, 256, 128>();
   check_parts<fp16, M, 48, 16>();
   check_parts<fp16, M, 96, 32>();
   check_parts<bf16, tall, 128, 64>();
+  check_parts<bf16, 2 * M, 96, 32>();
 }
 
 // ---- vectors

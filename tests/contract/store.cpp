@@ -103,6 +103,7 @@ TEST_CASE("fp32 tiles to global windows") {
 TEST_CASE("tiles of several panels to global windows") {
   SUBCASE("through a tile") { check_stores<bf16, M, 128, 1, way::one_tile>(); }
   SUBCASE("tall, through tiles in turn") { check_stores<bf16, tall, 64, 2, way::two_tiles>(); }
+  SUBCASE("twice a worker's rows") { check_stores<fp16, 2 * M, 32, 1, way::direct>(); }
 }
 #endif
 

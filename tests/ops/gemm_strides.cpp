@@ -72,9 +72,8 @@ std::vector<gemm_case> one_at_a_time() {
     if (operand != &gemm_case::d_layout)
       for (auto const& way : shared_layouts()) ways.push_back(way);
     for (auto const& way : ways)
-      for (std::size_t transposes = 0; transposes < 4; ++transposes) {
-        auto x = begin(65, 72, 40, turn % 3 ? 3 : many_batches(), turn / 4 * 4 + transposes);
-        ++turn;
+      for (std::size_t end = turn + 4; turn < end; ++turn) {
+        auto x = begin(65, 72, 40, turn % 3 ? 3 : many_batches(), turn);
         x.*operand = way;
         cases.push_back(x);
         if (!full) continue;

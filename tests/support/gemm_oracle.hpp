@@ -170,13 +170,16 @@ inline void compare_batch(gemm_operands const& x, std::int64_t batch, error_mete
 }
 
 // Integers x with 1 <= |x| <= 512: a wrong element changes its row's sum.
-inline double probe(std::int64_t col) {
-  double const v = static_cast<double>(1 + random_below(512, 6, col));
-  return random_bits(7, col) & 1 ? v : -v;
+inline std::vector<double> probe(std::int64_t n) {
+  std::vector<double> x(n);
+  for (std::int64_t j = 0; j < n; ++j)
+    x[j] = (1 + random_below(512, 6, j)) * (random_bits(7, j) & 1 ? 1.0 : -1.0);
+  return x;
 }
 
 // op(b) times the probe.
-inline std::vector<double> probe_b(gemm_operands const& x, std::int64_t batch) {
+inline std::vector<double> multiply_b(gemm_operands const& x, std::int64_t batch,
+                                      std::vector<double> const& probe) {
   gemm_case const& y = x.of;
   constexpr std::int64_t at_once = 256;
   std::vector<double> sums(y.k);
@@ -185,12 +188,12 @@ inline std::vector<double> probe_b(gemm_operands const& x, std::int64_t batch) {
     for (std::int64_t i = 0; i < (y.transpose_b ? y.n : to - from); ++i) {
       auto const* p = stored_row(x.b, batch, y.transpose_b ? i : from + i);
       if (y.transpose_b) {
-        double const v = probe(i);
+        double const v = probe[i];
         for (std::int64_t l = from; l < to; ++l)
           sums[l] += v * decode(y.in, p + l * bytes_of(y.in));
       } else {
         for (std::int64_t j = 0; j < y.n; ++j)
-          sums[from + i] += probe(j) * decode(y.in, p + j * bytes_of(y.in));
+          sums[from + i] += probe[j] * decode(y.in, p + j * bytes_of(y.in));
       }
     }
   });
@@ -201,7 +204,7 @@ inline std::vector<double> probe_b(gemm_operands const& x, std::int64_t batch) {
 // and results that the output's type holds.
 inline void probe_batch(gemm_operands const& x, std::int64_t batch, error_meter& total) {
   gemm_case const& y = x.of;
-  auto const b = probe_b(x, batch);
+  auto const probe_x = probe(y.n), b = multiply_b(x, batch, probe_x);
   for_rows(y, total, [&](std::int64_t from, std::int64_t count, error_meter& meter) {
     auto const a = read_a(x, batch, from, count);
     for (std::int64_t i = 0; i < count; ++i) {
@@ -211,7 +214,7 @@ inline void probe_batch(gemm_operands const& x, std::int64_t batch, error_meter&
       double got = 0;
       for (std::int64_t j = 0; j < y.n; ++j) {
         double const v = decode(y.out, p + j * bytes_of(y.out));
-        got += v == std::rint(v) ? probe(j) * v : std::nan("");
+        got += v == std::rint(v) ? probe_x[j] * v : std::nan("");
       }
       meter.add(batch * y.m + row, -1, got - want, 0, 0, 0, 0);
     }
