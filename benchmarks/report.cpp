@@ -42,7 +42,7 @@ nlohmann::ordered_json machine() {
   return json;
 }
 
-std::string arch() {  // the second word of "0.1.0 sm_90a emulated"
+std::string arch() {  // the second word of tk_version()
   std::istringstream words(tk_version());
   std::string version, name;
   words >> version >> name;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Element types: bf16, fp16, fp8 (e4m3, e5m2) as bits, and their conversions. round_to<T>(float)
 // rounds to nearest even and keeps NaN; overflow gives infinity, or the largest finite number for
-// e4m3, which has no infinity (OCP 8-bit floating point specification, saturating). widen(x) is exact. These bodies
-// are the definition; a backend's intrinsics do the same in one instruction where there is one.
+// e4m3, which has no infinity (OCP 8-bit floating point specification, saturating). widen(x) is
+// exact. These bodies are the definition; a backend's intrinsics do the same in one instruction
+// where there is one.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -44,8 +45,7 @@ template <int Exponent, int Mantissa, bool HasInfinity> struct float_format {
     std::uint32_t const half = 1u << (drop - 1);
     std::uint32_t const up = rest > half || (rest == half && (kept & 1)) ? 1 : 0;
     // A carry out of the mantissa moves into the exponent, as it should.
-    std::uint32_t const y =
-        kept + up + (e < 1 ? 0 : static_cast<std::uint32_t>(e - 1) << Mantissa);
+    std::uint32_t const y = kept + up + (e < 1 ? 0 : static_cast<std::uint32_t>(e - 1) << Mantissa);
     return s | (y > largest ? (HasInfinity ? infinity : largest) : y);
   }
   static constexpr float widen(std::uint32_t x) {
@@ -55,7 +55,8 @@ template <int Exponent, int Mantissa, bool HasInfinity> struct float_format {
       return std::bit_cast<float>(s | 0x7f800000 | m << (23 - Mantissa));
     if (!HasInfinity && (x & (sign - 1)) == nan) return std::bit_cast<float>(s | 0x7fc00000);
     if (e == 0) {  // m * 2^(1 - bias - Mantissa)
-      float const unit = std::bit_cast<float>(static_cast<std::uint32_t>(128 - bias - Mantissa) << 23);
+      float const unit =
+          std::bit_cast<float>(static_cast<std::uint32_t>(128 - bias - Mantissa) << 23);
       float const y = static_cast<float>(m) * unit;
       return s ? -y : y;
     }

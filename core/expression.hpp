@@ -82,8 +82,8 @@ template <class X> inline constexpr bool is_row = false;  // rows meet tiles onl
 template <class T, int C> inline constexpr bool is_row<row_of<T, C>> = true;
 
 template <class X, class D = std::remove_cvref_t<X>>
-concept held = is_col<D> || is_row<D> ||
-               (is_tile<D> && !(is_lazy<D> && std::is_lvalue_reference_v<X>));
+concept held =
+    is_col<D> || is_row<D> || (is_tile<D> && !(is_lazy<D> && std::is_lvalue_reference_v<X>));
 
 template <class F, class A, class B> TK_DEVICE auto combine(A const& a, B const& b) {
   using x = operand<A>;

@@ -36,7 +36,8 @@ template <int Words, class T> TK_DEVICE void read_words(std::uint32_t* dst, T co
 
 // The 16 bytes from (row, col) on, zero outside the tensor; col is a multiple of 16 bytes.
 template <class T>
-TK_DEVICE chunk16 read_chunk(tensor<T const> const& x, int granule, int row, int col, int i, int j) {
+TK_DEVICE chunk16 read_chunk(tensor<T const> const& x, int granule, int row, int col, int i,
+                             int j) {
   constexpr int n = 16 / static_cast<int>(sizeof(T)), per_word = 4 / static_cast<int>(sizeof(T));
   chunk16 y{};
   if (row >= x.rows || col >= x.cols) return y;
@@ -72,8 +73,8 @@ TK_DEVICE void put(T* p, float x) {
 }
 
 // ---- register tiles and global memory
-// This lane's rows of a tile at (row, col): where each begins, null below the tensor's last row; and
-// how many columns are left of the tensor from this lane's first one on.
+// This lane's rows of a tile at (row, col): where each begins, null below the tensor's last row;
+// and how many columns are left of the tensor from this lane's first one on.
 template <class Map, class T> struct lane_rows {
   T* line[Map::slots];
   int left;
@@ -142,8 +143,7 @@ template <int R> TK_DEVICE void store(float* dst, reg_col<float, R> const& x, in
     if (int const row = map::row(i) + map::lane_row(lane); row < left) dst[row] = x.e[i];
 }
 // Rows from `left` on are `fill`.
-template <int R, class T>
-TK_DEVICE reg_col<float, R> load_col(T const* src, int left, float fill) {
+template <int R, class T> TK_DEVICE reg_col<float, R> load_col(T const* src, int left, float fill) {
   using map = be::fragment_map<R, 16>;
   int const lane = be::worker_lane();
   reg_col<float, R> x;

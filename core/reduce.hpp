@@ -20,9 +20,8 @@ template <class F, class X> TK_DEVICE auto row_share(X const& x, float start) {
     share[k].e[slot] = F{}(share[k].e[slot], from.template element<map>(i, slot));
   });
   TK_UNROLL
-  for (int n = map::shares / 2; n > 0; n /= 2)
-    TK_UNROLL
-    for (int k = 0; k < n; ++k) share[k] = combine<F>(share[k], share[k + n]);
+  for (int n = map::shares / 2; n > 0; n /= 2) TK_UNROLL
+  for (int k = 0; k < n; ++k) share[k] = combine<F>(share[k], share[k + n]);
   return share[0];
 }
 template <class F, int R> TK_DEVICE reg_col<float, R> across(reg_col<float, R> x) {
@@ -46,8 +45,9 @@ template <held X> TK_DEVICE auto row_sum_share(X&& x) {
 }
 template <int R> TK_DEVICE auto total(reg_col<float, R> const& x) { return across<plus>(x); }
 
-template <int R> TK_DEVICE reg_col<float, R> where_equal(reg_col<float, R> const& x, float value,
-                                                         float yes, reg_col<float, R> const& no) {
+template <int R>
+TK_DEVICE reg_col<float, R> where_equal(reg_col<float, R> const& x, float value, float yes,
+                                        reg_col<float, R> const& no) {
   reg_col<float, R> y;
   TK_UNROLL
   for (int i = 0; i < be::column_map<R>::count; ++i) y.e[i] = x.e[i] == value ? yes : no.e[i];
@@ -71,18 +71,16 @@ TK_DEVICE void keep_lower(reg_tile<float, R, C>& x, int offset, float fill) {
   using map = be::fragment_map<R, C>;
   int const lane = be::worker_lane();
   int const left = offset + map::lane_row(lane) - map::lane_col(lane);
-  map::for_each([&](int i, int slot, int) {
-    x.e[i] = map::col(i) <= left + map::row(slot) ? x.e[i] : fill;
-  });
+  map::for_each(
+      [&](int i, int slot, int) { x.e[i] = map::col(i) <= left + map::row(slot) ? x.e[i] : fill; });
 }
 template <int R, int C>
 TK_DEVICE void keep_upper(reg_tile<float, R, C>& x, int offset, float fill) {
   using map = be::fragment_map<R, C>;
   int const lane = be::worker_lane();
   int const left = offset + map::lane_col(lane) - map::lane_row(lane);
-  map::for_each([&](int i, int slot, int) {
-    x.e[i] = map::row(slot) <= left + map::col(i) ? x.e[i] : fill;
-  });
+  map::for_each(
+      [&](int i, int slot, int) { x.e[i] = map::row(slot) <= left + map::col(i) ? x.e[i] : fill; });
 }
 
 }  // namespace tk

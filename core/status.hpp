@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Statuses and the error that carries one. Host code throws `error`; the C interface turns it into a
-// tk_status and a sentence. Values equal those of tk_status (asserted where both are known).
+// Statuses and the error that carries one. Host code throws `error`; the C interface turns it into
+// a tk_status and a sentence. Values equal those of tk_status (asserted where both are known).
 #pragma once
 #include <stdexcept>
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Global tensors as ops see them: rows and columns at two outer indices, any strides, columns contiguous.
+// Global tensors as ops see them: rows and columns at two outer indices, any strides, columns
+// contiguous.
 //   tensor[i, j, row, col] is data[i * stride0 + j * stride1 + row * row_stride + col]
 // Sizes and strides count elements, 64 bits each. window(x, row, col, i, j) is a bounded view into
 // a source or sink (what a kernel's arguments carry, made from a tensor by the backend): what lies

@@ -25,7 +25,8 @@ enum class activation_kind : int { none, relu, silu, gelu_tanh, gelu_erf };
 enum class bias_kind : int { none, row, column };
 enum class mask_kind : int { none, causal };
 
-// d = activation(alpha op(a) op(b) + beta c + bias); m, n, k are those of op(a) [m, k], op(b) [k, n].
+// d = activation(alpha op(a) op(b) + beta c + bias); m, n, k are those of op(a) [m, k], op(b) [k,
+// n].
 struct gemm_problem {
   matrix a, b, c, d;  // c: data is null where beta is 0; a batch of 1 has batch_stride 0
   any_tensor bias;    // data is null where there is none

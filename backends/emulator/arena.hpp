@@ -65,7 +65,8 @@ class arena {
   void map(int ranks, std::size_t need) {
     drop();
     std::size_t const span = static_cast<std::size_t>(ranks) << rank_shift;
-    void* const p = mmap(nullptr, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const p =
+        mmap(nullptr, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) throw std::bad_alloc();
     // The window begins at a multiple of 1024, so that a pointer is as aligned as its address.
     window_ = static_cast<char*>(p);

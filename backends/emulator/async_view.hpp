@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What the asynchronous proxy (bulk copies, wgmma) sees of a block's shared memory. Plain stores
-// and stmatrix reach it only through a proxy fence of the lane that stored; reading bytes that differ
-// is an error. stmatrix is followed lane by lane. Plain stores can't be followed: a fence makes
-// visible what differs from the view by then, so a fence that is missing in some lanes of a warp, or
-// made up for by another warp's later fence, goes unnoticed; one that comes too early does not.
-// Lanes of a warp that fence wait for one another's stores, so that the comparison is made once.
+// and stmatrix reach it only through a proxy fence of the lane that stored; reading bytes that
+// differ is an error. stmatrix is followed lane by lane. Plain stores can't be followed: a fence
+// makes visible what differs from the view by then, so a fence that is missing in some lanes of a
+// warp, or made up for by another warp's later fence, goes unnoticed; one that comes too early does
+// not. Lanes of a warp that fence wait for one another's stores, so that the comparison is made
+// once.
 #pragma once
 #include "backends/emulator/memory.hpp"
 

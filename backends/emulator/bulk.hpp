@@ -58,7 +58,8 @@ class load_job : public job {
         char const* from = r.global;
         if (r.inside < r.bytes) {
           std::memset(outside, 0, static_cast<std::size_t>(r.bytes));
-          if (r.inside) std::memcpy(outside + r.first, r.global, static_cast<std::size_t>(r.inside));
+          if (r.inside)
+            std::memcpy(outside + r.first, r.global, static_cast<std::size_t>(r.inside));
           from = outside;
         }
         put(to, from, r.bytes);
@@ -75,7 +76,9 @@ class load_job : public job {
     for (int rank = 0; rank < 16; ++rank)
       if (ranks_ >> rank & 1) f(rank);
   }
-  char* at(int rank) const { return own_team(*issuer).memory.window() + to_rank(plan_.shared, rank); }
+  char* at(int rank) const {
+    return own_team(*issuer).memory.window() + to_rank(plan_.shared, rank);
+  }
   void wrote(int rank) const {
     std::uint32_t const to = to_rank(plan_.shared, rank);
     model_of<async_view>(block_of(own_team(*issuer), to)).wrote(to, plan_.bytes);
@@ -91,8 +94,8 @@ class load_job : public job {
     for (auto const& r : plan_.rows)
       if (r.inside) reads.push_back({r.global, static_cast<std::size_t>(r.inside)});
     sanitizer::range const write{at(rank), plan_.bytes};
-    sanitizer::access(own_team(*issuer).copy_engine(), &order_, reads.data(), reads.size(), &write, 1,
-                      after);
+    sanitizer::access(own_team(*issuer).copy_engine(), &order_, reads.data(), reads.size(), &write,
+                      1, after);
   }
   copy_plan plan_;
   std::uint32_t bar_, ranks_;
@@ -169,7 +172,8 @@ class store_job : public job {
     for_each_chunk([&](std::uint32_t from, std::size_t at) {
       if (std::memcmp(&data_[at], window + from, 16) != 0)
         fail_for(*issuer,
-                 "shared memory at " + hex(from) + " changed while a bulk store was reading it", where);
+                 "shared memory at " + hex(from) + " changed while a bulk store was reading it",
+                 where);
     });
     sanitizer::range const source{window + plan_.shared, plan_.bytes};
     engine_ = own_team(*issuer).copy_engine();
@@ -248,7 +252,8 @@ inline void bulk_load(std::uint32_t to, void const* from, int bytes, std::uint32
   look_at_mbarrier(bar);
   sanitizer::quiet const q;
   lane& me = self();
-  if (to % 16 != 0 || reinterpret_cast<std::uintptr_t>(from) % 16 != 0 || bytes % 16 != 0 || bytes <= 0)
+  if (to % 16 != 0 || reinterpret_cast<std::uintptr_t>(from) % 16 != 0 || bytes % 16 != 0 ||
+      bytes <= 0)
     fail("bulk copy of " + std::to_string(bytes) + " bytes to " + hex(to) + " from " +
              hex(reinterpret_cast<std::uintptr_t>(from)) + ": not whole units of 16 bytes",
          where);
@@ -260,7 +265,8 @@ inline void bulk_load(std::uint32_t to, void const* from, int bytes, std::uint32
     int const n = std::min(1024, bytes - i);
     plan.rows.push_back({const_cast<char*>(static_cast<char const*>(from)) + i, 0, n, n});
   }
-  add_job(own_team(self()), std::make_unique<load_job>(std::move(plan), bar, 1u << (to >> rank_shift), me, where));
+  add_job(own_team(self()),
+          std::make_unique<load_job>(std::move(plan), bar, 1u << (to >> rank_shift), me, where));
   breathe(me);
 }
 

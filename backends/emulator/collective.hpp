@@ -37,9 +37,9 @@ inline std::uint32_t to_rank(std::uint32_t address, int rank) {
 inline bool arrive_at_collective(lane& me, void* operand, char const* what, bool all,
                                  location const& where) {
   warp& w = *me.of;
-  std::uint64_t const everyone = w.size == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w.size) - 1;
-  if (all && w.live != everyone)
-    fail(std::string(what) + ": a lane of the warp has ended", where);
+  std::uint64_t const everyone =
+      w.size == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w.size) - 1;
+  if (all && w.live != everyone) fail(std::string(what) + ": a lane of the warp has ended", where);
   if (!w.arrived) {
     w.what = what, w.where = where;
   } else if (w.what != what && std::strcmp(w.what, what) != 0) {

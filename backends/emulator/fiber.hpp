@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Fibers: an own stack each, switched by hand. x86-64 keeps the callee-saved registers of the System
-// V ABI on the stack (the floating-point control words are nobody's to change here); other CPUs use
-// ucontext. A fiber stays on the OS thread that first ran it. Stacks lie in one mapping, each above
-// a guard page, touched only as deep as they are used; their tops are staggered by a few cache lines,
-// or the hot frames of all lanes would share one set of the first-level cache.
+// Fibers: an own stack each, switched by hand. x86-64 keeps the callee-saved registers of the
+// System V ABI on the stack (the floating-point control words are nobody's to change here); other
+// CPUs use ucontext. A fiber stays on the OS thread that first ran it. Stacks lie in one mapping,
+// each above a guard page, touched only as deep as they are used; their tops are staggered by a few
+// cache lines, or the hot frames of all lanes would share one set of the first-level cache.
 #pragma once
 #include <sys/mman.h>
 
@@ -32,14 +32,15 @@ struct fiber {
 #endif
   char* stack = nullptr;
   std::size_t stack_bytes = 0;
-  void* thread = nullptr;      // ThreadSanitizer's
+  void* thread = nullptr;  // ThreadSanitizer's
   int quiet_depth = 0;
   void* fake_stack = nullptr;  // AddressSanitizer's
 };
 
 #if !defined(TK_EMULATOR_UCONTEXT)
 // Leaves by a jump: a return would be predicted from the calls of the stack that was left.
-__attribute__((naked, noinline)) TK_UNSANITIZED inline void switch_stacks(void** /*save*/, void* /*load*/) {
+__attribute__((naked, noinline)) TK_UNSANITIZED inline void switch_stacks(void** /*save*/,
+                                                                          void* /*load*/) {
   asm("pushq %rbp\n\t"
       "pushq %rbx\n\t"
       "pushq %r12\n\t"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Runs a grid. Each OS thread takes one team after another; a further team is begun before its time
-// only when all those begun wait for memory that another may change, or at random. What can never go
-// on is a deadlock: at once where nobody polls, else after all OS threads found nothing for a second.
+// only when all those begun wait for memory that another may change, or at random. What can never
+// go on is a deadlock: at once where nobody polls, else after all OS threads found nothing for a
+// second.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -86,9 +87,7 @@ class crew {
           await_others();
         }
       }
-    } catch (...) {
-      grid_.fail(std::current_exception());
-    }
+    } catch (...) { grid_.fail(std::current_exception()); }
     --grid_.working;
     ++grid_.steps;
   }
@@ -209,8 +208,9 @@ template <class F> void launch(shape const& form, settings const& how, F const& 
   sanitizer::observe(&g);
   if (g.error) std::rethrow_exception(g.error);
 }
-template <class F> void launch(int blocks, int threads, int warp_lanes, int cluster,
-                               std::size_t smem_bytes, F const& body) {
+template <class F>
+void launch(int blocks, int threads, int warp_lanes, int cluster, std::size_t smem_bytes,
+            F const& body) {
   shape form;
   form.blocks = blocks, form.threads = threads, form.warp_lanes = warp_lanes;
   form.cluster = cluster, form.smem_bytes = smem_bytes;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The parts of an emulated device: lanes (fibers), warps, blocks, and teams. A team is what must run
-// together: the blocks of one cluster, or one block. One OS thread runs the lanes of one team at a
-// time. Models of hardware units (mbarriers, bulk copies, ...) keep their state with the block.
+// The parts of an emulated device: lanes (fibers), warps, blocks, and teams. A team is what must
+// run together: the blocks of one cluster, or one block. One OS thread runs the lanes of one team
+// at a time. Models of hardware units (mbarriers, bulk copies, ...) keep their state with the
+// block.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -51,9 +52,9 @@ struct lane {
 struct warp {
   block* of = nullptr;
   lane* lanes = nullptr;
-  int index = 0, size = 0;                // in the team; lanes
-  std::uint64_t live = 0, ready = 0;      // by lane
-  std::uint64_t arrived = 0;              // at the collective in progress:
+  int index = 0, size = 0;            // in the team; lanes
+  std::uint64_t live = 0, ready = 0;  // by lane
+  std::uint64_t arrived = 0;          // at the collective in progress:
   char const* what = nullptr;
   location where;
   std::array<void*, 64> operands{};
@@ -130,6 +131,7 @@ class lane_pool {
     }
     return &chunks_[static_cast<std::size_t>(i / chunk)]->lanes[i % chunk];
   }
+
  private:
   struct part {
     stacks memory{chunk};
@@ -162,15 +164,15 @@ struct team {
   int live = 0, polling = 0;
   unsigned uses = 0;
   std::array<char, 2> ends{};  // what lanes and engines publish at the end of this use and the last
-  bool has_company = false;  // other teams that could run here
-  warp* last = nullptr;      // ran last
+  bool has_company = false;    // other teams that could run here
+  warp* last = nullptr;        // ran last
   int last_lane = 0;
   // A model that wants to know when no lane of a warp can go on; until then that warp runs.
   model* watcher = nullptr;
   warp* watched = nullptr;
   std::uint64_t random = 0;
   std::uint64_t picks = 0, next_due = 0;  // of a random schedule
-  std::exception_ptr thrown;  // by a lane
+  std::exception_ptr thrown;              // by a lane
 
   ~team() {
     for (void* e : engines) sanitizer::end_thread(e);

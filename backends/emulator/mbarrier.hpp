@@ -86,7 +86,8 @@ class mbarrier {
     return *this;
   }
   mbarrier& visible_elsewhere() {
-    if (!entry_->fenced) refuse("used by another unit or block without a fence after its initialisation");
+    if (!entry_->fenced)
+      refuse("used by another unit or block without a fence after its initialisation");
     return *this;
   }
   void expect(std::int64_t bytes) {
@@ -145,7 +146,8 @@ class mbarrier {
   std::uint32_t address_;
 };
 
-// Plain accesses, so that ThreadSanitizer reports a use that nothing orders after the initialisation.
+// Plain accesses, so that ThreadSanitizer reports a use that nothing orders after the
+// initialisation.
 inline void look_at_mbarrier(std::uint32_t address, bool init = false) {
   if (!sanitizer::sees_races || !own_team(self()).memory.holds(address, 8)) return;
   if (init) sanitizer::writes(shared_pointer<void>(address), 8);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a lane does to memory beyond plain loads and stores: work that finishes late, polls, atomics.
+// What a lane does to memory beyond plain loads and stores: work that finishes late, polls,
+// atomics.
 #pragma once
 #include <bit>
 #include <type_traits>

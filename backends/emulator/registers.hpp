@@ -43,9 +43,7 @@ inline void set_registers(int count, location where = location::current()) {
   int mine = count;
   collective(
       mine,
-      [&](int* const*) {
-        model_of<register_file>(own_block(self())).set(self(), count, where);
-      },
+      [&](int* const*) { model_of<register_file>(own_block(self())).set(self(), count, where); },
       "setmaxnreg", where);
 }
 

@@ -36,8 +36,7 @@ inline std::string hex(std::uint64_t x) {
 
 inline bool same_place(waiting const& a, waiting const& b) {
   return a.where.line() == b.where.line() && a.subject == b.subject &&
-         std::string(a.what) == b.what &&
-         std::string(a.where.file_name()) == b.where.file_name();
+         std::string(a.what) == b.what && std::string(a.where.file_name()) == b.where.file_name();
 }
 inline void describe(std::ostream& out, warp const& w) {
   for (int i = 0; i < w.size;) {

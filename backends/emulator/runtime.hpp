@@ -18,7 +18,8 @@ inline constexpr int dl_device_type = 1;  // kDLCPU
 // ---- memory; as aligned as that of a device
 inline void* allocate(std::size_t bytes) {
   constexpr std::size_t alignment = 256;
-  std::size_t const whole = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+  std::size_t const whole =
+      (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
   void* const p = std::aligned_alloc(alignment, whole);
   if (!p) throw error(status::runtime_error, "out of memory: " + std::to_string(bytes) + " bytes");
   std::memset(p, 0xff, whole);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the emulator tells ThreadSanitizer and AddressSanitizer; empty without them. Lanes and the
-// engines that copy and multiply for them are threads to ThreadSanitizer; all that the emulator does
-// for itself happens inside a `quiet` scope, which hides it. Ordering is said with publish/observe.
+// engines that copy and multiply for them are threads to ThreadSanitizer; all that the emulator
+// does for itself happens inside a `quiet` scope, which hides it. Ordering is said with
+// publish/observe.
 #pragma once
 #include <cstddef>
 
@@ -97,8 +98,9 @@ TK_UNSANITIZED inline void reads(void* from, std::size_t bytes) { __tsan_read_ra
 TK_UNSANITIZED inline void writes(void* to, std::size_t bytes) { __tsan_write_range(to, bytes); }
 
 // As thread `engine`, after all that was published at `before`: accesses, published at `after`.
-TK_UNSANITIZED inline void access(void* engine, void* before, range const* reads, std::size_t n_reads,
-                                  range const* writes, std::size_t n_writes, void* after) {
+TK_UNSANITIZED inline void access(void* engine, void* before, range const* reads,
+                                  std::size_t n_reads, range const* writes, std::size_t n_writes,
+                                  void* after) {
   void* const me = this_thread();
   become(engine);
   if (before) observe(before);

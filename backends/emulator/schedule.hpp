@@ -2,7 +2,8 @@
 // Which lane runs next. A lane runs until it must wait; then the next ready lane of its warp runs,
 // then the next warp's, and when none is ready a job of the hardware. In a random schedule every
 // call into the emulator may change lanes, and jobs run at any time. When nothing can go on control
-// returns to the OS thread's own stack (launch.hpp), which reports a deadlock or takes another team.
+// returns to the OS thread's own stack (launch.hpp), which reports a deadlock or takes another
+// team.
 #pragma once
 #include <algorithm>
 
@@ -82,7 +83,9 @@ inline lane* run_next(team& t, lane* l) {
 // Null: the OS thread decides.
 inline lane* pick(team& t) {
   if (t.watcher) {
-    auto const first = [&] { return run_next(t, t.watched->lanes + __builtin_ctzll(t.watched->ready)); };
+    auto const first = [&] {
+      return run_next(t, t.watched->lanes + __builtin_ctzll(t.watched->ready));
+    };
     if (t.watched->ready) return first();
     model* const m = t.watcher;
     t.watcher = nullptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The life of a lane and of a team. Lanes outlive the blocks that they play in: their fibers wait
 // for the next block, perhaps on another OS thread, so nothing of an OS thread may be kept in
-// registers from one life to the next. To ThreadSanitizer the blocks that play in one team, one after
-// another, are ordered, because they share its memory; those of different teams are not.
+// registers from one life to the next. To ThreadSanitizer the blocks that play in one team, one
+// after another, are ordered, because they share its memory; those of different teams are not.
 #pragma once
 #include <algorithm>
 
@@ -111,8 +111,8 @@ inline void end_team(team& t) {
       if (m) m->end(b);
     if (std::ptrdiff_t const at = t.memory.damage(r); at >= 0)
       fail_block(b, "a store outside shared memory, at byte " +
-                        std::to_string(at - static_cast<std::ptrdiff_t>(t.memory.offset())) + " of " +
-                        std::to_string(t.memory.bytes()));
+                        std::to_string(at - static_cast<std::ptrdiff_t>(t.memory.offset())) +
+                        " of " + std::to_string(t.memory.bytes()));
   }
   while (!t.jobs.empty()) run_job(t, 0);
   publish_engines(t);
@@ -141,7 +141,8 @@ inline bool wake_pollers(team& t, bool all) {
     for (warp& w : t.warps)
       for (int i = 0; i < w.size; ++i) {
         lane& l = w.lanes[i];
-        if (!l.polling || (!all && read_integer(l.polled, l.polled_bytes) == l.polled_value)) continue;
+        if (!l.polling || (!all && read_integer(l.polled, l.polled_bytes) == l.polled_value))
+          continue;
         l.polling = false;
         --t.polling;
         set_ready(l);

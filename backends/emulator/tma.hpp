@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Tensor copies (PTX ISA 9.7.9.27, CUDA driver API cuTensorMapEncodeTiled). A map describes a tensor
-// of 1 to 5 dimensions and a box; a copy moves the box at some coordinates between the tensor and
-// packed, swizzled rows of shared memory. What lies outside the tensor is read as zero and not
-// written; all bytes of the box count for the mbarrier. A box whose rows are narrower than the
-// swizzle's span is legal on hardware and not modelled.
+// Tensor copies (PTX ISA 9.7.9.27, CUDA driver API cuTensorMapEncodeTiled). A map describes a
+// tensor of 1 to 5 dimensions and a box; a copy moves the box at some coordinates between the
+// tensor and packed, swizzled rows of shared memory. What lies outside the tensor is read as zero
+// and not written; all bytes of the box count for the mbarrier. A box whose rows are narrower than
+// the swizzle's span is legal on hardware and not modelled.
 #pragma once
 #include "backends/emulator/bulk.hpp"
 
@@ -61,7 +61,8 @@ inline void check_tensor_copy(tensor_map const* map, int rank, std::uint32_t sha
          where);
 }
 
-inline copy_plan plan_tensor_copy(tensor_map const& m, int const* coordinates, std::uint32_t shared) {
+inline copy_plan plan_tensor_copy(tensor_map const& m, int const* coordinates,
+                                  std::uint32_t shared) {
   copy_plan plan;
   plan.swizzle_bytes = m.swizzle_bytes;
   std::int64_t const from = std::max<std::int64_t>(coordinates[0], 0);
@@ -95,7 +96,8 @@ inline copy_plan plan_tensor_copy(tensor_map const& m, int const* coordinates, s
 
 // ---- as the instructions have it
 inline void tensor_load_to(std::uint32_t shared, tensor_map const* map, int const* coordinates,
-                           int rank, std::uint32_t bar, std::uint32_t ranks, location const& where) {
+                           int rank, std::uint32_t bar, std::uint32_t ranks,
+                           location const& where) {
   look_at_mbarrier(bar);
   sanitizer::quiet const q;
   lane& me = self();
@@ -104,21 +106,22 @@ inline void tensor_load_to(std::uint32_t shared, tensor_map const* map, int cons
     fail("tensor copy: to the blocks " + hex(ranks) + " of a cluster of " +
              std::to_string(own_team(me).doing.form.cluster),
          where);
-  add_job(own_team(self()), std::make_unique<load_job>(plan_tensor_copy(*map, coordinates, shared), bar, ranks, me,
-                                     where));
+  add_job(own_team(self()), std::make_unique<load_job>(plan_tensor_copy(*map, coordinates, shared),
+                                                       bar, ranks, me, where));
   breathe(me);
 }
-template <int Rank> void tensor_load(std::uint32_t shared, tensor_map const* map,
-                                     int const (&coordinates)[Rank], std::uint32_t bar,
-                                     location where = location::current()) {
-  if ((shared ^ bar) >> rank_shift) fail("tensor copy: bytes and mbarrier in different blocks", where);
+template <int Rank>
+void tensor_load(std::uint32_t shared, tensor_map const* map, int const (&coordinates)[Rank],
+                 std::uint32_t bar, location where = location::current()) {
+  if ((shared ^ bar) >> rank_shift)
+    fail("tensor copy: bytes and mbarrier in different blocks", where);
   tensor_load_to(shared, map, coordinates, Rank, bar, 1u << (shared >> rank_shift), where);
 }
 // Bit r of `ranks`: to the block of rank r, at the same offsets in its memory.
-template <int Rank> void tensor_load_to_all(std::uint32_t shared, tensor_map const* map,
-                                            int const (&coordinates)[Rank], std::uint32_t bar,
-                                            std::uint32_t ranks,
-                                            location where = location::current()) {
+template <int Rank>
+void tensor_load_to_all(std::uint32_t shared, tensor_map const* map, int const (&coordinates)[Rank],
+                        std::uint32_t bar, std::uint32_t ranks,
+                        location where = location::current()) {
   tensor_load_to(shared, map, coordinates, Rank, bar, ranks, where);
 }
 
@@ -140,13 +143,14 @@ inline void tensor_store_kind(tensor_map const* map, int const* coordinates, int
   add_job(own_team(self()), std::make_unique<store_job>(std::move(plan), mine.open, me, where));
   breathe(me);
 }
-template <int Rank> void tensor_store(tensor_map const* map, int const (&coordinates)[Rank],
-                                      std::uint32_t shared, location where = location::current()) {
+template <int Rank>
+void tensor_store(tensor_map const* map, int const (&coordinates)[Rank], std::uint32_t shared,
+                  location where = location::current()) {
   tensor_store_kind(map, coordinates, Rank, shared, false, where);
 }
-template <int Rank> void tensor_store_add(tensor_map const* map, int const (&coordinates)[Rank],
-                                          std::uint32_t shared,
-                                          location where = location::current()) {
+template <int Rank>
+void tensor_store_add(tensor_map const* map, int const (&coordinates)[Rank], std::uint32_t shared,
+                      location where = location::current()) {
   tensor_store_kind(map, coordinates, Rank, shared, true, where);
 }
 

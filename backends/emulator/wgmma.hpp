@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // wgmma.mma_async (PTX ISA 9.7.15): d[64, n] (+)= a[64, 16] b[16, n] by a warpgroup. Each lane only
-// notes what it issues; the product is done when all 128 have. From issue to the wait that covers it
-// its registers are nobody's: accumulators hold a NaN of their own, results reach a lane at its own
-// wait, and an accumulator or a left operand that has changed by then is an error, as is an operand
-// in shared memory that changed before its group completed, as late as it can. A group's first
-// product needs a fence since the last commit or wait.
+// notes what it issues; the product is done when all 128 have. From issue to the wait that covers
+// it its registers are nobody's: accumulators hold a NaN of their own, results reach a lane at its
+// own wait, and an accumulator or a left operand that has changed by then is an error, as is an
+// operand in shared memory that changed before its group completed, as late as it can. A group's
+// first product needs a fence since the last commit or wait.
 #pragma once
 #include <deque>
 
@@ -73,7 +73,9 @@ class warpgroup {
   std::string state_of(lane const& l) const;
 
  private:
-  static std::size_t index(lane const& l) { return static_cast<std::size_t>(l.thread) % group_lanes; }
+  static std::size_t index(lane const& l) {
+    return static_cast<std::size_t>(l.thread) % group_lanes;
+  }
   lane_state& state(lane const& l) { return lanes_[index(l)]; }
   product& at(int number) { return *products_[static_cast<std::size_t>(number - first_)]; }
   int next() const { return first_ + static_cast<int>(products_.size()); }
@@ -102,14 +104,17 @@ class warpgroups : public model {
   static constexpr model_slot slot = product_slot;
   void begin(block& b) override {
     used_ = b.threads / group_lanes;
-    while (static_cast<int>(groups_.size()) < used_) groups_.push_back(std::make_unique<warpgroup>());
+    while (static_cast<int>(groups_.size()) < used_)
+      groups_.push_back(std::make_unique<warpgroup>());
     for (int i = 0; i < used_; ++i) groups_[static_cast<std::size_t>(i)]->begin(b, i * group_lanes);
   }
   void lane_ends(lane& l) override {
     if (l.thread / group_lanes < used_ && !of(l).is_done(l))
       fail_for(l, "a lane ended without waiting for its products", of(l).last_of(l));
   }
-  warpgroup& of(lane const& l) { return *groups_[static_cast<std::size_t>(l.thread / group_lanes)]; }
+  warpgroup& of(lane const& l) {
+    return *groups_[static_cast<std::size_t>(l.thread / group_lanes)];
+  }
   static warpgroup& of(lane& l, location const& where) {
     auto& all = model_of<warpgroups>(own_block(l));
     if (l.of->size != 32 || l.thread / group_lanes >= all.used_)
@@ -137,7 +142,8 @@ inline void wgmma_fence(location where = location::current()) {
   sanitizer::quiet const q;
   warpgroups::of(self(), where).fence(self());
 }
-inline void wgmma_issue(product_form const& form, float* d, std::uint32_t const* a, location where) {
+inline void wgmma_issue(product_form const& form, float* d, std::uint32_t const* a,
+                        location where) {
   sanitizer::quiet const q;
   lane& me = self();
   warpgroups::of(me, where).issue(me, form, d, a, where);

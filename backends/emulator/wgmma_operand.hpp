@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// How wgmma reads 16-bit operands (PTX ISA 9.7.15.5). A descriptor has the start address (bits 0-13),
-// the leading (16-29) and the stride offset (32-45), all in 16 bytes, and the swizzle (62-63: none,
-// 128, 64, 32). "mn" is the dimension of A's rows or B's columns. A chunk is 16 bytes, 8 elements:
+// How wgmma reads 16-bit operands (PTX ISA 9.7.15.5). A descriptor has the start address (bits
+// 0-13), the leading (16-29) and the stride offset (32-45), all in 16 bytes, and the swizzle
+// (62-63: none, 128, 64, 32). "mn" is the dimension of A's rows or B's columns. A chunk is 16
+// bytes, 8 elements:
 //   k contiguous:  chunk (mn, k / 8) at mn / 8 * stride + mn % 8 * span + k / 8 * (16, or leading
 //                  where there is no swizzle), span = 16, 32, 64, 128 bytes
 //   mn contiguous: chunk (mn / 8 = c, k) at c / s * leading + c % s * 16 + k / 8 * stride + k % 8 *
-//                  span with s = span / 16; without swizzle c * stride + k / 8 * leading + k % 8 * 16
+//                  span with s = span / 16; without swizzle c * stride + k / 8 * leading + k % 8 *
+//                  16
 // Then the swizzle permutes the chunk by the bits of its address.
 #pragma once
 #include "backends/emulator/bulk.hpp"
@@ -17,7 +19,8 @@ inline float widen_bf16(std::uint16_t x) { return std::bit_cast<float>(std::uint
 inline float widen_fp16(std::uint16_t x) {
   std::uint32_t const low = (x & 0x7fffu) << 13, sign = (x & 0x8000u) << 16;
   float const scaled = std::bit_cast<float>(low) * std::bit_cast<float>(0x77800000u);
-  std::uint32_t const bits = std::bit_cast<std::uint32_t>(scaled) | (low >= 0x0f800000u ? 0x7f800000u : 0);
+  std::uint32_t const bits =
+      std::bit_cast<std::uint32_t>(scaled) | (low >= 0x0f800000u ? 0x7f800000u : 0);
   return std::bit_cast<float>(bits | sign);
 }
 

@@ -24,8 +24,8 @@ inline std::string warpgroup::state_of(lane const& l) const {
                   " groups completed";
   for (auto const& p : products_)
     if (p->issued < group_lanes)
-      return s + "; the product at " + text(p->where) + " was issued by " + std::to_string(p->issued) +
-             " of 128 lanes";
+      return s + "; the product at " + text(p->where) + " was issued by " +
+             std::to_string(p->issued) + " of 128 lanes";
   for (auto const& g : groups_)
     if (g.commits < group_lanes)
       return s + "; the group at " + text(g.where) + " was committed by " +
@@ -107,20 +107,23 @@ inline void warpgroup::multiply(lane& l, product& p) {
                          int size) {
     if (descriptor >> 49 & 7) fail_for(l, "wgmma: descriptor with a base offset", p.where);
     if (!x.read(*block_, descriptor, mn, size))
-      fail_for(l, std::string("wgmma: operand ") + which + " leaves shared memory, descriptor " +
-                      hex(descriptor),
+      fail_for(l,
+               std::string("wgmma: operand ") + which + " leaves shared memory, descriptor " +
+                   hex(descriptor),
                p.where);
     auto const& view = model_of<async_view>(*block_);
     for (auto const& piece : x.pieces())
       if (!view.sees(piece.address))
-        fail_for(l, std::string("wgmma: operand ") + which + ": " + view.blame(piece.address), p.where);
+        fail_for(l, std::string("wgmma: operand ") + which + ": " + view.blame(piece.address),
+                 p.where);
   };
   left_.resize(64 * 16), right_.resize(static_cast<std::size_t>(16 * n));
   auto const widened = [&](auto widen) {
     if (p.form.a_in_registers) {
       for (int i = 0; i < group_lanes; ++i)
         for (int r = 0; r < 4; ++r) {
-          std::uint32_t const word = p.values[static_cast<std::size_t>(i)][static_cast<std::size_t>(r)];
+          std::uint32_t const word =
+              p.values[static_cast<std::size_t>(i)][static_cast<std::size_t>(r)];
           int const at = (i / 32 * 16 + i % 32 / 4 + (r & 1) * 8) * 16 + i % 4 * 2 + (r >> 1) * 8;
           left_[static_cast<std::size_t>(at)] = widen(static_cast<std::uint16_t>(word));
           left_[static_cast<std::size_t>(at) + 1] = widen(static_cast<std::uint16_t>(word >> 16));
@@ -146,8 +149,10 @@ inline void warpgroup::commit(lane& l, location const& where) {
   if (number == groups_.size()) groups_.push_back({mine.issued, 0, where});
   group& g = groups_[number];
   if (g.end != mine.issued)
-    fail("wgmma: lanes of a warpgroup commit different groups, the other at " + text(g.where), where);
-  if (++g.commits == group_lanes) add_job(own_team(self()), std::make_unique<product_job>(*this, l, where));
+    fail("wgmma: lanes of a warpgroup commit different groups, the other at " + text(g.where),
+         where);
+  if (++g.commits == group_lanes)
+    add_job(own_team(self()), std::make_unique<product_job>(*this, l, where));
 }
 inline void warpgroup::check_operands(product& p) {
   char const* const window = block_->of->memory.window();
@@ -156,8 +161,9 @@ inline void warpgroup::check_operands(product& p) {
   auto const check = [&](char const* which, shared_operand const& x) {
     for (auto const& piece : x.pieces()) {
       if (std::memcmp(window + piece.address, piece.data, 16) != 0)
-        fail_for(blamed, std::string("wgmma: operand ") + which + ", shared memory at " +
-                             hex(piece.address) + ", changed while the product ran",
+        fail_for(blamed,
+                 std::string("wgmma: operand ") + which + ", shared memory at " +
+                     hex(piece.address) + ", changed while the product ran",
                  p.where);
       if (sanitizer::sees_races) reads.push_back({block_->of->memory.window() + piece.address, 16});
     }

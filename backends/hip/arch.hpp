@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Qualifiers, capabilities and sizes of gfx942. A worker is one wave of 64 lanes. All waves of a block
-// move data and compute: there is no room for a moving wave, and no barrier for parts of a block.
+// Qualifiers, capabilities and sizes of gfx942. A worker is one wave of 64 lanes. All waves of a
+// block move data and compute: there is no room for a moving wave, and no barrier for parts of a
+// block.
 #pragma once
 #include <cstdint>
 
@@ -26,8 +27,9 @@
 namespace tk::be {
 
 inline constexpr int warp_lanes = 64, worker_warps = 1, worker_lanes = 64, worker_rows = 16;
-inline constexpr bool has_async_products = false;  // in this program's view: MFMA is waited for by need
-inline constexpr int max_cluster = 1;  // no clusters
+inline constexpr bool has_async_products =
+    false;                                    // in this program's view: MFMA is waited for by need
+inline constexpr int max_cluster = 1;         // no clusters
 inline constexpr int smem_bytes = 64 * 1024;  // LDS of one block (CDNA3 ISA, "Local data share")
 
 }  // namespace tk::be

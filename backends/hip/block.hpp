@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The block template (core/block.hpp): every wave of a block is a worker, and all of them load. Blocks
-// are persistent. Tasks come in fixed rounds or, where the arguments have a counter `tickets` that is
-// not null, on demand: a block asks for its next task when it begins one. The counter is zero before
-// a launch and again after it.
+// The block template (core/block.hpp): every wave of a block is a worker, and all of them load.
+// Blocks are persistent. Tasks come in fixed rounds or, where the arguments have a counter
+// `tickets` that is not null, on demand: a block asks for its next task when it begins one. The
+// counter is zero before a launch and again after it.
 #pragma once
 #include "backends/hip/mma.hpp"
 #include "backends/hip/sync.hpp"
@@ -39,7 +39,7 @@ TK_DEVICE void run_task(block_memory<Op>& m, typename Op::args const& a, int i, 
   if constexpr (has_common<Op>) Op::load_common(m.common, a, t, arrival{wave, Op::workers, copies});
   auto const load = [&](auto& s, int step, arrival done) { Op::load(s, a, t, step, done); };
   shared_ring<typename Op::stage, Op::stages, Op::workers, decltype(load)> in(m.stages, load, wave,
-                                                                             t.steps);
+                                                                              t.steps);
   auto const own_there = [] {
     gcn::wait_copies<0>();
     gcn::sync_wave();
@@ -58,7 +58,8 @@ TK_DEVICE void run_task(block_memory<Op>& m, typename Op::args const& a, int i, 
 template <class Op> inline constexpr int block_threads = worker_lanes * Op::workers;
 
 template <class Op>
-TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename Op::args const a, int blocks) {
+TK_KERNEL(block_threads<Op>)
+run_block(TK_ARGUMENT typename Op::args const a, int blocks) {
   auto& m = gcn::lds<block_memory<Op>>();
   int const tasks = Op::tasks(a), wave = gcn::broadcast(gcn::thread() / warp_lanes);
   unsigned* tickets = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Shared tiles and their movement. Global memory goes straight to LDS, four bytes per lane, where rows
-// begin at multiples of four bytes; else through registers. Waves that load a tile together take its
-// pieces in turn. Stores leave straight from registers.
+// Shared tiles and their movement. Global memory goes straight to LDS, four bytes per lane, where
+// rows begin at multiples of four bytes; else through registers. Waves that load a tile together
+// take its pieces in turn. Stores leave straight from registers.
 #pragma once
 #include "backends/hip/fragment.hpp"
 #include "backends/hip/lds.hpp"
@@ -40,8 +40,8 @@ TK_DEVICE shared_tile<T, R, N> const& columns(shared_tile<T, R, C> const& x, int
 
 namespace be {
 
-// A tensor in few registers, made by read_from() and write_to() (launch.hpp). row_bytes is 0 where rows
-// can't be copied straight to LDS.
+// A tensor in few registers, made by read_from() and write_to() (launch.hpp). row_bytes is 0 where
+// rows can't be copied straight to LDS.
 template <class T> struct view {
   T* data;
   std::int64_t row_stride, stride0, stride1;
@@ -61,8 +61,8 @@ template <int R, int C> struct parked {
   float* data;
 };
 
-// Which of how many waves this one is, of those that load a tile together, and how many pieces it has
-// sent on their way.
+// Which of how many waves this one is, of those that load a tile together, and how many pieces it
+// has sent on their way.
 struct arrival {
   int wave, waves;
   int& copies;
@@ -94,7 +94,8 @@ TK_DEVICE void load_plain(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> 
   auto const& from = src.of;
   int const granule = gcn::opaque(from.granule);
   auto const x = from.at(src.i, src.j);
-  for (int n = done.wave * warp_lanes + worker_lane(); n < R * chunks; n += done.waves * warp_lanes) {
+  for (int n = done.wave * warp_lanes + worker_lane(); n < R * chunks;
+       n += done.waves * warp_lanes) {
     int const row = n / chunks, col = n % chunks * per_chunk;
     *reinterpret_cast<chunk16*>(bytes_of(dst) + tile::offset(row, col)) =
         read_chunk(x, granule, src.row + row, src.col + col, 0, 0);
@@ -136,7 +137,8 @@ TK_DEVICE void load_direct(shared_tile<T, R, C>& dst, window_of<source<T, S, C>>
     }
   } else {
     TK_ROLL
-    for (int n = done.wave; n < tile::panels * pieces; n += done.waves) copy(n / pieces, n % pieces);
+    for (int n = done.wave; n < tile::panels * pieces; n += done.waves)
+      copy(n / pieces, n % pieces);
   }
 }
 // Share is for clusters, which this chip does not have.
@@ -178,7 +180,8 @@ template <int Words> struct alignas(4 * Words) word_run {
   std::uint32_t w[Words];
 };
 // Elements [i, i + 4 Words / sizeof(T)) of x, rounded to T.
-template <class T, int Words, class X> TK_DEVICE word_run<Words> run_of(X const& x, int i, int slot) {
+template <class T, int Words, class X>
+TK_DEVICE word_run<Words> run_of(X const& x, int i, int slot) {
   word_run<Words> y;
   TK_UNROLL
   for (int n = 0; n < Words; ++n) {
@@ -189,7 +192,8 @@ template <class T, int Words, class X> TK_DEVICE word_run<Words> run_of(X const&
 }
 
 // Read by other lanes once a barrier of the worker has followed.
-template <class T, int R, int C, class X> TK_DEVICE void store(shared_tile<T, R, C>& dst, X const& x) {
+template <class T, int R, int C, class X>
+TK_DEVICE void store(shared_tile<T, R, C>& dst, X const& x) {
   static_assert(X::rows == R && X::cols == C, "a tile is stored to a shared tile of its own shape");
   constexpr int W = fragment_map<R, C>::W, at_once = W * sizeof(T) < 16 ? W : 16 / sizeof(T);
   constexpr int words = at_once * sizeof(T) / 4;

@@ -2,8 +2,8 @@
 // What core/ needs to know of this backend: the register layout and scalar arithmetic.
 // MFMA takes our right operand as its A and our left one as its B, so that an accumulator of L rows
 // has row l % L and columns that depend on g = l / L only, as a left operand does. L is 32 where a
-// tile's rows are a multiple of 32, else 16. Which column is which is up to the order in which right
-// operands are read (mma.hpp); a lane holds runs of W = L / 4:
+// tile's rows are a multiple of 32, else 16. Which column is which is up to the order in which
+// right operands are read (mma.hpp); a lane holds runs of W = L / 4:
 //   (lane l, element i of a slot) -> (row Q (l % L) + row(slot), col 16 (i / W) + W g + i % W)
 // Q = 2 interleaves blocks of rows where there are two, so that a lane's rows are neighbours.
 #pragma once
@@ -17,7 +17,8 @@ TK_DEVICE int worker_lane() { return gcn::lane(); }
 
 template <int R, int C> struct fragment_map {
   static_assert(R % 16 == 0 && C % 16 == 0, "a register tile's dimensions are multiples of 16");
-  static constexpr int L = R % 32 == 0 ? 32 : 16, G = 64 / L, W = L / 4, Q = R % (2 * L) == 0 ? 2 : 1;
+  static constexpr int L = R % 32 == 0 ? 32 : 16, G = 64 / L, W = L / 4,
+                       Q = R % (2 * L) == 0 ? 2 : 1;
   static constexpr int rows = R, cols = C, lanes = worker_lanes;
   static constexpr int count = R * C / lanes, slots = R / L, per_slot = C / G, shares = 2;
   static TK_BOTH constexpr int slot(int i) { return i / per_slot; }

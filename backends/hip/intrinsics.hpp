@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The instructions of gfx942 that the backend uses, one function each (AMD Instinct MI300 ISA), and
-// where a lane is. LDS is reached through ordinary pointers. The emulator replaces this file as a whole.
+// where a lane is. LDS is reached through ordinary pointers. The emulator replaces this file as a
+// whole.
 #pragma once
 #include <bit>
 
@@ -15,8 +16,8 @@ TK_DEVICE int block() { return static_cast<int>(__builtin_amdgcn_workgroup_id_x(
 TK_DEVICE int lane() { return static_cast<int>(__builtin_amdgcn_workitem_id_x() % warp_lanes); }
 // The value of the first lane, known to the compiler as the same in the whole wave.
 TK_DEVICE int broadcast(int x) { return __builtin_amdgcn_readfirstlane(x); }
-// x, of which the compiler knows no more than that it is the same in the whole wave: what follows from
-// it is computed here, and not kept in registers from before a loop.
+// x, of which the compiler knows no more than that it is the same in the whole wave: what follows
+// from it is computed here, and not kept in registers from before a loop.
 TK_DEVICE int opaque(int x) {
   asm volatile("" : "+s"(x));
   return x;
@@ -69,9 +70,9 @@ TK_DEVICE void sync_block() {
 }
 
 // ---- global memory to LDS
-// Lane l copies four bytes from `from` + its own `offset` (below 2^31) to dst + 4 l; dst and `from` are
-// the same in the whole wave. In assembly, because after the builtin every read of LDS waits for all
-// copies (clang 22). The low half of a pointer into LDS is the address there; M0 takes it.
+// Lane l copies four bytes from `from` + its own `offset` (below 2^31) to dst + 4 l; dst and `from`
+// are the same in the whole wave. In assembly, because after the builtin every read of LDS waits
+// for all copies (clang 22). The low half of a pointer into LDS is the address there; M0 takes it.
 TK_DEVICE void copy_to_lds(char* dst, char const* from, std::uint32_t offset) {
   auto const to = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(dst));
   asm volatile("s_nop 0\n\tglobal_load_lds_dword %0, %1" ::"v"(offset), "s"(from), "{m0}"(to)
@@ -99,8 +100,8 @@ TK_DEVICE void add_to_global(float* p, float x) {
   __hip_atomic_fetch_add(p, x, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
 
-// ---- MFMA of M = 16 or 32. Lane l holds of A row l % M, of B column l % M, both with the four k from
-// 4 (l / M) on; of D column l % M and the rows 4 (l / M) + r / 4 * 256 / M + r % 4.
+// ---- MFMA of M = 16 or 32. Lane l holds of A row l % M, of B column l % M, both with the four k
+// from 4 (l / M) on; of D column l % M and the rows 4 (l / M) + r / 4 * 256 / M + r % 4.
 struct four {
   std::uint32_t w[2];
 };

@@ -10,7 +10,8 @@
 namespace tk::be {
 
 template <class T> view<T> view_of(tensor<T> const& x) {
-  constexpr std::int64_t size = sizeof(T), most_bytes = 1 << 24;  // a panel's rows within 2^31 bytes
+  constexpr std::int64_t size = sizeof(T),
+                         most_bytes = 1 << 24;  // a panel's rows within 2^31 bytes
   bool const whole_words = granule_of(x) * size >= 4;
   bool const near = x.row_stride >= 0 && x.row_stride * size <= most_bytes;
   return {x.data,
@@ -33,7 +34,8 @@ template <class Op> void launch(typename Op::args const& a, void* stream) {
   if (tasks == 0) return;
   rt::require_chip();
   int const blocks = std::min(tasks, rt::multiprocessors());
-  rt::launch(run_block<Op>, {blocks, block_threads<Op>, sizeof(block_memory<Op>), stream}, a, blocks);
+  rt::launch(run_block<Op>, {blocks, block_threads<Op>, sizeof(block_memory<Op>), stream}, a,
+             blocks);
 }
 
 }  // namespace tk::be

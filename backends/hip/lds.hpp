@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How a shared tile lies in LDS. A tile is cut into panels of up to 128 bytes of each row, one after
-// another; a panel lies in lines of 128 bytes, each of which visits all 32 banks once, in eight places
-// of 16 bytes:
+// How a shared tile lies in LDS. A tile is cut into panels of up to 128 bytes of each row, one
+// after another; a panel lies in lines of 128 bytes, each of which visits all 32 banks once, in
+// eight places of 16 bytes:
 //   (row, chunk of 16 bytes) -> line row RowBytes / 128, place chunk ^ turn(row)
 // Rows that share a line differ in those bits of the place that chunks leave free. turn(row) makes
 // eight places different for every eight rows that products read at once (mma.hpp).

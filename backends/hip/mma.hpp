@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Products. mm_* writes dst, mma_* adds to it; A is [m, k] (at: [k, m]), B is [k, n] (bt: [n, k]). The
-// compiler waits for MFMA where a result is used. The k of a step are dealt to the lanes in runs of
-// Run = 4 or 8 (those of lane l from Run (l / L) on), the same for both operands; the sum does not
-// mind. Where the other dimension is the contiguous one, two neighbouring blocks of L are
+// Products. mm_* writes dst, mma_* adds to it; A is [m, k] (at: [k, m]), B is [k, n] (bt: [n, k]).
+// The compiler waits for MFMA where a result is used. The k of a step are dealt to the lanes in
+// runs of Run = 4 or 8 (those of lane l from Run (l / L) on), the same for both operands; the sum
+// does not mind. Where the other dimension is the contiguous one, two neighbouring blocks of L are
 // interleaved, so that a lane reads whole words and finds an element of either block in each.
 #pragma once
 #include "backends/hip/copy.hpp"
@@ -39,7 +39,8 @@ TK_DEVICE void read_across(Tile const& x, int k, int col, k_run<Run>& even, k_ru
 template <int Run, class Tile> TK_DEVICE k_run<Run> read_across(Tile const& x, int k, int col) {
   k_run<Run> y;
   auto const at = [&](int i) {
-    return std::uint32_t{*reinterpret_cast<std::uint16_t const*>(bytes_of(x) + Tile::offset(k + i, col))};
+    return std::uint32_t{
+        *reinterpret_cast<std::uint16_t const*>(bytes_of(x) + Tile::offset(k + i, col))};
   };
   TK_UNROLL
   for (int i = 0; i < Run; i += 2) y.of[i / 4].w[i / 2 % 2] = at(i) | at(i + 1) << 16;
@@ -98,8 +99,8 @@ TK_DEVICE void add_block(float* d, bool keep, gcn::four left, gcn::four right) {
 
 // The columns from `first` on: two blocks, interleaved.
 template <class T, class Map, bool Trans, int Run, class B>
-TK_DEVICE void add_pair(float* d, bool keep, k_run<Run> const (&left)[Map::slots], B const& b, int k,
-                        int first) {
+TK_DEVICE void add_pair(float* d, bool keep, k_run<Run> const (&left)[Map::slots], B const& b,
+                        int k, int first) {
   constexpr int L = Map::L, count = L * L / 64;
   k_run<Run> right[2];
   int const col = first + right_column<Map, 2>(worker_lane());
@@ -110,13 +111,11 @@ TK_DEVICE void add_pair(float* d, bool keep, k_run<Run> const (&left)[Map::slots
     read_across(b, k, col, right[0], right[1]);
   }
   TK_UNROLL
-  for (int h = 0; h < Run / 4; ++h)
-    TK_UNROLL
-    for (int s = 0; s < Map::slots; ++s)
-      TK_UNROLL
-      for (int odd = 0; odd < 2; ++odd)
-        add_block<T, L, 2, count>(d + s * Map::per_slot + first / Map::G + odd, keep || h > 0,
-                                  left[s].of[h], right[odd].of[h]);
+  for (int h = 0; h < Run / 4; ++h) TK_UNROLL
+  for (int s = 0; s < Map::slots; ++s) TK_UNROLL
+  for (int odd = 0; odd < 2; ++odd)
+    add_block<T, L, 2, count>(d + s * Map::per_slot + first / Map::G + odd, keep || h > 0,
+                              left[s].of[h], right[odd].of[h]);
 }
 // One block; where only half of one is left, the other half repeats it and is dropped.
 template <class T, class Map, bool Trans, int Run, int Cols, class B>
@@ -128,11 +127,10 @@ TK_DEVICE void add_single(float* d, bool keep, k_run<Run> const (&left)[Map::slo
   if constexpr (Trans) right = read_along<Run>(b, col, k);
   else right = read_across<Run>(b, k, col);
   TK_UNROLL
-  for (int h = 0; h < Run / 4; ++h)
-    TK_UNROLL
-    for (int s = 0; s < Map::slots; ++s)
-      add_block<T, L, 1, count>(d + s * Map::per_slot + first / Map::G, keep || h > 0,
-                                left[s].of[h], right.of[h]);
+  for (int h = 0; h < Run / 4; ++h) TK_UNROLL
+  for (int s = 0; s < Map::slots; ++s)
+    add_block<T, L, 1, count>(d + s * Map::per_slot + first / Map::G, keep || h > 0, left[s].of[h],
+                              right.of[h]);
 }
 
 template <bool Keep, class T, int K, bool TransA, bool TransB, int R, int N, class A, class B>
@@ -149,8 +147,7 @@ TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
     read_left<map, TransA>(left, a, step, k);
     TK_UNROLL
     for (int n = 0; n < pairs; n += 2 * L) add_pair<T, map, TransB>(d.e, keep, left, b, k, n);
-    if constexpr (N - pairs >= L)
-      add_single<T, map, TransB, Run, L>(d.e, keep, left, b, k, pairs);
+    if constexpr (N - pairs >= L) add_single<T, map, TransB, Run, L>(d.e, keep, left, b, k, pairs);
     if constexpr ((N - pairs) % L != 0)
       add_single<T, map, TransB, Run, 16>(d.e, keep, left, b, k, N - 16);
   }

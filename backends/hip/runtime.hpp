@@ -89,7 +89,8 @@ inline void require_chip() {
   auto const p = properties();
   std::string_view const name = p.gcnArchName;
   if (name.substr(0, name.find(':')) != "gfx942")
-    throw error(status::wrong_chip, "the library was built for gfx942; the device is " + std::string(name));
+    throw error(status::wrong_chip,
+                "the library was built for gfx942; the device is " + std::string(name));
 }
 inline int multiprocessors() {
   int x = 0;
@@ -108,7 +109,8 @@ template <class... Args>
 void launch(void (*kernel)(Args...), launch_shape const& how,
             std::type_identity_t<Args> const&... args) {
   void* arguments[] = {const_cast<std::remove_const_t<Args>*>(&args)...};
-  check(hipLaunchKernel(reinterpret_cast<void const*>(kernel), dim3(static_cast<unsigned>(how.blocks)),
+  check(hipLaunchKernel(reinterpret_cast<void const*>(kernel),
+                        dim3(static_cast<unsigned>(how.blocks)),
                         dim3(static_cast<unsigned>(how.threads)), arguments, 0,
                         static_cast<hipStream_t>(how.stream)),
         "launch");

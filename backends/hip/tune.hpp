@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tile sizes by op, chosen to fit 64 KB of LDS with one block on a compute unit; not measured on a card.
+// Tile sizes by op, chosen to fit 64 KB of LDS with one block on a compute unit; not measured on a
+// card.
 #pragma once
 #include "backends/hip/arch.hpp"
 

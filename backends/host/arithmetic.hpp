@@ -25,11 +25,12 @@ TK_DEVICE float multiply_add(float a, float b, float c) {
 #endif
 }
 
-// 2^x = 2^(n-1) (2 2^f), n = round(x); 2 2^f = 2 + f p(f) on [-1/2, 1/2], p interpolated at Chebyshev's
-// points (relative error 5e-9). Far outside the range f is rounding error and made 0; n + 126, the
-// exponent's bits, is held between those of 0 and infinity.
+// 2^x = 2^(n-1) (2 2^f), n = round(x); 2 2^f = 2 + f p(f) on [-1/2, 1/2], p interpolated at
+// Chebyshev's points (relative error 5e-9). Far outside the range f is rounding error and made 0; n
+// + 126, the exponent's bits, is held between those of 0 and infinity.
 TK_DEVICE float exp2(float x) {
-  constexpr float round = 12582912.f + 126.f;  // 1.5 * 2^23: adding it leaves n + 126 in the low bits
+  constexpr float round =
+      12582912.f + 126.f;  // 1.5 * 2^23: adding it leaves n + 126 in the low bits
   constexpr std::int32_t zero = 0x4b400000, infinite = zero + 255;
   float const shifted = x + round, rest = x - (shifted - round);
   std::uint32_t const keep = static_cast<std::uint32_t>(__builtin_fabsf(x) > 150.f) - 1u;

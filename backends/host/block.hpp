@@ -52,9 +52,14 @@ void run_worker(block_memory<Op>& m, meeting_places<Op>& places, typename Op::ar
   ring in(mine.stages, fill_stage);
   ring own(mine.own, fill_own);
   ring common(mine.common, fill_common);
-  context<Op, decltype(in), decltype(own), decltype(common)> c{
-      {id}, in, own, common, m.scratch, m.scratch[id], {places.turn, id},
-      meeting<Op::workers>(places.all)};
+  context<Op, decltype(in), decltype(own), decltype(common)> c{{id},
+                                                               in,
+                                                               own,
+                                                               common,
+                                                               m.scratch,
+                                                               m.scratch[id],
+                                                               {places.turn, id},
+                                                               meeting<Op::workers>(places.all)};
   Op::compute(c, a, t);
 }
 

@@ -102,7 +102,8 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
 
 // ---- registers and shared memory
 // Elements [first, first + count) of row `row` of x, rounded to T; count is even.
-template <class T, class X> TK_DEVICE void round_row(T* dst, X const& x, int row, int first, int count) {
+template <class T, class X>
+TK_DEVICE void round_row(T* dst, X const& x, int row, int first, int count) {
   for (int c = 0; c < count; c += 2) {
     int const pair = (row * X::cols + first + c) / 2;
     if constexpr (sizeof(T) == 2) {

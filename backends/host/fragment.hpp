@@ -21,8 +21,8 @@ template <int R, int C> struct fragment_map {
   template <int V> static constexpr int part(int i, int part) {
     return i / V * C + part * V + i % V;
   }
-  // body(i, slot, share): sixteen neighbours belong to sixteen shares of a reduction. Elements go in
-  // pairs, so that i is known to be even or odd.
+  // body(i, slot, share): sixteen neighbours belong to sixteen shares of a reduction. Elements go
+  // in pairs, so that i is known to be even or odd.
   template <class Body> static TK_DEVICE void for_each(Body body) {
     for (int slot = 0; slot < R; ++slot)
       for (int first = 0; first < C / 2; first += 8)

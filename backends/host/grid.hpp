@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The grid in parallel, through Kokkos. If the program has not initialised Kokkos itself, a thread of
-// this library's own does so at the first launch and starts all parallel work from then on, because
-// Kokkos lets only the thread that initialised it use all of its threads. Launches take turns.
+// The grid in parallel, through Kokkos. If the program has not initialised Kokkos itself, a thread
+// of this library's own does so at the first launch and starts all parallel work from then on,
+// because Kokkos lets only the thread that initialised it use all of its threads. Launches take
+// turns.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -81,9 +82,7 @@ class grid {
       try {
         if (!Kokkos::is_initialized()) initialise();
         work_();
-      } catch (...) {
-        failure_ = std::current_exception();
-      }
+      } catch (...) { failure_ = std::current_exception(); }
       work_ = nullptr;
       changed_.notify_all();
     }

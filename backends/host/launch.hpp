@@ -7,9 +7,7 @@
 
 namespace tk::be {
 
-template <int R, int C, class T> source<T, R, C> read_from(tensor<T const> const& x) {
-  return {x};
-}
+template <int R, int C, class T> source<T, R, C> read_from(tensor<T const> const& x) { return {x}; }
 template <int R, int C, class T> sink<T, R, C> write_to(tensor<T> const& x) { return {x}; }
 
 template <class Op> void launch(typename Op::args const& a, void*) {

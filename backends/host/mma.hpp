@@ -2,8 +2,8 @@
 // Products, finished when they return. Both operands are widened to fp32 panels, once per product:
 //   left   [m][k] or [k][m], as it lies
 //   right  strips of `strip` columns, each [k][strip] (transposed on the way where b is [n, k])
-// and a block of block_rows x strip sums stays in SIMD registers while k runs. Each element is one sum
-// over k, upward, whatever the tiles' sizes are.
+// and a block of block_rows x strip sums stays in SIMD registers while k runs. Each element is one
+// sum over k, upward, whatever the tiles' sizes are.
 #pragma once
 #include <memory>
 #include <new>
@@ -35,8 +35,8 @@ template <int N, class T> TK_DEVICE void widen_row(float* dst, T const* src) {
   for (int i = 0; i < N; ++i) dst[i] = be::widen(src[i]);
 }
 
-// ---- left operand: dst[row * (C + left_gap) + col]. The gap keeps the rows of a block apart in the
-// cache.
+// ---- left operand: dst[row * (C + left_gap) + col]. The gap keeps the rows of a block apart in
+// the cache.
 inline constexpr int left_gap = 16;
 template <class T, int R, int C> void widen_left(float* dst, shared_tile<T, R, C> const& x) {
   using tile = shared_tile<T, R, C>;
@@ -52,8 +52,8 @@ template <class T, int R, int C> void widen_left(float* dst, reg_tile<T, R, C> c
   }
 }
 
-// ---- right operand: element (k, n) of strip s is dst[s * strip * K + k * width + n], where the last
-// strip may be narrower.
+// ---- right operand: element (k, n) of strip s is dst[s * strip * K + k * width + n], where the
+// last strip may be narrower.
 template <int N> constexpr int strip_width(int s) {
   return N - s * strip < strip ? N - s * strip : strip;
 }
@@ -67,8 +67,8 @@ template <class T, int K, int N> void widen_right(float* dst, shared_tile<T, K, 
         widen_row<piece>(dst + s * strip * K + k * strip_width<N>(s) + n % strip, x.at(k, p) + c);
       }
 }
-// simd_lanes rows are widened before they are transposed: a vector that was just stored in halves is
-// slow to load.
+// simd_lanes rows are widened before they are transposed: a vector that was just stored in halves
+// is slow to load.
 template <class T, int N, int K>
 void widen_right_transposed(float* dst, shared_tile<T, N, K> const& x) {
   using tile = shared_tile<T, N, K>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The CPU in the words of a device runtime: its memory is the program's own, a launch is over when it
-// returns, and an event is a point in time.
+// The CPU in the words of a device runtime: its memory is the program's own, a launch is over when
+// it returns, and an event is a point in time.
 #pragma once
 #include <unistd.h>
 
@@ -81,7 +81,8 @@ inline device_info device() {
 #if defined(_SC_LEVEL2_CACHE_SIZE)
   l2 = system_value(_SC_LEVEL2_CACHE_SIZE) * static_cast<std::size_t>(multiprocessors());
 #endif
-  return {cpu_name(), multiprocessors(), system_value(_SC_PHYS_PAGES) * system_value(_SC_PAGESIZE), l2};
+  return {cpu_name(), multiprocessors(), system_value(_SC_PHYS_PAGES) * system_value(_SC_PAGESIZE),
+          l2};
 }
 
 }  // namespace tk::be::rt

@@ -29,8 +29,8 @@ TK_DEVICE simd load_simd(float const* p) {
 }
 TK_DEVICE void store_simd(float* p, simd x) { std::memcpy(p, &x, sizeof x); }
 
-// One step of a transpose: of two rows, exchanges the second half of each 2 Step lanes of a with the
-// first half of those of b.
+// One step of a transpose: of two rows, exchanges the second half of each 2 Step lanes of a with
+// the first half of those of b.
 template <int Step, int... I>
 TK_DEVICE void exchange(simd& a, simd& b, std::integer_sequence<int, I...>) {
   simd const x = __builtin_shufflevector(a, b, (I & Step ? I - Step + simd_lanes : I)...);

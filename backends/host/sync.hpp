@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rings, and the meeting places of workers. A slot is filled, by its reader's own thread, when it is
-// taken; slots follow one another in a circle, so that several may be held. Every worker has slots of
-// its own.
+// Rings, and the meeting places of workers. A slot is filled, by its reader's own thread, when it
+// is taken; slots follow one another in a circle, so that several may be held. Every worker has
+// slots of its own.
 #pragma once
 #include <atomic>
 #include <barrier>

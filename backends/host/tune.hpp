@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tile sizes by op, measured on a Xeon of the fourth generation (AVX-512, 48 KB L1, 2 MB L2 per core).
+// Tile sizes by op, measured on a Xeon of the fourth generation (AVX-512, 48 KB L1, 2 MB L2 per
+// core).
 #pragma once
 #include "backends/host/arch.hpp"
 

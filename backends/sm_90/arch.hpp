@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Qualifiers, capabilities and sizes. A worker is a warpgroup: four warps that issue wgmma together, 64 rows at a
-// time. A block of w workers has w + 1 warpgroups; the first one moves data and gives registers up.
+// Qualifiers, capabilities and sizes. A worker is a warpgroup: four warps that issue wgmma
+// together, 64 rows at a time. A block of w workers has w + 1 warpgroups; the first one moves data
+// and gives registers up.
 #pragma once
 #include <cstdint>
 
@@ -20,7 +21,7 @@ namespace tk::be {
 
 inline constexpr int warp_lanes = 32, worker_warps = 4, worker_lanes = 128, worker_rows = 64;
 inline constexpr bool has_async_products = true;
-inline constexpr int max_cluster = 8;  // blocks (CUDA C++ Programming Guide, 5.2.1)
+inline constexpr int max_cluster = 8;          // blocks (CUDA C++ Programming Guide, 5.2.1)
 inline constexpr int smem_bytes = 227 * 1024;  // of one block (CUDA C++ Programming Guide, 9.0)
 
 // Registers per lane of the moving warpgroup and of each worker; together at most 65536 / 128.

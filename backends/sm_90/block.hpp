@@ -66,7 +66,8 @@ TK_DEVICE void for_each_ticket(block_memory<Op>& m, typename Op::args const& a, 
   ring<int, 2, 1> in(m.tickets, m.ticket_barriers, lane);
   int const tasks = Op::tasks(a);
   for (;;) {
-    // Known to be the same in all lanes: loops that depend on it stay uniform, and so do descriptors.
+    // Known to be the same in all lanes: loops that depend on it stay uniform, and so do
+    // descriptors.
     int const i = ptx::broadcast(in.take());
     in.release_by_lane();
     if (i >= tasks) return;
@@ -111,9 +112,8 @@ TK_DEVICE void move(block_memory<Op>& m, typename Op::args const& a, int warp, i
     if constexpr (has_common<Op>) {
       feed<typename memory::common, 1> out(m.commons, m.common_barriers, rank, lane);
       for_each_ticket<Op>(m, a, lane, [&](int i) {
-        out.put([&](auto& s, arrival done) {
-          Op::load_common(s, a, Op::task_at(a, i, rank), done);
-        });
+        out.put(
+            [&](auto& s, arrival done) { Op::load_common(s, a, Op::task_at(a, i, rank), done); });
       });
     }
   } else if (mover < memory::movers) {
@@ -132,8 +132,7 @@ template <class Op> inline constexpr int block_threads = worker_lanes * (Op::wor
 // Tiles begin at multiples of 1024 bytes; dynamic shared memory may begin anywhere.
 template <class Op> inline constexpr int block_smem_bytes = sizeof(block_memory<Op>) + 1024;
 
-template <class Op>
-TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename Op::args const a) {
+template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename Op::args const a) {
   auto const raw = reinterpret_cast<std::uintptr_t>(ptx::dynamic_smem());
   auto& m = *reinterpret_cast<block_memory<Op>*>((raw + 1023) & ~std::uintptr_t{1023});
   if (ptx::thread() == 0) m.init();
@@ -151,8 +150,7 @@ TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename Op::args const a) {
     worker const w{group - 1};
     context<Op> c(m, w);
     c.turn.start();
-    for_each_ticket<Op>(m, a, w.lane(),
-                        [&](int i) { Op::compute(c, a, Op::task_at(a, i, rank)); });
+    for_each_ticket<Op>(m, a, w.lane(), [&](int i) { Op::compute(c, a, Op::task_at(a, i, rank)); });
     if (w.leader()) ptx::tma_store_done();
   }
   if constexpr (Op::cluster > 1) ptx::cluster_sync();

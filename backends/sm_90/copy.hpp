@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Shared tiles and their movement. A shared_tile<T, R, C> lies in panels, one after another; a panel
-// is R rows of 128 bytes (64 or 32 where C is too narrow), swizzled as TMA writes and wgmma reads
-// them (core/layout.hpp). A source or sink carries the TMA map whose box is one panel, and the
-// pointer and strides, which plain copies use where TMA's alignment rules don't hold.
-// The moving warp calls loads with all its lanes; one of them issues TMA.
+// Shared tiles and their movement. A shared_tile<T, R, C> lies in panels, one after another; a
+// panel is R rows of 128 bytes (64 or 32 where C is too narrow), swizzled as TMA writes and wgmma
+// reads them (core/layout.hpp). A source or sink carries the TMA map whose box is one panel, and
+// the pointer and strides, which plain copies use where TMA's alignment rules don't hold. The
+// moving warp calls loads with all its lanes; one of them issues TMA.
 #pragma once
 #include "backends/sm_90/fragment.hpp"
 #include "core/move.hpp"
@@ -86,16 +86,16 @@ TK_DEVICE void load_plain(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> 
   constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk;
   for (int n = done.lane; n < R * chunks; n += warp_lanes) {
     int const row = n / chunks, col = n % chunks * per_chunk;
-    *reinterpret_cast<chunk16*>(bytes_of(dst) + tile::offset(row, col)) = read_chunk(
-        src.of.x, src.of.granule, src.row + row, src.col + col, src.i, src.j);
+    *reinterpret_cast<chunk16*>(bytes_of(dst) + tile::offset(row, col)) =
+        read_chunk(src.of.x, src.of.granule, src.row + row, src.col + col, src.i, src.j);
   }
   ptx::proxy_fence();
   ptx::warp_sync();
 }
 
-template <class T, int R, int C> TK_DEVICE void load_async(shared_tile<T, R, C>& dst,
-                                                           window_of<source<T, R, C>> const& src,
-                                                           arrival done) {
+template <class T, int R, int C>
+TK_DEVICE void load_async(shared_tile<T, R, C>& dst, window_of<source<T, R, C>> const& src,
+                          arrival done) {
   using tile = shared_tile<T, R, C>;
   if (!src.of.tma) return load_plain(dst, src, done);
   if (done.lane != 0) return;
@@ -149,36 +149,38 @@ TK_DEVICE std::uint32_t matrix_at(shared_tile<T, R, C> const& x, int block, int 
   int const lane = worker_lane(), row = 64 * block + 16 * (lane >> 5) + (lane & 15);
   constexpr int steps = tile::swizzle::row_bytes / 32;
   int const chunk = tile::swizzle::chunk(row, 2 * (k % steps) + (lane >> 4 & 1));
-  return ptx::smem(&x) + k / steps * tile::panel_bytes + row * tile::swizzle::row_bytes + chunk * 16;
+  return ptx::smem(&x) + k / steps * tile::panel_bytes + row * tile::swizzle::row_bytes +
+         chunk * 16;
 }
-template <class T, int R, int C, class X> TK_DEVICE void put_shared(shared_tile<T, R, C>& dst, X const& x) {
+template <class T, int R, int C, class X>
+TK_DEVICE void put_shared(shared_tile<T, R, C>& dst, X const& x) {
   using map = fragment_map<R, C>;
   static_assert(X::rows == R && X::cols == C, "a tile is stored to a shared tile of its own shape");
   TK_UNROLL
-  for (int block = 0; block < R / 64; ++block)
-    TK_UNROLL
-    for (int k = 0; k < C / 16; ++k) {
-      int const i = block * (C / 2) + k * 8;
-      if constexpr (sizeof(T) == 2) {
-        ptx::stmatrix(matrix_at(dst, block, k), x.word(i / 2, map::slot(i)),
-                      x.word(i / 2 + 1, map::slot(i + 2)), x.word(i / 2 + 2, map::slot(i + 4)),
-                      x.word(i / 2 + 3, map::slot(i + 6)));
-      } else {
-        struct alignas(8) two {
-          float x, y;
-        };
-        TK_UNROLL
-        for (int e = i; e < i + 8; e += 2) {
-          int const row = map::lane_row(worker_lane()) + map::row(map::slot(e));
-          int const col = map::lane_col(worker_lane()) + map::col(e);
-          *reinterpret_cast<two*>(bytes_of(dst) + shared_tile<T, R, C>::offset(row, col)) = {
-              x.value(e, map::slot(e)), x.value(e + 1, map::slot(e + 1))};
-        }
+  for (int block = 0; block < R / 64; ++block) TK_UNROLL
+  for (int k = 0; k < C / 16; ++k) {
+    int const i = block * (C / 2) + k * 8;
+    if constexpr (sizeof(T) == 2) {
+      ptx::stmatrix(matrix_at(dst, block, k), x.word(i / 2, map::slot(i)),
+                    x.word(i / 2 + 1, map::slot(i + 2)), x.word(i / 2 + 2, map::slot(i + 4)),
+                    x.word(i / 2 + 3, map::slot(i + 6)));
+    } else {
+      struct alignas(8) two {
+        float x, y;
+      };
+      TK_UNROLL
+      for (int e = i; e < i + 8; e += 2) {
+        int const row = map::lane_row(worker_lane()) + map::row(map::slot(e));
+        int const col = map::lane_col(worker_lane()) + map::col(e);
+        *reinterpret_cast<two*>(bytes_of(dst) + shared_tile<T, R, C>::offset(row, col)) = {
+            x.value(e, map::slot(e)), x.value(e + 1, map::slot(e + 1))};
       }
     }
+  }
 }
 // Products and TMA may read the tile once a barrier of the worker has followed.
-template <class T, int R, int C, class X> TK_DEVICE void store(shared_tile<T, R, C>& dst, X const& x) {
+template <class T, int R, int C, class X>
+TK_DEVICE void store(shared_tile<T, R, C>& dst, X const& x) {
   put_shared(dst, x);
   ptx::proxy_fence();
 }
@@ -186,22 +188,21 @@ template <class T, int R, int C>
 TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_tile<T, R, C> const& src) {
   using map = fragment_map<R, C>;
   TK_UNROLL
-  for (int block = 0; block < R / 64; ++block)
-    TK_UNROLL
-    for (int k = 0; k < C / 16; ++k) {
-      int const i = block * (C / 2) + k * 8;
-      if constexpr (sizeof(T) == 2) {
-        auto* const e = dst.e + i / 2;
-        ptx::ldmatrix(matrix_at(src, block, k), e[0], e[1], e[2], e[3]);
-      } else {
-        TK_UNROLL
-        for (int n = i; n < i + 8; ++n)
-          dst.e[n] = *reinterpret_cast<float const*>(
-              reinterpret_cast<char const*>(&src) +
-              shared_tile<T, R, C>::offset(map::lane_row(worker_lane()) + map::row(map::slot(n)),
-                                           map::lane_col(worker_lane()) + map::col(n)));
-      }
+  for (int block = 0; block < R / 64; ++block) TK_UNROLL
+  for (int k = 0; k < C / 16; ++k) {
+    int const i = block * (C / 2) + k * 8;
+    if constexpr (sizeof(T) == 2) {
+      auto* const e = dst.e + i / 2;
+      ptx::ldmatrix(matrix_at(src, block, k), e[0], e[1], e[2], e[3]);
+    } else {
+      TK_UNROLL
+      for (int n = i; n < i + 8; ++n)
+        dst.e[n] = *reinterpret_cast<float const*>(
+            reinterpret_cast<char const*>(&src) +
+            shared_tile<T, R, C>::offset(map::lane_row(worker_lane()) + map::row(map::slot(n)),
+                                         map::lane_col(worker_lane()) + map::col(n)));
     }
+  }
 }
 template <class T, int N> TK_DEVICE row_of<T, N> row(shared_vec<T, N> const& x) {
   return {x.data, N};
@@ -212,8 +213,8 @@ template <class T, int R, int V, class X>
 TK_DEVICE void store(window_of<sink<T, R, V>> const& dst, X const& x) {
   store_direct(dst.of.x, dst.row, dst.col, dst.i, dst.j, x, dst.of.granule);
 }
-// Through shared memory: the part-th of a series of stores that go through the tiles of `via` in turn,
-// so that one is written while another leaves. Returns before the tile has left.
+// Through shared memory: the part-th of a series of stores that go through the tiles of `via` in
+// turn, so that one is written while another leaves. Returns before the tile has left.
 template <class T, int R, int C, int Tiles, class X>
 TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X const& x,
                            shared_tile<T, R, C> (&via)[Tiles], int part = 0) {

@@ -2,8 +2,9 @@
 // What core/ needs to know of this backend: the register layout and scalar arithmetic.
 // A fragment is the accumulator of wgmma.m64nNk16:
 //   (lane L, element i) -> (row 16 w + g + 8 ((i >> 1) & 1), col 8 (i >> 2) + 2 t + (i & 1))
-// with L of 128, w = L >> 5, g = (L & 31) >> 2, t = L & 3; R / 64 such blocks lie one after another.
-// Pairs (i, i + 1) packed to 16 bits are, in the same order, the A operand of the next wgmma.
+// with L of 128, w = L >> 5, g = (L & 31) >> 2, t = L & 3; R / 64 such blocks lie one after
+// another. Pairs (i, i + 1) packed to 16 bits are, in the same order, the A operand of the next
+// wgmma.
 #pragma once
 #include "backends/backend.hpp"
 

@@ -14,9 +14,7 @@ template <int R, int C, class T> bool panel_map(rt::tensor_map& map, tensor<T> c
   using element = std::remove_const_t<T>;
   using tile = shared_tile<element, R, C>;
   if (x.rows <= 0 || x.cols <= 0 || x.n0 <= 0 || x.n1 <= 0) return false;
-  auto const bytes = [](std::int64_t n) {
-    return static_cast<std::uint64_t>(n) * sizeof(element);
-  };
+  auto const bytes = [](std::int64_t n) { return static_cast<std::uint64_t>(n) * sizeof(element); };
   std::uint64_t const strides[] = {x.rows > 1 ? bytes(x.row_stride) : 16,
                                    x.n0 > 1 ? bytes(x.stride0) : 16,
                                    x.n1 > 1 ? bytes(x.stride1) : 16};
@@ -54,13 +52,15 @@ template <int R, int C, class T> sink<T, R, C> write_to(tensor<T> const& x) {
 }
 
 template <class Op> void launch(typename Op::args const& a, void* stream) {
-  static_assert(block_smem_bytes<Op> <= smem_bytes, "the op's tiles exceed a block's shared memory");
+  static_assert(block_smem_bytes<Op> <= smem_bytes,
+                "the op's tiles exceed a block's shared memory");
   int const tasks = Op::tasks(a);
   if (tasks == 0) return;
   rt::require_chip();
   int const teams = std::min(tasks, rt::multiprocessors() / Op::cluster);
   rt::launch(run_block<Op>,
-             {teams * Op::cluster, block_threads<Op>, Op::cluster, block_smem_bytes<Op>, stream}, a);
+             {teams * Op::cluster, block_threads<Op>, Op::cluster, block_smem_bytes<Op>, stream},
+             a);
 }
 
 }  // namespace tk::be

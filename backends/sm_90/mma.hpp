@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Products. mm_* writes dst, mma_* adds to it; A is [m, k] (at: [k, m]), B is [k, n] (bt: [n, k]).
-// A product is issued and returns at once; it reads its operands and writes its tile until wait<n>() says that
-// at most n later products are still running. wait<n>(x, ...) also hands the tiles x back to
-// ordinary code: an element may be read or written only after a wait that names its tile. A 16-bit
-// register tile is an operand of a product until a wait as well; do not assign to it before.
+// A product is issued and returns at once; it reads its operands and writes its tile until
+// wait<n>() says that at most n later products are still running. wait<n>(x, ...) also hands the
+// tiles x back to ordinary code: an element may be read or written only after a wait that names its
+// tile. A 16-bit register tile is an operand of a product until a wait as well; do not assign to it
+// before.
 #pragma once
 #include "backends/sm_90/copy.hpp"
 
@@ -15,8 +16,11 @@ namespace be {
 // In a cluster the upper bits of a shared address name the block and must go.
 template <class Tile> struct descriptor {
   static constexpr int row_bytes = Tile::swizzle::row_bytes, panel = Tile::panel_bytes / 16;
-  static constexpr std::uint32_t high =
-      (row_bytes == 128 ? 1u : row_bytes == 64 ? 2u : 3u) << 30 | 8 * row_bytes / 16;
+  static constexpr std::uint32_t high = (row_bytes == 128  ? 1u
+                                         : row_bytes == 64 ? 2u
+                                                           : 3u)
+                                            << 30 |
+                                        8 * row_bytes / 16;
   static TK_DEVICE std::uint32_t low(Tile const& x, std::uint32_t leading) {
     return leading << 16 | (ptx::smem(&x) & 0x3ffff) >> 4;
   }
@@ -26,13 +30,16 @@ template <class Tile> struct along_columns : descriptor<Tile> {
   static constexpr int transposed = 0, steps = along_columns::row_bytes / 32;
   static TK_DEVICE std::uint32_t start(Tile const& x) { return along_columns::low(x, 1); }
   static TK_BOTH constexpr int at(int block, int k) {
-    return block * 64 * along_columns::row_bytes / 16 + k / steps * along_columns::panel + k % steps * 2;
+    return block * 64 * along_columns::row_bytes / 16 + k / steps * along_columns::panel +
+           k % steps * 2;
   }
 };
 // k along the rows: a k step of 16 is 16 rows; mn blocks of 64 columns, panels the leading offset.
 template <class Tile> struct along_rows : descriptor<Tile> {
   static constexpr int transposed = 1;
-  static TK_DEVICE std::uint32_t start(Tile const& x) { return along_rows::low(x, along_rows::panel); }
+  static TK_DEVICE std::uint32_t start(Tile const& x) {
+    return along_rows::low(x, along_rows::panel);
+  }
   static TK_BOTH constexpr int at(int block, int k) {
     return block * 64 / Tile::panel_cols * along_rows::panel + k * along_rows::row_bytes;
   }
@@ -48,18 +55,17 @@ TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
   ptx::wgmma_fence();
   std::uint32_t const right = WalkB::start(b);
   TK_UNROLL
-  for (int block = 0; block < R / 64; ++block)
-    TK_UNROLL
-    for (int k = 0; k < K / 16; ++k) {
-      using mma = ptx::wgmma<T, N>;
-      float* const out = d.e + block * (N / 2);
-      if constexpr (in_shared<A>)
-        mma::template ss<WalkA::transposed, WalkB::transposed, WalkA::high, WalkB::high>(
-            out, WalkA::start(a) + WalkA::at(block, k), right + WalkB::at(0, k), Keep || k > 0);
-      else
-        mma::template rs<WalkB::transposed, WalkB::high>(out, a.e + (block * (K / 16) + k) * 4,
-                                                         right + WalkB::at(0, k), Keep || k > 0);
-    }
+  for (int block = 0; block < R / 64; ++block) TK_UNROLL
+  for (int k = 0; k < K / 16; ++k) {
+    using mma = ptx::wgmma<T, N>;
+    float* const out = d.e + block * (N / 2);
+    if constexpr (in_shared<A>)
+      mma::template ss<WalkA::transposed, WalkB::transposed, WalkA::high, WalkB::high>(
+          out, WalkA::start(a) + WalkA::at(block, k), right + WalkB::at(0, k), Keep || k > 0);
+    else
+      mma::template rs<WalkB::transposed, WalkB::high>(out, a.e + (block * (K / 16) + k) * 4,
+                                                       right + WalkB::at(0, k), Keep || k > 0);
+  }
   ptx::wgmma_commit();
 }
 
@@ -93,7 +99,8 @@ TK_DEVICE void product_atb(reg_tile<float, R, N>& d, shared_tile<T, K, R> const&
 template <bool Keep, class T, int R, int N, int K>
 TK_DEVICE void product_atbt(reg_tile<float, R, N>& d, shared_tile<T, K, R> const& a,
                             shared_tile<T, N, K> const& b) {
-  product<Keep, K, along_rows<shared_tile<T, K, R>>, along_columns<shared_tile<T, N, K>>, T>(d, a, b);
+  product<Keep, K, along_rows<shared_tile<T, K, R>>, along_columns<shared_tile<T, N, K>>, T>(d, a,
+                                                                                             b);
 }
 
 template <class X> TK_DEVICE void hand_back(X& x) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The CUDA runtime as TK uses it: memory, events, device query, TMA maps, launches. Throws tk::error
-// with the runtime's own words. The emulator replaces this file as a whole.
+// The CUDA runtime as TK uses it: memory, events, device query, TMA maps, launches. Throws
+// tk::error with the runtime's own words. The emulator replaces this file as a whole.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -93,8 +93,9 @@ inline void require_chip() {
   int const major = attribute(cudaDevAttrComputeCapabilityMajor);
   int const minor = attribute(cudaDevAttrComputeCapabilityMinor);
   if (major != 9 || minor != 0)
-    throw error(status::wrong_chip, "the library was built for compute capability 9.0; the device has " +
-                                        std::to_string(major) + "." + std::to_string(minor));
+    throw error(status::wrong_chip,
+                "the library was built for compute capability 9.0; the device has " +
+                    std::to_string(major) + "." + std::to_string(minor));
 }
 inline int multiprocessors() { return attribute(cudaDevAttrMultiProcessorCount); }
 
@@ -145,8 +146,7 @@ struct launch_shape {
   void* stream;
 };
 template <class Args>
-void launch(void (*kernel)(Args), launch_shape const& how,
-            std::type_identity_t<Args> const& args) {
+void launch(void (*kernel)(Args), launch_shape const& how, std::type_identity_t<Args> const& args) {
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(how.smem_bytes)),
         "shared memory of a kernel");

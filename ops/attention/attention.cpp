@@ -21,9 +21,9 @@ void check_size(attention_forward_problem const& x) {
   constexpr std::int64_t longest = std::numeric_limits<int>::max() - 1024, smallest_tile = 16;
   for (auto const size : {x.q.n, x.k.n, x.q.n + x.k.n})
     if (size > longest)
-      throw error(status::unsupported, "tk_attention_forward: nq + nk = " +
-                                           std::to_string(x.q.n + x.k.n) + " is above the limit of " +
-                                           std::to_string(longest));
+      throw error(status::unsupported,
+                  "tk_attention_forward: nq + nk = " + std::to_string(x.q.n + x.k.n) +
+                      " is above the limit of " + std::to_string(longest));
   double const tiles = (static_cast<double>(x.q.n) / smallest_tile + 1) *
                        static_cast<double>(x.q.h) * static_cast<double>(x.q.b);
   if (tiles > std::numeric_limits<int>::max())
@@ -31,8 +31,7 @@ void check_size(attention_forward_problem const& x) {
                 "tk_attention_forward: q has more than 2^31 blocks of 16 rows and one head");
 }
 
-template <class T>
-void choose(attention_forward_problem const& x, void* workspace, void* stream) {
+template <class T> void choose(attention_forward_problem const& x, void* workspace, void* stream) {
   auto const d = std::max(x.q.d, x.v.d);
   if (d <= 64) attention_forward_run<T, 64>::launch(x, workspace, stream);
   else if (d <= 128) attention_forward_run<T, 128>::launch(x, workspace, stream);

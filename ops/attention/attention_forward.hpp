@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// attention forward: o = softmax(scale * q k^T + mask) v, and lse (natural log) for the backward pass.
-// Shapes    q[b, nq, hq, d], k[b, nk, hk, d], v[b, nk, hk, dv], o[b, nq, hq, dv], lse[b, hq, nq];
+// attention forward: o = softmax(scale * q k^T + mask) v, and lse (natural log) for the backward
+// pass. Shapes    q[b, nq, hq, d], k[b, nk, hk, d], v[b, nk, hk, dv], o[b, nq, hq, dv], lse[b, hq,
+// nq];
 //           hq % hk == 0; d and dv at most D; any nq, nk, also 0; any strides, d contiguous.
 // Numerics  scores, running max and sum in fp32, p rounded to T. A row that sees no key gives o = 0
 //           and lse = -inf.
@@ -60,7 +61,8 @@ template <class T, int D, mask_kind Mask> struct attention_forward {
     return {row, at.row % a.hq, at.row / a.hq, blocks, 2 * blocks};
   }
 
-  // In the order in which compute takes them: k0 v0 k1 v1 ..., or, ahead, k0 k1 v0 k2 v1 ... v(n-1).
+  // In the order in which compute takes them: k0 v0 k1 v1 ..., or, ahead, k0 k1 v0 k2 v1 ...
+  // v(n-1).
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
     bool value = step % 2 == 1;
     int block = step / 2;

@@ -41,9 +41,9 @@ template <class T, int D>
 void attention_forward_run<T, D>::launch(attention_forward_problem const& x, void* workspace,
                                          void* stream) {
   if (x.mask == mask_kind::causal)
-    launch_attention_forward<attention_forward<T, D, mask_kind::causal>, T, D>(x, workspace, stream);
-  else
-    launch_attention_forward<attention_forward<T, D, mask_kind::none>, T, D>(x, nullptr, stream);
+    launch_attention_forward<attention_forward<T, D, mask_kind::causal>, T, D>(x, workspace,
+                                                                               stream);
+  else launch_attention_forward<attention_forward<T, D, mask_kind::none>, T, D>(x, nullptr, stream);
 }
 
 }  // namespace tk

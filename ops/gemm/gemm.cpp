@@ -23,7 +23,8 @@ void check_size(gemm_problem const& x) {
       throw error(status::unsupported, "tk_gemm: a size of " + std::to_string(size) +
                                            " is above the limit of " + std::to_string(longest));
   double const tiles = (static_cast<double>(x.m) / smallest_tile + 1) *
-                       (static_cast<double>(x.n) / smallest_tile + 1) * static_cast<double>(x.batch);
+                       (static_cast<double>(x.n) / smallest_tile + 1) *
+                       static_cast<double>(x.batch);
   if (tiles > std::numeric_limits<int>::max())
     throw error(status::unsupported, "tk_gemm: d has more than 2^31 tiles of 64 x 64 elements");
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // d = activation(alpha op(a) op(b) + beta c + bias), op one of identity and transpose.
-// Shapes    a[m, k] or [k, m], b[k, n] or [n, k], c and d[m, n], any m, n, k, batched; a bias by rows
+// Shapes    a[m, k] or [k, m], b[k, n] or [n, k], c and d[m, n], any m, n, k, batched; a bias by
+// rows
 //           or columns; bf16 or fp16 in, 16 bits or fp32 out; any strides, columns contiguous.
-// Numerics  each element is one fp32 sum over k, upward in steps of K; the epilogue is fp32, and the
+// Numerics  each element is one fp32 sum over k, upward in steps of K; the epilogue is fp32, and
+// the
 //           result is rounded once. k = 0 gives activation(beta c + bias).
 // Order     repeatable bit for bit; tiles are taken `group` rows at a time for the L2 cache.
 #pragma once
@@ -19,8 +21,8 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
   static constexpr int workers = tune.workers, cluster = tune.cluster, stages = tune.stages,
                        own_slots = 1, M = tune.M, N = tune.N, K = tune.K,
                        group = tune.group / tune.cluster;
-  static constexpr int rows = workers * M;            // of one block; a cluster's lie one below another
-  static constexpr int V = 128 / int{sizeof(Out)};    // columns of d that leave at once
+  static constexpr int rows = workers * M;  // of one block; a cluster's lie one below another
+  static constexpr int V = 128 / int{sizeof(Out)};  // columns of d that leave at once
   using a_tile = std::conditional_t<TransposeA, shared_tile<T, K, M>, shared_tile<T, M, K>>;
   using b_tile = std::conditional_t<TransposeB, shared_tile<T, N, K>, shared_tile<T, K, N>>;
   using sums = reg_tile<float, M, N>;
@@ -80,8 +82,7 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
 
   // What happens to V columns of sums at (row, col) before they leave.
   using part = reg_tile<float, M, V>;
-  template <class Bias>
-  static TK_DEVICE void add_bias(part& x, args const& a, int row, int col) {
+  template <class Bias> static TK_DEVICE void add_bias(part& x, args const& a, int row, int col) {
     auto const bias = static_cast<Bias const*>(a.bias);
     if (a.bias_along == bias_kind::row) x = x + row_of<Bias, V>{bias + col, a.n - col};
     else x = x + load_col<M>(bias + row, a.m - row, 0.f);

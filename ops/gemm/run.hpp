@@ -14,8 +14,7 @@ template <class T> tensor<T> typed(matrix const& x) {
   return {static_cast<T*>(x.data), x.rows, x.cols, x.row_stride, x.batch, x.batch_stride};
 }
 
-template <class Op, class T, class Out>
-void launch_gemm(gemm_problem const& x, void* stream) {
+template <class Op, class T, class Out> void launch_gemm(gemm_problem const& x, void* stream) {
   typename Op::args a{};
   a.a = be::read_from<Op::a_tile::rows, Op::a_tile::cols>(typed<T const>(x.a));
   a.b = be::read_from<Op::b_tile::rows / Op::cluster, Op::b_tile::cols>(typed<T const>(x.b));

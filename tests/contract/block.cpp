@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The block template: slots arrive in order, once, and stay while they are held, whatever the number
-// of slots, workers, steps and tasks; own and common slots; a slot that is stored from before it is
-// released; the workers' meeting, turns and scratch; tasks in rounds and on demand.
+// The block template: slots arrive in order, once, and stay while they are held, whatever the
+// number of slots, workers, steps and tasks; own and common slots; a slot that is stored from
+// before it is released; the workers' meeting, turns and scratch; tasks in rounds and on demand.
 #include "tests/contract/support.hpp"
 
 #include "tests/core/shapes.hpp"
@@ -32,8 +32,7 @@ template <int Stages, int Workers, int Held> struct slots : simple_op {
     be::load_async(s.tile, window(a.tiles, 0, 0, t.index, step), done);
   }
   // Every slot is read when it comes, and again just before it is released, Held - 1 slots later.
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, M, N> sum = 0.f;
     reg_tile<bf16, M, N> x;
     stage* held[Held];
@@ -83,7 +82,8 @@ template <int Stages, int Workers, int Held> void check_slots() {
           expected_seen[at(mark)] = v[at(n * 16 + shift + step % 16)];
           expected_again[at(mark)] = v[at(n * 16 + shift + (step + 1) % 16)];
           for (int i = 0; i < size; ++i)
-            expected_sums[at((task * Workers + w) * size + i)] += 3 * tk::widen(tiles[at(n * size + i)]);
+            expected_sums[at((task * Workers + w) * size + i)] +=
+                3 * tk::widen(tiles[at(n * size + i)]);
         }
     check_same(seen.read(), expected_seen);
     check_same(again.read(), expected_again);
@@ -157,8 +157,7 @@ template <int Workers, int Own_slots, bool Common> struct parts_of_block : simpl
     }
     return sum;
   }
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     float const own_value = k.own.take().v.data[1];
     float all_value = 0;
     if constexpr (Common) all_value = k.common.take().v.data[2];
@@ -182,7 +181,8 @@ template <int Workers, int Own_slots, bool Common> struct parts_of_block : simpl
   }
 };
 
-template <int Workers, int Own_slots, bool Common> void check_parts_of_block(int tasks, bool demand) {
+template <int Workers, int Own_slots, bool Common>
+void check_parts_of_block(int tasks, bool demand) {
   using op = parts_of_block<Workers, Own_slots, Common>;
   auto const v = wholes(at(tasks * op::vectors * 16), 5, 50);
   device_array<float> const dv(v), out(untouched<float>(at(tasks * Workers * 4)));
@@ -234,8 +234,7 @@ template <int Slots, bool Aligned> struct stored_from : simple_op {
   static TK_DEVICE void load_own(own& s, args const& a, task const& t, int w, be::arrival done) {
     be::load_async(s.x, window(a.from, w * M, 0, t.index), done);
   }
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     auto& s = k.own.take().x;
     reg_tile<fp16, M, C> x;
     be::load(x, s);

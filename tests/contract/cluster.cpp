@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Blocks of a cluster walk their tasks together: each has its own rank, tile and steps in order, and
-// a tile that all want is fetched in shares. A chip without clusters has one block in each.
+// Blocks of a cluster walk their tasks together: each has its own rank, tile and steps in order,
+// and a tile that all want is fetched in shares. A chip without clusters has one block in each.
 #include "tests/contract/support.hpp"
 
 namespace tk::test {
@@ -27,8 +27,7 @@ template <class T, int Cluster, int C> struct shared_between : simple_op {
     for (int w = 0; w < 2; ++w)
       be::load_async(s.mine[w], window(a.mine, (t.rank * 2 + w) * M, 0, t.index, step), done);
   }
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, M, R> product = 0.f;
     reg_tile<float, M, C> sum = 0.f;
     reg_tile<T, M, C> x;
@@ -58,7 +57,8 @@ template <class T, int Cluster, int C> void check_cluster(bool aligned) {
   device_array<float> const products(untouched<float>(tasks * rows * R)),
       tiles(untouched<float>(tasks * rows * C));
   auto const view = [&](T* p, int height) {
-    return tensor<T const>{p, height, C, pitch, tasks, steps * height * pitch, steps, height * pitch};
+    return tensor<T const>{p,     height,        C, pitch, tasks, steps * height * pitch,
+                           steps, height * pitch};
   };
   run<op>({tasks, be::read_from<R / Cluster, C>(view(dall.data(), R)),
            be::read_from<M, C>(view(dmine.data(), rows)), products.data(), tiles.data(), nullptr});

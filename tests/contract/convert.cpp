@@ -19,8 +19,7 @@ template <class T> struct round_trip : simple_op {
     T *packed, *stored;
     int* ran;
   };
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, R, C> x = -0.f;  // -0 + x is x, also where x is -0
     tensor<T const> const from{a.patterns, R, C, C, 1 << 20, at_once, 1, 0};
     add_scaled(x, 1.f, from, 1, 0, 0, t.index, 0);
@@ -40,8 +39,7 @@ TEST_CASE_TEMPLATE("every pattern widens to its value and packs to itself", T, b
   for (int i = 0; i < 65536; ++i) patterns[at(i)] = T{static_cast<std::uint16_t>(i)};
   device_array<T> const from(patterns), packed(65536), stored(65536);
   device_array<float> const widened(untouched<float>(65536));
-  run<round_trip<T>>(
-      {tasks, from.data(), widened.data(), packed.data(), stored.data(), nullptr});
+  run<round_trip<T>>({tasks, from.data(), widened.data(), packed.data(), stored.data(), nullptr});
   std::vector<float> expected(65536);
   for (int i = 0; i < 65536; ++i) expected[at(i)] = tk::widen(patterns[at(i)]);
   check_same(widened.read(), expected);
@@ -56,8 +54,7 @@ template <class T> struct rounding : simple_op {
     T *packed, *stored;
     int* ran;
   };
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, R, C> x = -0.f;
     add_scaled(x, 1.f, tiles_at<R, C>(a.x), 1, 0, 0, t.index, 0);
     write_tile(a.stored, t.index, x);
@@ -73,8 +70,9 @@ TEST_CASE_TEMPLATE("rounding is to nearest even and keeps NaN", T, bf16, fp16) {
   int const infinity = std::is_same_v<T, bf16> ? 0x7f80 : 0x7c00;
   for (int i = 0; i < infinity; ++i) {
     float const v = tk::widen(T{static_cast<std::uint16_t>(i)});
-    float const next = i + 1 < infinity ? tk::widen(T{static_cast<std::uint16_t>(i + 1)})
-                       : std::is_same_v<T, bf16> ? inf : 65536.f;
+    float const next = i + 1 < infinity          ? tk::widen(T{static_cast<std::uint16_t>(i + 1)})
+                       : std::is_same_v<T, bf16> ? inf
+                                                 : 65536.f;
     float const half = next == inf ? v : static_cast<float>((double{v} + double{next}) / 2);
     for (float const y : {v, half})
       for (float const z : {y, std::nextafter(y, inf), std::nextafter(y, -inf)})
@@ -105,8 +103,7 @@ struct approximate : simple_op {
     float* out;
     int* ran;
   };
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, R, C> x, y, o;
     read_tile(x, a.x, t.index);
     read_tile(y, a.y, t.index);
@@ -163,8 +160,7 @@ struct at_ends : simple_op {
     float* out;
     int* ran;
   };
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_col<float, R> const x = load_col<R>(a.x, R, 0.f);
     store(a.out, exp2(x), R);
     store(a.out + R, log2(x), R);

@@ -17,8 +17,7 @@ template <class T, int R, int C> struct direct : simple_op {
     int from_granule, into_granule;
     int* ran;
   };
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     corner const w = a.corners[t.index];
     reg_tile<float, R, C> x;
     read_tile(x, a.x, 0);
@@ -76,8 +75,7 @@ template <int R, int C> struct park : simple_op {
     enum { in, add, out_again } phase;
     int* ran;
   };
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, R, C> x;
     int const tile = t.index % a.tiles;
     if (a.phase == args::out_again) {
@@ -104,8 +102,7 @@ template <int R, int C> void check_parked() {
   run<op>({tiles, tiles, dx.data(), {lot.data()}, out.data(), args::out_again, nullptr});
   std::vector<float> expected(x.begin(), x.begin() + tiles * size);
   for (int task = 0; task < adds; ++task)
-    for (int i = 0; i < size; ++i)
-      expected[at(task % tiles * size + i)] += x[at(task * size + i)];
+    for (int i = 0; i < size; ++i) expected[at(task % tiles * size + i)] += x[at(task * size + i)];
   check_same(out.read(), expected);
   // The tile after the last is as it was.
   auto const after = lot.read();

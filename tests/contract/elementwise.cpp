@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Element-wise operators and functions over tiles, packed tiles, columns, rows and numbers, in every
-// combination that compiles, for each shape. Values are small whole numbers and powers of two:
-// results are exact. Each form is written once and read twice: by the device as tiles, here as
+// Element-wise operators and functions over tiles, packed tiles, columns, rows and numbers, in
+// every combination that compiles, for each shape. Values are small whole numbers and powers of
+// two: results are exact. Each form is written once and read twice: by the device as tiles, here as
 // numbers.
 #include "tests/contract/support.hpp"
 
@@ -19,12 +19,10 @@ inline float squared(float x) { return square{}(x); }
 template <class X> TK_DEVICE auto squared(X&& x) { return tk::map<square>(static_cast<X&&>(x)); }
 
 // A form of up to four operands: x, y tiles (or what stands for them), c a column, r a row.
-#define TK_FORM(NAME, RESULT)                                             \
-  struct NAME {                                                           \
-    template <class A, class B> static TK_DEVICE auto tile(A& x, B& y) {  \
-      return RESULT;                                                      \
-    }                                                                     \
-    static float number(float x, float y) { return RESULT; }              \
+#define TK_FORM(NAME, RESULT)                                                             \
+  struct NAME {                                                                           \
+    template <class A, class B> static TK_DEVICE auto tile(A& x, B& y) { return RESULT; } \
+    static float number(float x, float y) { return RESULT; }                              \
   };
 TK_FORM(sum, x + y)
 TK_FORM(difference, x - y)
@@ -34,17 +32,17 @@ TK_FORM(largest, max(x, y))
 TK_FORM(smallest, min(x, y))
 #undef TK_FORM
 
-#define TK_FORM(NAME, RESULT)                                                \
-  struct NAME {                                                              \
-    template <class A, class B, class C, class D>                            \
-    static TK_DEVICE auto tile(A& x, B& y, C& c, D& r) {                     \
-      (void)x, (void)y, (void)c, (void)r;                                             \
-      return RESULT;                                                         \
-    }                                                                        \
-    static float number(float x, float y, float c, float r) {                \
-      (void)x, (void)y, (void)c, (void)r;                                             \
-      return RESULT;                                                         \
-    }                                                                        \
+#define TK_FORM(NAME, RESULT)                                 \
+  struct NAME {                                               \
+    template <class A, class B, class C, class D>             \
+    static TK_DEVICE auto tile(A& x, B& y, C& c, D& r) {      \
+      (void)x, (void)y, (void)c, (void)r;                     \
+      return RESULT;                                          \
+    }                                                         \
+    static float number(float x, float y, float c, float r) { \
+      (void)x, (void)y, (void)c, (void)r;                     \
+      return RESULT;                                          \
+    }                                                         \
   };
 TK_FORM(negative, -x)
 TK_FORM(absolute, abs(x))
@@ -103,8 +101,7 @@ template <int R, int C> struct elementwise : simple_op {
     o = tile(0.f), o = o + d, put(14);
   }
 
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     tile x, y;
     read_tile(x, a.x, 0);
     read_tile(y, a.y, 0);
@@ -151,10 +148,10 @@ template <class F> float pair_form(int form, numbers const& v) {
 }
 inline float free_form(int form, numbers const& v) {
   auto const in = [&]<class F>(F) { return F::number(v.x, v.y, v.c, v.r); };
-  float const results[] = {in(negative{}),       in(absolute{}),   in(mapped{}),
-                           in(nested{}),         in(nested_column{}), in(nested_row{}),
-                           in(all_operands{}),   in(number_first{}), in(column_at_once{}),
-                           in(row_at_once{}),    in(outer{})};
+  float const results[] = {in(negative{}),     in(absolute{}),      in(mapped{}),
+                           in(nested{}),       in(nested_column{}), in(nested_row{}),
+                           in(all_operands{}), in(number_first{}),  in(column_at_once{}),
+                           in(row_at_once{}),  in(outer{})};
   return results[form];
 }
 inline float expected_value(int op, int form, numbers const& v) {
@@ -193,8 +190,8 @@ template <int R, int C> void check_elementwise(std::uint64_t seed) {
   for (int op = 0; op < tasks; ++op)
     for (int form = 0; form < (op < pair_ops ? pair_forms : free_forms); ++form)
       for (int i = 0; i < size; ++i)
-        expected[at((op * outputs + form) * size + i)] = expected_value(
-            op, form, {x[at(i)], y[at(i)], col[at(i / C)], row[at(i % C)], number});
+        expected[at((op * outputs + form) * size + i)] =
+            expected_value(op, form, {x[at(i)], y[at(i)], col[at(i / C)], row[at(i % C)], number});
   check_same(out.read(), expected);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // parts: 3
-// Tiles from global to shared memory: windows inside, across each edge and outside; sources of every
-// alignment and with strides that no bulk copy takes (odd, zero, negative), of rank four, empty. What
-// lies outside a tensor must come as zero; the memory around it is NaN.
+// Tiles from global to shared memory: windows inside, across each edge and outside; sources of
+// every alignment and with strides that no bulk copy takes (odd, zero, negative), of rank four,
+// empty. What lies outside a tensor must come as zero; the memory around it is NaN.
 #include "tests/contract/placed.hpp"
 
 namespace tk::test {
@@ -25,8 +25,7 @@ template <class T, int R, int C, bool Shared> struct load_window : simple_op {
     if constexpr (Shared) be::load_shared(s.tile, window(a.from, w.row, w.col, w.i, w.j), done);
     else be::load_async(s.tile, window(a.from, w.row, w.col, w.i, w.j), done);
   }
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<T, R, C> x;
     be::load(x, k.in.take().tile);
     k.w.sync();
@@ -59,8 +58,9 @@ template <class T, int R, int C, bool Shared> int check_load(shape s) {
 
 template <class T, int R, int C> void check_loads() {
   int const before = cases_ran;
-  shape const shapes[] = {{R, C, 1, 1},          {2 * R + 3, 2 * C + 5, 2, 3}, {1, 1, 1, 1},
-                          {R - 1, C + 8, 3, 1},  {5, 3, 2, 2},                 {3 * R, 17, 1, 2}};
+  shape const shapes[] = {{R, C, 1, 1}, {2 * R + 3, 2 * C + 5, 2, 3},
+                          {1, 1, 1, 1}, {R - 1, C + 8, 3, 1},
+                          {5, 3, 2, 2}, {3 * R, 17, 1, 2}};
   int cases = 0;
   for (auto const& s : shapes) {
     CAPTURE(s.rows);

@@ -16,8 +16,7 @@ template <int R, int C> struct masked : simple_op {
     float* out;
     int* ran;
   };
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     int const offset = a.first + t.index / masks * a.every;
     reg_tile<float, R, C> x;
     read_tile(x, a.x, 0);
@@ -57,7 +56,8 @@ TEST_CASE("masks keep what their coordinates say, at every offset") {
 }
 TEST_CASE("masks of other shapes") {
   auto const offsets = [](int r, int c) { return 2 * ((r > c ? r : c) + 2) / 5 + 1; };
-  expect_cases const counted(masks * (offsets(M, 80) + offsets(M, 256) + offsets(tall, 48) + offsets(2 * M, 32)));
+  expect_cases const counted(
+      masks * (offsets(M, 80) + offsets(M, 256) + offsets(tall, 48) + offsets(2 * M, 32)));
   check_masks<M, 80>(5);
   check_masks<M, 256>(5);
   check_masks<tall, 48>(5);

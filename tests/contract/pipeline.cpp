@@ -25,8 +25,7 @@ template <class T, int N, int K, int Stages, int Held> struct summed : simple_op
     for (int w = 0; w < 2; ++w) be::load_async(s.a[w], window(a.a, w * M, step * K, t.index), done);
     be::load_async(s.b, window(a.b, step * K, 0, t.index), done);
   }
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, M, N> sum = 0.f;
     int held = 0;
     for (int step = 0; step < t.steps; ++step) {
@@ -96,8 +95,7 @@ template <class T, int N, int K> struct two_at_once : simple_op {
   static TK_DEVICE void load_own(own& s, args const& a, task const& t, int, be::arrival done) {
     be::load_async(s.q, window(a.q, 0, 0, t.index), done);
   }
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     auto& q = k.own.take().q;
     reg_tile<float, M, N> s0, s1;
     mm_abt(s0, q, k.in.take().k);
@@ -132,7 +130,8 @@ TEST_CASE_TEMPLATE("two products at once", T, bf16, fp16) {
       float sum = 0;
       for (int c = 0; c < 2 * N; ++c) {
         for (int i = 0; i < K; ++i)
-          s[at(c)] += tk::widen(q[at((t * M + r) * K + i)]) * tk::widen(k[at((t * 2 * N + c) * K + i)]);
+          s[at(c)] +=
+              tk::widen(q[at((t * M + r) * K + i)]) * tk::widen(k[at((t * 2 * N + c) * K + i)]);
         if (c < N) sum += s[at(c)];
       }
       for (int c = 0; c < N; ++c) {
@@ -172,8 +171,7 @@ template <class T, int N, int D> struct chained : simple_op {
                                  be::arrival done) {
     be::load_async(s.q, window(a.q, worker * M, 0, t.index), done);
   }
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     auto& q = k.own.take().q;
     int const blocks = t.steps / 2;
     reg_tile<float, M, N> s;
@@ -227,8 +225,7 @@ template <class T, int N, int D> void check_chained() {
           s += tk::widen(q[at((t * 2 * M + r) * D + i)]) *
                tk::widen(k[at((t * tasks * N + key) * D + i)]);
         float const p = tk::widen(to<T>(s * 0.25f + static_cast<float>(key / N)));
-        for (int i = 0; i < D; ++i)
-          o[at(i)] += p * tk::widen(v[at((t * tasks * N + key) * D + i)]);
+        for (int i = 0; i < D; ++i) o[at(i)] += p * tk::widen(v[at((t * tasks * N + key) * D + i)]);
       }
       expected.insert(expected.end(), o.begin(), o.end());
     }

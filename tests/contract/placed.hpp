@@ -38,8 +38,9 @@ template <class T> class placed {
     stride1_ = p.kind == placing::zero_outer ? 0 : pitch * height + p.plane_gap;
     stride0_ = stride1_ * s.n1 + (stride1_ ? p.plane_gap : 0);
     first_ = margin + p.shift + (row_ < 0 ? pitch * (height - 1) : 0);
-    values_.assign(at(2 * margin + p.shift + s.n0 * (s.n1 * (pitch * height + p.plane_gap) +
-                                                     p.plane_gap)), around);
+    values_.assign(
+        at(2 * margin + p.shift + s.n0 * (s.n1 * (pitch * height + p.plane_gap) + p.plane_gap)),
+        around);
   }
   shape const& size() const { return s_; }
   bool holds(int row, int col) const { return row < s_.rows && col < s_.cols; }
@@ -76,7 +77,8 @@ template <class T> placed<T> placed_input(shape s, placing p) {
   for (int i = 0; i < s.n0; ++i)
     for (int j = 0; j < s.n1; ++j)
       for (int row = 0; row < s.rows; ++row)
-        for (int col = 0; col < s.cols; ++col) x.element(row, col, i, j) = to<T>(whole(17, ++n, 100));
+        for (int col = 0; col < s.cols; ++col)
+          x.element(row, col, i, j) = to<T>(whole(17, ++n, 100));
   x.upload();
   return x;
 }
@@ -88,7 +90,11 @@ struct corner {
 template <class T, int R, int C> std::vector<corner> corners_of(shape s) {
   int const step = 16 / static_cast<int>(sizeof(T));  // columns of a window begin at 16 bytes
   int const rows[] = {0, 1, R, s.rows - R, s.rows - 1, s.rows, s.rows + 3, s.rows + R};
-  int const cols[] = {0, step, C, (s.cols - 1) / step * step, (s.cols + step - 1) / step * step,
+  int const cols[] = {0,
+                      step,
+                      C,
+                      (s.cols - 1) / step * step,
+                      (s.cols + step - 1) / step * step,
                       s.cols / C * C + C};
   std::vector<corner> all;
   for (int const row : rows)

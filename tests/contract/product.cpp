@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // parts: 6
-// Products of every form: both operands in shared memory, in each of four transposes, or the left one
-// in registers; written and added; bf16 and fp16; every number of columns to 256, every length of the
-// sum to 128. Each width meets one length in each form, and another in the next, so that all pairs
-// occur. Whole numbers: sums are exact in any order.
+// Products of every form: both operands in shared memory, in each of four transposes, or the left
+// one in registers; written and added; bf16 and fp16; every number of columns to 256, every length
+// of the sum to 128. Each width meets one length in each form, and another in the next, so that all
+// pairs occur. Whole numbers: sums are exact in any order.
 #include "tests/contract/support.hpp"
 
 #include "tests/core/shapes.hpp"
@@ -16,10 +16,10 @@ constexpr bool right_transposed(form f) { return f == abt || f == atbt || f == a
 constexpr bool left_in_register(form f) { return f == ab_register || f == abt_register; }
 
 template <class T, form Form, int R, int N, int K> struct multiply : simple_op {
-  using a_tile = std::conditional_t<left_transposed(Form), shared_tile<T, K, R>,
-                                    shared_tile<T, R, K>>;
-  using b_tile = std::conditional_t<right_transposed(Form), shared_tile<T, N, K>,
-                                    shared_tile<T, K, N>>;
+  using a_tile =
+      std::conditional_t<left_transposed(Form), shared_tile<T, K, R>, shared_tile<T, R, K>>;
+  using b_tile =
+      std::conditional_t<right_transposed(Form), shared_tile<T, N, K>, shared_tile<T, K, N>>;
   struct stage {
     a_tile a;
     b_tile b;
@@ -36,8 +36,7 @@ template <class T, form Form, int R, int N, int K> struct multiply : simple_op {
     be::load_async(s.a, window(a.a, 0, 0, t.index), done);
     be::load_async(s.b, window(a.b, 0, 0, t.index), done);
   }
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, R, N> d;
     reg_tile<T, R, K> left;
     stage& s = k.in.take();
@@ -123,9 +122,8 @@ template <class T, form Form> constexpr int length(int n) {
 }
 
 template <class T, form Form> void check_form() {
-  for_each_int<1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16>([](auto n) {
-    check_product<T, Form, M, 16 * n, fitting<M, 16 * n>(length<T, Form>(n))>();
-  });
+  for_each_int<1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16>(
+      [](auto n) { check_product<T, Form, M, 16 * n, fitting<M, 16 * n>(length<T, Form>(n))>(); });
   // Taller tiles: widths that blocks of 16 and of 32 columns cut differently.
   check_product<T, Form, 2 * M, 16, 80>();
   check_product<T, Form, 2 * M, 32, 32>();

@@ -18,8 +18,7 @@ template <int R, int C> struct reduce : simple_op {
     float* out;      // of each task, `reductions` columns
     int* ran;
   };
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     float* const out = a.out + t.index * (reductions * R);
     tile x;
     read_tile(x, a.x, t.index * steps_of_share);
@@ -68,11 +67,11 @@ template <int R, int C> void check_reduce(int tasks) {
           sums[step] += v;
           if (step == 0) most = std::fmax(most, v), least = std::fmin(least, v);
         }
-      float const in_steps = ((static_cast<float>(lanes_of_row<R, C>()) * 2 + sums[0]) * 2 +
-                              sums[1]) * 2 + sums[2];
-      float const results[reductions] = {most,    least,    sums[0],  1 - 2 * least,
-                                         3 * (sums[0] - C * most), sums[0], in_steps,
-                                         least - sums[0]};
+      float const in_steps =
+          ((static_cast<float>(lanes_of_row<R, C>()) * 2 + sums[0]) * 2 + sums[1]) * 2 + sums[2];
+      float const results[reductions] = {
+          most,    least,    sums[0],        1 - 2 * least, 3 * (sums[0] - C * most),
+          sums[0], in_steps, least - sums[0]};
       for (int i = 0; i < reductions; ++i) columns[at(i * R + row)] = results[i];
     }
     expected.insert(expected.end(), columns.begin(), columns.end());
@@ -96,8 +95,7 @@ template <int R, int C> struct infinite : simple_op {
     float* out;  // of each task, 4 columns; task: columns seen
     int* ran;
   };
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, R, C> x = 2.f;
     keep_cols(x, t.index, -inf);
     float* const out = a.out + t.index * (4 * R);
@@ -134,8 +132,7 @@ template <class T> struct column_of_memory : simple_op {
     float* out;  // of each task R + 2, with a gap on both sides
     int* ran;
   };
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     int const left = t.index - 2;  // none, some, all, more than there are
     auto const x = load_col<R>(a.from, left, 7.f);
     store(a.out + t.index * (R + 2) + 1, x, R);

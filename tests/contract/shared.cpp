@@ -19,8 +19,7 @@ template <class T, int R, int C> struct there_and_back : simple_op {
     float *loaded, *from_expression;
     int* ran;
   };
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, R, C> x;
     read_tile(x, a.x, t.index);
     reg_tile<T, R, C> y;
@@ -73,8 +72,7 @@ template <class T, int R, int C, int V> struct parts : simple_op {
     float *of_shared, *of_registers;  // C / V tiles of V columns
     int* ran;
   };
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, R, C> x;
     read_tile(x, a.x, 0);
     be::store(k.scratch.tile, cast<T>(x));
@@ -133,8 +131,7 @@ template <class T, int N> struct vectors : simple_op {
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int, be::arrival done) {
     be::load_async(s.v, a.from + t.index % 9, left_of(t.index), done);
   }
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     auto& s = k.in.take();
     reg_tile<float, M, N> x = 1.f;
     x = x * 2.f + be::row(s.v);
@@ -152,7 +149,8 @@ template <class T, int N> void check_vectors() {
   constexpr int tasks = 63, size = M * N;
   auto const from = wholes<T>(N + 16, 3, 100);
   device_array<T> const dfrom(from);
-  device_array<float> const sums(untouched<float>(tasks * size)), rows(untouched<float>(tasks * size));
+  device_array<float> const sums(untouched<float>(tasks * size)),
+      rows(untouched<float>(tasks * size));
   run<op>({tasks, dfrom.data(), sums.data(), rows.data(), nullptr});
   std::vector<float> expected_sums, expected_rows;
   for (int task = 0; task < tasks; ++task)
@@ -166,8 +164,8 @@ template <class T, int N> void check_vectors() {
   check_same(rows.read(), expected_rows);
 }
 
-TEST_CASE_TEMPLATE("a vector is loaded, with zeros after its end, and read as a row", T, float, bf16,
-                   fp16) {
+TEST_CASE_TEMPLATE("a vector is loaded, with zeros after its end, and read as a row", T, float,
+                   bf16, fp16) {
   expect_cases const counted(63 * 3);
   for_each_int<16, 48, 256>([](auto n) { check_vectors<T, n>(); });
 }
@@ -180,8 +178,7 @@ template <class T> struct row_in_place : simple_op {
     float* out;
     int* ran;
   };
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, M, 48> x = 0.f;
     x = x + row_of<T, 48>{a.from, t.index - 1};
     write_tile(a.out, t.index, x);
@@ -213,8 +210,7 @@ struct lane_to_lane : simple_op {
     int* out;  // of each task, each lane's sum over the rounds
     int* ran;
   };
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     int const lane = k.w.lane();
     int sum = 0;
     for (int round = 0; round < rounds; ++round) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // parts: 2
-// Register tiles to windows of global tensors: straight, and through shared memory in one part or in
-// several that take turns. Windows inside, across each edge and outside, sinks placed in every way:
-// nothing but the window's part of the tensor may change.
+// Register tiles to windows of global tensors: straight, and through shared memory in one part or
+// in several that take turns. Windows inside, across each edge and outside, sinks placed in every
+// way: nothing but the window's part of the tensor may change.
 #include "tests/contract/placed.hpp"
 
 namespace tk::test {
@@ -22,8 +22,7 @@ template <class T, int R, int V, int Parts, way Way> struct store_window : simpl
     be::sink<T, R, V> into;
     int* ran;
   };
-  template <class Context>
-  static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     corner const w = a.corners[t.index];
     reg_tile<float, R, C> x;
     read_tile(x, a.x, 0);
@@ -73,8 +72,8 @@ template <class T, int R, int V, int Parts, way Way> int check_store(shape s) {
 
 template <class T, int R, int V, int Parts, way Way> void check_stores() {
   constexpr int C = V * Parts;
-  shape const shapes[] = {{R, C, 1, 1},         {2 * R + 3, 2 * C + 5, 1, 1}, {1, 1, 1, 1},
-                          {R - 1, C + 8, 1, 1}, {5, 3, 1, 1}};
+  shape const shapes[] = {
+      {R, C, 1, 1}, {2 * R + 3, 2 * C + 5, 1, 1}, {1, 1, 1, 1}, {R - 1, C + 8, 1, 1}, {5, 3, 1, 1}};
   int const before = cases_ran;
   int cases = 0;
   for (auto const& s : shapes) {

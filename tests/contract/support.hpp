@@ -96,14 +96,17 @@ template <class T> std::vector<T> untouched(std::size_t size) {
 template <class T> T to(float x) { return round_to<T>(x); }
 inline std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// Whole numbers from -most to most, a function of seed and position: sums of their products are exact.
+// Whole numbers from -most to most, a function of seed and position: sums of their products are
+// exact.
 inline float whole(std::uint64_t seed, std::int64_t position, int most = 3) {
   return static_cast<float>(random_below(2 * most + 1, seed, static_cast<std::uint64_t>(position)) -
                             most);
 }
-template <class T = float> std::vector<T> wholes(std::size_t size, std::uint64_t seed, int most = 3) {
+template <class T = float>
+std::vector<T> wholes(std::size_t size, std::uint64_t seed, int most = 3) {
   std::vector<T> x(size);
-  for (std::size_t i = 0; i < size; ++i) x[i] = to<T>(whole(seed, static_cast<std::int64_t>(i), most));
+  for (std::size_t i = 0; i < size; ++i)
+    x[i] = to<T>(whole(seed, static_cast<std::int64_t>(i), most));
   return x;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Element conversions against an oracle that knows only what the bits of a format mean: a table of
-// all its values in double, searched for the nearest. Every pattern goes there and back; rounding is
-// tried at every value, every halfway point between neighbours and the floats next to both, and at
-// random bits of every magnitude.
+// all its values in double, searched for the nearest. Every pattern goes there and back; rounding
+// is tried at every value, every halfway point between neighbours and the floats next to both, and
+// at random bits of every magnitude.
 #include "core/element.hpp"
 
 #include <doctest/doctest.h>
@@ -49,9 +49,8 @@ template <class T> struct oracle {
                   : std::ldexp(m + (1 << format::mantissa), e - bias - format::mantissa);
   }
   oracle() {
-    std::uint32_t const finite = format::has_infinity
-                                     ? ((1u << format::exponent) - 1) << format::mantissa
-                                     : sign - 1;
+    std::uint32_t const finite =
+        format::has_infinity ? ((1u << format::exponent) - 1) << format::mantissa : sign - 1;
     for (std::uint32_t p = 0; p < finite; ++p) value.push_back(meaning(p));
     beyond = meaning(finite);
   }
@@ -60,7 +59,7 @@ template <class T> struct oracle {
   }
   double widened(std::uint32_t pattern) const {
     std::uint32_t const p = pattern & (sign - 1);
-    double const y = is_nan(p)            ? std::nan("")
+    double const y = is_nan(p)           ? std::nan("")
                      : p == value.size() ? std::numeric_limits<double>::infinity()
                                          : value[p];
     return pattern & sign ? -y : y;
@@ -70,8 +69,8 @@ template <class T> struct oracle {
     double const a = std::fabs(static_cast<double>(x));
     std::uint32_t const s = std::signbit(x) ? sign : 0;
     auto const last = static_cast<std::uint32_t>(value.size() - 1);
-    auto above = static_cast<std::uint32_t>(
-        std::lower_bound(value.begin(), value.end(), a) - value.begin());
+    auto above =
+        static_cast<std::uint32_t>(std::lower_bound(value.begin(), value.end(), a) - value.begin());
     if (above == 0) return s;
     double const hi = above > last ? beyond : value[above], lo = value[above - 1];
     bool const up = std::isinf(a) || a - lo > hi - a || (a - lo == hi - a && above % 2 == 0);
@@ -150,7 +149,8 @@ template <class T> void check_rounding() {
     for (std::uint32_t const s : {0u, 0x80000000u}) check.at(from_bits(u | s));
   // NaN stays NaN wherever its payload lies, also where only bits that are dropped hold it.
   for (int bit = 0; bit < 23; ++bit)
-    for (std::uint32_t const s : {0u, 0x80000000u}) check.at(from_bits(s | 0x7f800000u | 1u << bit));
+    for (std::uint32_t const s : {0u, 0x80000000u})
+      check.at(from_bits(s | 0x7f800000u | 1u << bit));
 }
 
 }  // namespace

@@ -65,7 +65,8 @@ template <class Map> void check_slots() {
   using narrow = be::fragment_map<Map::rows, 16>;
   CHECK(narrow::slots == Map::slots);
   for (int s = 0; s < Map::slots; ++s) CHECK(narrow::row(s) == Map::row(s));
-  for (int lane = 0; lane < Map::lanes; ++lane) CHECK(narrow::lane_row(lane) == Map::lane_row(lane));
+  for (int lane = 0; lane < Map::lanes; ++lane)
+    CHECK(narrow::lane_row(lane) == Map::lane_row(lane));
   // One lane of a row has its first column (it stores what belongs to the row).
   std::vector<int> firsts(Map::rows);
   for (int lane = 0; lane < Map::lanes; ++lane)
@@ -108,9 +109,9 @@ template <class Map, int V> void check_part() {
   }
 }
 
-// ---- the instructions' tables: l lane, g = l >> 2, t = l & 3, r 32-bit register, h half inside it.
-// wgmma m64nNk16: A in registers, row 16 w + g + 8 (r & 1), k 2 t + h + 8 (r >> 1); D, row
-// 16 w + g + 8 ((r >> 1) & 1), column 8 (r >> 2) + 2 t + (r & 1); w the warp, g and t inside it.
+// ---- the instructions' tables: l lane, g = l >> 2, t = l & 3, r 32-bit register, h half inside
+// it. wgmma m64nNk16: A in registers, row 16 w + g + 8 (r & 1), k 2 t + h + 8 (r >> 1); D, row 16 w
+// + g + 8 ((r >> 1) & 1), column 8 (r >> 2) + 2 t + (r & 1); w the warp, g and t inside it.
 place wgmma_left(int lane, int r, int h) {
   int const w = lane / 32, g = lane % 32 / 4, t = lane % 4;
   return {16 * w + g + 8 * (r & 1), 2 * t + h + 8 * (r >> 1)};
@@ -133,8 +134,8 @@ template <class Map> void check_wgmma() {
           for (int h = 0; h < 2; ++h) {
             int const word = (block * (Map::cols / 16) + step) * 4 + r;
             auto const at = wgmma_left(lane, r, h);
-            lefts += place_of<Map>(lane, 2 * word + h) !=
-                     place{64 * block + at.row, 16 * step + at.col};
+            lefts +=
+                place_of<Map>(lane, 2 * word + h) != place{64 * block + at.row, 16 * step + at.col};
           }
     }
   CHECK(sums == 0);

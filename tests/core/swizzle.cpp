@@ -49,17 +49,19 @@ TEST_CASE("a swizzle is a bijection, its own inverse, and the hardware's") {
 }
 
 TEST_CASE("bank_passes counts what is known") {
-  auto const strided = [](int bytes) { return [=](int lane) { return (long long){lane} * bytes; }; };
-  CHECK(tk::bank_passes(32, 4, strided(4)) == 1);      // 32 neighbours
-  CHECK(tk::bank_passes(32, 4, strided(0)) == 1);      // one word for all
+  auto const strided = [](int bytes) {
+    return [=](int lane) { return (long long){lane} * bytes; };
+  };
+  CHECK(tk::bank_passes(32, 4, strided(4)) == 1);  // 32 neighbours
+  CHECK(tk::bank_passes(32, 4, strided(0)) == 1);  // one word for all
   CHECK(tk::bank_passes(32, 4, strided(8)) == 2);
-  CHECK(tk::bank_passes(32, 4, strided(128)) == 32);   // one bank for all
-  CHECK(tk::bank_passes(32, 4, strided(132)) == 1);    // a padded column
+  CHECK(tk::bank_passes(32, 4, strided(128)) == 32);  // one bank for all
+  CHECK(tk::bank_passes(32, 4, strided(132)) == 1);   // a padded column
   CHECK(tk::bank_passes(32, 2, strided(2)) == 1);
   CHECK(tk::bank_passes(32, 8, strided(8)) == 1);
   CHECK(tk::bank_passes(32, 8, strided(128)) == 16);
   CHECK(tk::bank_passes(32, 16, strided(16)) == 1);
-  CHECK(tk::bank_passes(32, 16, strided(128)) == 8);   // eight rows, without a swizzle
+  CHECK(tk::bank_passes(32, 16, strided(128)) == 8);  // eight rows, without a swizzle
   CHECK(tk::bank_passes(64, 16, strided(16)) == 1);
   CHECK(tk::bank_passes(64, 4, [](int lane) { return 4LL * (lane % 32); }) == 1);
 }
@@ -92,7 +94,8 @@ template <class Tile>
 concept in_banks = requires { Tile::offset(0, 0); };
 
 // Passes over the banks for one access of a warp, at the worst place of a tile.
-template <class Tile, class Position> int passes(int lanes, int bytes, int places, Position position) {
+template <class Tile, class Position>
+int passes(int lanes, int bytes, int places, Position position) {
   int worst = 0;
   for (int n = 0; n < places; ++n) {
     int const found = tk::bank_passes(lanes, bytes, [&](int lane) {
@@ -109,37 +112,41 @@ struct place {
 
 // Eight rows at one chunk: a matrix of stmatrix and ldmatrix.
 template <class Tile> int matrix_passes() {
-  constexpr int per_chunk = 16 / int{sizeof(typename Tile::element)}, chunks = Tile::cols / per_chunk;
+  constexpr int per_chunk = 16 / int{sizeof(typename Tile::element)},
+                chunks = Tile::cols / per_chunk;
   return passes<Tile>(8, 16, Tile::rows / 8 * chunks, [](int n, int lane) {
     return place{n / chunks * 8 + lane, n % chunks * per_chunk};
   });
 }
 // A warp's chunks of one row after another: a plain copy.
 template <class Tile> int copy_passes() {
-  constexpr int per_chunk = 16 / int{sizeof(typename Tile::element)}, chunks = Tile::cols / per_chunk;
-  return passes<Tile>(be::warp_lanes, 16, Tile::rows * chunks / be::warp_lanes, [](int n, int lane) {
-    int const i = n * be::warp_lanes + lane;
-    return place{i / chunks, i % chunks * per_chunk};
-  });
+  constexpr int per_chunk = 16 / int{sizeof(typename Tile::element)},
+                chunks = Tile::cols / per_chunk;
+  return passes<Tile>(be::warp_lanes, 16, Tile::rows * chunks / be::warp_lanes,
+                      [](int n, int lane) {
+                        int const i = n * be::warp_lanes + lane;
+                        return place{i / chunks, i % chunks * per_chunk};
+                      });
 }
 // Elements of a fragment, `Width` neighbours at a time.
 template <class Tile, int Width> int fragment_passes() {
   using map = be::fragment_map<Tile::rows, Tile::cols>;
   constexpr int warps = map::lanes / be::warp_lanes, per_lane = map::count / Width;
-  return passes<Tile>(be::warp_lanes, Width * int{sizeof(typename Tile::element)}, warps * per_lane,
-                      [](int n, int lane) {
-                        int const l = n / per_lane * be::warp_lanes + lane, i = n % per_lane * Width;
-                        return place{map::lane_row(l) + map::row(map::slot(i)),
-                                     map::lane_col(l) + map::col(i)};
-                      });
+  return passes<Tile>(
+      be::warp_lanes, Width * int{sizeof(typename Tile::element)}, warps * per_lane,
+      [](int n, int lane) {
+        int const l = n / per_lane * be::warp_lanes + lane, i = n % per_lane * Width;
+        return place{map::lane_row(l) + map::row(map::slot(i)), map::lane_col(l) + map::col(i)};
+      });
 }
 
 }  // namespace
 TEST_CASE("p") {
-  tk::test::for_each_int<16,32,48,64,96,128,256>([](auto c) {
+  tk::test::for_each_int<16, 32, 48, 64, 96, 128, 256>([](auto c) {
     using h = tk::shared_tile<tk::bf16, be::worker_rows, c>;
     using f = tk::shared_tile<float, be::worker_rows, c>;
     if constexpr (in_banks<h>)
-    MESSAGE(c()," ",matrix_passes<h>()," ",copy_passes<h>()," ",copy_passes<f>()," ",fragment_passes<f,1>()," ",fragment_passes<f,2>());
+      MESSAGE(c(), " ", matrix_passes<h>(), " ", copy_passes<h>(), " ", copy_passes<f>(), " ",
+              fragment_passes<f, 1>(), " ", fragment_passes<f, 2>());
   });
 }

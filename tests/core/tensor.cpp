@@ -49,7 +49,13 @@ TEST_CASE("granule_of is the widest access that is aligned in every row") {
             for (int n0 = 1; n0 <= 2; ++n0)
               for (int n1 = 1; n1 <= 2; ++n1) {
                 tk::tensor<tk::bf16> const x{reinterpret_cast<tk::bf16*>(base) + shift,
-                                             rows, 100, row_stride, n0, stride0, n1, stride1};
+                                             rows,
+                                             100,
+                                             row_stride,
+                                             n0,
+                                             stride0,
+                                             n1,
+                                             stride1};
                 int widest = 8;
                 while (!aligned(x, widest)) widest /= 2;
                 int const found = tk::granule_of(x);

@@ -45,22 +45,25 @@ TEST_CASE("a collective gives every lane's operand to the last") {
   for (int lanes : {32, 64})
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
       std::vector<int> sums(128);
-      report_of(form_of(1, 128, 0, 1, lanes), [&] {
-        int x = thread_index();
-        for (int step = 1; step < lanes; step *= 2) {
-          int y = x;
-          collective(
-              y,
-              [&](int* const* all) {
-                int old[64];
-                for (int l = 0; l < lanes; ++l) old[l] = *all[l];
-                for (int l = 0; l < lanes; ++l) *all[l] = old[l ^ step];
-              },
-              "exchange");
-          x += y;
-        }
-        sums[static_cast<std::size_t>(thread_index())] = x;
-      }, seed);
+      report_of(
+          form_of(1, 128, 0, 1, lanes),
+          [&] {
+            int x = thread_index();
+            for (int step = 1; step < lanes; step *= 2) {
+              int y = x;
+              collective(
+                  y,
+                  [&](int* const* all) {
+                    int old[64];
+                    for (int l = 0; l < lanes; ++l) old[l] = *all[l];
+                    for (int l = 0; l < lanes; ++l) *all[l] = old[l ^ step];
+                  },
+                  "exchange");
+              x += y;
+            }
+            sums[static_cast<std::size_t>(thread_index())] = x;
+          },
+          seed);
       for (int t = 0; t < 128; ++t) {
         int const first = t / lanes * lanes;
         CHECK(sums[static_cast<std::size_t>(t)] == lanes * first + lanes * (lanes - 1) / 2);
@@ -109,17 +112,20 @@ TEST_CASE("a deadlock names every warp's line") {
 TEST_CASE("block barriers order shared memory, and do not wait for lanes that have ended") {
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     std::vector<int> out(256);
-    auto const report = report_of(form_of(1, 256, 1024), [&] {
-      int* const shared = reinterpret_cast<int*>(shared_memory());
-      for (int round = 0; round < 5; ++round) {
-        shared[thread_index()] = thread_index() * round;
-        sync_block();
-        out[static_cast<std::size_t>(thread_index())] = shared[255 - thread_index()];
-        sync_block();
-      }
-      if (thread_index() % 2) return;
-      sync_block();
-    }, seed);
+    auto const report = report_of(
+        form_of(1, 256, 1024),
+        [&] {
+          int* const shared = reinterpret_cast<int*>(shared_memory());
+          for (int round = 0; round < 5; ++round) {
+            shared[thread_index()] = thread_index() * round;
+            sync_block();
+            out[static_cast<std::size_t>(thread_index())] = shared[255 - thread_index()];
+            sync_block();
+          }
+          if (thread_index() % 2) return;
+          sync_block();
+        },
+        seed);
     CHECK(report == "");
     for (int t = 0; t < 256; ++t) CHECK(out[static_cast<std::size_t>(t)] == (255 - t) * 4);
   }
@@ -128,21 +134,24 @@ TEST_CASE("block barriers order shared memory, and do not wait for lanes that ha
 TEST_CASE("named barriers count arrivals and syncs") {
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     int got = 0;
-    auto const report = report_of(form_of(1, 128, 16), [&] {
-      int* const shared = reinterpret_cast<int*>(shared_memory());
-      // Warps 0 and 1 fill, warps 2 and 3 take, in turns.
-      for (int i = 0; i < 4; ++i) {
-        if (warp_index() < 2) {
-          if (thread_index() == 0) *shared = i * i;
-          named_arrive(1, 128);
-          named_sync(2, 128);
-        } else {
-          named_sync(1, 128);
-          if (thread_index() == 64) got += *shared;
-          named_arrive(2, 128);
-        }
-      }
-    }, seed);
+    auto const report = report_of(
+        form_of(1, 128, 16),
+        [&] {
+          int* const shared = reinterpret_cast<int*>(shared_memory());
+          // Warps 0 and 1 fill, warps 2 and 3 take, in turns.
+          for (int i = 0; i < 4; ++i) {
+            if (warp_index() < 2) {
+              if (thread_index() == 0) *shared = i * i;
+              named_arrive(1, 128);
+              named_sync(2, 128);
+            } else {
+              named_sync(1, 128);
+              if (thread_index() == 64) got += *shared;
+              named_arrive(2, 128);
+            }
+          }
+        },
+        seed);
     CHECK(report == "");
     CHECK(got == 0 + 1 + 4 + 9);
   }
@@ -171,14 +180,17 @@ TEST_CASE("blocks that poll for one another run side by side") {
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     unsigned turn = 0;
     std::vector<int> order;
-    CHECK(report_of(form_of(9, 64, 0), [&] {
-            if (thread_index() == 0) {
-              while (poll(&turn) != static_cast<unsigned>(8 - block_index())) {}
-              order.push_back(block_index());
-              __atomic_fetch_add(&turn, 1u, __ATOMIC_RELEASE);
-            }
-            sync_block();
-          }, seed) == "");
+    CHECK(report_of(
+              form_of(9, 64, 0),
+              [&] {
+                if (thread_index() == 0) {
+                  while (poll(&turn) != static_cast<unsigned>(8 - block_index())) {}
+                  order.push_back(block_index());
+                  __atomic_fetch_add(&turn, 1u, __ATOMIC_RELEASE);
+                }
+                sync_block();
+              },
+              seed) == "");
     CHECK(order == std::vector<int>{8, 7, 6, 5, 4, 3, 2, 1, 0});
   }
 }
@@ -215,11 +227,14 @@ TEST_CASE("a seed repeats its schedule, and other seeds differ") {
   auto const order_of = [](std::uint64_t seed) {
     std::vector<std::atomic<int>> order(256);
     std::atomic<std::size_t> next = 0;
-    report_of(form_of(1, 128, 0), [&] {
-      order[next++] = thread_index();
-      sync_warp();
-      order[next++] = thread_index();
-    }, seed);
+    report_of(
+        form_of(1, 128, 0),
+        [&] {
+          order[next++] = thread_index();
+          sync_warp();
+          order[next++] = thread_index();
+        },
+        seed);
     return std::vector<int>(order.begin(), order.end());
   };
   CHECK(order_of(0) == order_of(0));

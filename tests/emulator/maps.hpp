@@ -13,13 +13,13 @@ template <class T> T number(std::int64_t i) {
   if constexpr (std::is_same_v<T, float>) return static_cast<float>(i);
   else return T{static_cast<std::uint16_t>(i)};
 }
-template <class T> constexpr emulator::element_kind kind_of = std::is_same_v<T, float>
-                                                                  ? emulator::element_kind::fp32
-                                                              : std::is_same_v<T, bf16>
-                                                                  ? emulator::element_kind::bf16
-                                                                  : emulator::element_kind::fp16;
+template <class T>
+constexpr emulator::element_kind kind_of = std::is_same_v<T, float>  ? emulator::element_kind::fp32
+                                           : std::is_same_v<T, bf16> ? emulator::element_kind::bf16
+                                                                     : emulator::element_kind::fp16;
 
-// Sizes innermost first; rows are padded to multiples of 16 bytes. Element i of memory is number(i + 1).
+// Sizes innermost first; rows are padded to multiples of 16 bytes. Element i of memory is number(i
+// + 1).
 template <class T> struct world {
   std::vector<std::int64_t> sizes, strides;  // in elements
   std::vector<T> storage;
@@ -29,7 +29,8 @@ template <class T> struct world {
     for (std::int64_t const n : sizes) {
       strides.push_back(step);
       step *= n;
-      if (strides.size() == 1) step = (step * 4 + 15) / 16 * 16 / 4 * (4 / static_cast<int>(sizeof(T)));
+      if (strides.size() == 1)
+        step = (step * 4 + 15) / 16 * 16 / 4 * (4 / static_cast<int>(sizeof(T)));
     }
     storage.resize(static_cast<std::size_t>(step) + 16);
     data = storage.data();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mbarriers: phases, arrivals of a block and of its cluster, bytes to come, and what is reported when
-// the counts are wrong.
+// mbarriers: phases, arrivals of a block and of its cluster, bytes to come, and what is reported
+// when the counts are wrong.
 #include "backends/emulator/mbarrier.hpp"
 
 #include <atomic>
@@ -13,7 +13,9 @@ using namespace tk::test;
 
 namespace {
 
-std::uint32_t bar(int i = 0) { return shared_address(shared_memory()) + static_cast<std::uint32_t>(i) * 8; }
+std::uint32_t bar(int i = 0) {
+  return shared_address(shared_memory()) + static_cast<std::uint32_t>(i) * 8;
+}
 
 void init(int count, bool fenced = true) {
   if (thread_index() == 0) {
@@ -32,27 +34,30 @@ template <class F> std::string in_warp(F body, int cluster = 1) {
 TEST_CASE("a ring of two slots hands numbers over in order") {
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     std::vector<int> got;
-    CHECK(report_of(form_of(1, 64, 256), [&] {
-            // Slot s: full at barrier s, empty at barrier 2 + s, its number at byte 64 + 4 s.
-            if (thread_index() == 0) {
-              for (int i = 0; i < 4; ++i) mbarrier_init(bar(i), 1);
-              mbarrier_init_fence();
-            }
-            sync_block();
-            auto* const slots = reinterpret_cast<int*>(shared_memory() + 64);
-            for (int i = 0; i < 10; ++i) {
-              int const s = i % 2, phase = i / 2 % 2;
-              if (thread_index() == 0) {
-                mbarrier_wait(bar(2 + s), phase ^ 1);
-                slots[s] = i * i;
-                mbarrier_arrive(bar(s));
-              } else if (thread_index() == 32) {
-                mbarrier_wait(bar(s), phase);
-                got.push_back(slots[s]);
-                mbarrier_arrive(bar(2 + s));
-              }
-            }
-          }, seed) == "");
+    CHECK(report_of(
+              form_of(1, 64, 256),
+              [&] {
+                // Slot s: full at barrier s, empty at barrier 2 + s, its number at byte 64 + 4 s.
+                if (thread_index() == 0) {
+                  for (int i = 0; i < 4; ++i) mbarrier_init(bar(i), 1);
+                  mbarrier_init_fence();
+                }
+                sync_block();
+                auto* const slots = reinterpret_cast<int*>(shared_memory() + 64);
+                for (int i = 0; i < 10; ++i) {
+                  int const s = i % 2, phase = i / 2 % 2;
+                  if (thread_index() == 0) {
+                    mbarrier_wait(bar(2 + s), phase ^ 1);
+                    slots[s] = i * i;
+                    mbarrier_arrive(bar(s));
+                  } else if (thread_index() == 32) {
+                    mbarrier_wait(bar(s), phase);
+                    got.push_back(slots[s]);
+                    mbarrier_arrive(bar(2 + s));
+                  }
+                }
+              },
+              seed) == "");
     CHECK(got == std::vector<int>{0, 1, 4, 9, 16, 25, 36, 49, 64, 81});
   }
 }
@@ -61,20 +66,23 @@ TEST_CASE("a phase ends when arrivals and bytes are complete, in either order") 
   for (int order = 0; order < 2; ++order)
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
       std::atomic<int> last = 0;
-      CHECK(report_of(form_of(1, 64, 256), [&] {
-              init(1);
-              if (thread_index() == 0) {
-                mbarrier_expect(bar(), 48);
-                if (order == 0) mbarrier_arrive(bar());
-                last = 1 - order;
-                mbarrier_expect(bar(), -48);  // as a copy does when it completes
-                last = 1;
-                if (order == 1) mbarrier_arrive(bar());
-              } else if (thread_index() == 32) {
-                mbarrier_wait(bar(), 0);
-                if (!last) fail("too early");
-              }
-            }, seed) == "");
+      CHECK(report_of(
+                form_of(1, 64, 256),
+                [&] {
+                  init(1);
+                  if (thread_index() == 0) {
+                    mbarrier_expect(bar(), 48);
+                    if (order == 0) mbarrier_arrive(bar());
+                    last = 1 - order;
+                    mbarrier_expect(bar(), -48);  // as a copy does when it completes
+                    last = 1;
+                    if (order == 1) mbarrier_arrive(bar());
+                  } else if (thread_index() == 32) {
+                    mbarrier_wait(bar(), 0);
+                    if (!last) fail("too early");
+                  }
+                },
+                seed) == "");
     }
 }
 
@@ -87,12 +95,15 @@ TEST_CASE("the phase before the first counts as passed") {
 
 TEST_CASE("a peer's arrival counts") {
   for (std::uint64_t seed = 0; seed < seeds; ++seed)
-    CHECK(report_of(form_of(4, 32, 256, 4), [] {
-            init(4);
-            if (lane_index() < 4) mbarrier_arrive(to_rank(bar(), lane_index()));
-            mbarrier_wait(bar(), 0);
-            sync_cluster();
-          }, seed) == "");
+    CHECK(report_of(
+              form_of(4, 32, 256, 4),
+              [] {
+                init(4);
+                if (lane_index() < 4) mbarrier_arrive(to_rank(bar(), lane_index()));
+                mbarrier_wait(bar(), 0);
+                sync_cluster();
+              },
+              seed) == "");
 }
 
 TEST_CASE("wrong counts are reported") {

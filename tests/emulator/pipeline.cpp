@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A small product in the manner of real kernels: one warp loads tiles into a ring of two slots, a
-// warpgroup multiplies and stores, persistent blocks take tiles in turn. It is exact as it stands; with
-// any one step left out the result is wrong or the fault is reported, in every order of events.
+// warpgroup multiplies and stores, persistent blocks take tiles in turn. It is exact as it stands;
+// with any one step left out the result is wrong or the fault is reported, in every order of
+// events.
 #include <atomic>
 
 #include "backends/emulator/wgmma.hpp"
@@ -13,8 +14,16 @@ using namespace tk::test;
 namespace {
 
 enum class fault {
-  none, no_full_wait, no_empty_wait, early_release, no_product_wait, too_many_bytes, too_few_bytes,
-  no_proxy_fence, no_barrier_before_store, no_wait_before_overwrite
+  none,
+  no_full_wait,
+  no_empty_wait,
+  early_release,
+  no_product_wait,
+  too_many_bytes,
+  too_few_bytes,
+  no_proxy_fence,
+  no_barrier_before_store,
+  no_wait_before_overwrite
 };
 
 constexpr int slots = 2, tile_bytes = 64 * 128;
@@ -25,8 +34,15 @@ struct problem {
   world<float> c;
   tensor_map map_a, map_b, map_c;
   problem(int m, int n, int k)
-      : m(m), n(n), k(k), a({k, m}), b({k, n}), c({n, m}), map_a(a.map({64, 64}, 128)),
-        map_b(b.map({64, 64}, 128)), map_c(c.map({32, 64}, 128)) {
+      : m(m),
+        n(n),
+        k(k),
+        a({k, m}),
+        b({k, n}),
+        c({n, m}),
+        map_a(a.map({64, 64}, 128)),
+        map_b(b.map({64, 64}, 128)),
+        map_c(c.map({32, 64}, 128)) {
     for (int i = 0; i < m * k; ++i) *a.at({i % k, i / k}) = small(left(i));
     for (int i = 0; i < n * k; ++i) *b.at({i % k, i / k}) = small(right(i));
   }
@@ -40,8 +56,8 @@ struct problem {
     int count = 0;
     for (int i = 0; i < m; ++i)
       for (int j = 0; j < n; ++j) {
-        int const sum = std::inner_product(x.begin() + i * k, x.begin() + (i + 1) * k,
-                                           y.begin() + j * k, 0);
+        int const sum =
+            std::inner_product(x.begin() + i * k, x.begin() + (i + 1) * k, y.begin() + j * k, 0);
         count += *c.at({j, i}) != static_cast<float>(sum);
       }
     return count;
@@ -77,7 +93,8 @@ void store(problem const& p, fault f, int tile, float const (&d)[32]) {
   if (t == 0 && f != fault::no_wait_before_overwrite) store_wait(0, false);
   named_sync(1, 128);
   for (int r = 0; r < 32; ++r) {
-    int const row = t / 32 * 16 + t % 32 / 4 + (r >> 1 & 1) * 8, col = r / 4 * 8 + t % 4 * 2 + r % 2;
+    int const row = t / 32 * 16 + t % 32 / 4 + (r >> 1 & 1) * 8,
+              col = r / 4 * 8 + t % 4 * 2 + r % 2;
     std::memcpy(c + col / 32 * 8192 + swizzled_byte(row * 128 + col % 32 * 4, 128), &d[r], 4);
   }
   if (f != fault::no_proxy_fence) proxy_fence();
@@ -120,14 +137,17 @@ struct outcome {
 };
 outcome run(int m, int n, int k, fault f, std::uint64_t seed) {
   problem p(m, n, k);
-  auto const report = report_of(form_of(2, 160, 64 * 1024), [&] {
-    if (thread_index() == 0)
-      for (int i = 0; i < 2 * slots; ++i) mbarrier_init(bar(i), 1);
-    if (thread_index() == 0) mbarrier_init_fence();
-    sync_block();
-    if (thread_index() < 128) multiply(p, f);
-    else if (thread_index() == 128) load(p, f);
-  }, seed);
+  auto const report = report_of(
+      form_of(2, 160, 64 * 1024),
+      [&] {
+        if (thread_index() == 0)
+          for (int i = 0; i < 2 * slots; ++i) mbarrier_init(bar(i), 1);
+        if (thread_index() == 0) mbarrier_init_fence();
+        sync_block();
+        if (thread_index() < 128) multiply(p, f);
+        else if (thread_index() == 128) load(p, f);
+      },
+      seed);
   return {report, p.wrong()};
 }
 
@@ -135,7 +155,8 @@ outcome run(int m, int n, int k, fault f, std::uint64_t seed) {
 
 TEST_CASE("nothing left out: exact in every order, at every size") {
   for (std::uint64_t seed = 0; seed < seeds; ++seed)
-    for (auto const& [m, n, k] : {std::array{64, 64, 64}, {128, 192, 320}, {65, 70, 200}, {3, 5, 8}}) {
+    for (auto const& [m, n, k] :
+         {std::array{64, 64, 64}, {128, 192, 320}, {65, 70, 200}, {3, 5, 8}}) {
       auto const got = run(m, n, k, fault::none, seed);
       CHECK(got.report == "");
       CHECK(got.wrong == 0);

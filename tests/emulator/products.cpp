@@ -72,74 +72,93 @@ void fill(setting const& s, char* a, char* b, std::uint32_t (&registers)[4]) {
   for (int i = t; i < s.n * 16; i += 128) put(b, s.b, i / 16, i % 16, right(i % 16, i / 16));
   for (int r = 0; r < 4; ++r) {
     int const m = t / 32 * 16 + t % 32 / 4 + r % 2 * 8, k = t % 4 * 2 + r / 2 * 8;
-    registers[r] = std::uint32_t{bits(s.is_bf16, left(m, k + 1))} << 16 |
-                   bits(s.is_bf16, left(m, k));
+    registers[r] =
+        std::uint32_t{bits(s.is_bf16, left(m, k + 1))} << 16 | bits(s.is_bf16, left(m, k));
   }
 }
 
 // How many elements of a b + a b, added to zero in two groups, are wrong.
 int wrong_in(setting const& s, std::uint64_t seed) {
   std::atomic<int> wrong = 0;
-  REQUIRE(report_of(form_of(1, 128, 48 * 1024), [&] {
-            char* const a = tile_memory();
-            char* const b = a + 8192;
-            std::uint32_t registers[4];
-            fill(s, a, b, registers);
-            proxy_fence();
-            sync_block();
-            float d[128] = {};
-            for (int i = 0; i < 2; ++i) {
-              wgmma_fence();
-              issue(form_in(s, a, b, i > 0), d, s.a_in_registers ? registers : nullptr);
-              wgmma_commit();
-            }
-            wgmma_wait(0);
-            for (int r = 0; r < s.n / 2; ++r) {
-              int sum = 0;
-              for (int k = 0; k < 16; ++k)
-                sum += left(row_of(thread_index(), r), k) * right(k, col_of(thread_index(), r));
-              if (d[r] != static_cast<float>(2 * sum)) ++wrong;
-            }
-          }, seed) == "");
+  REQUIRE(report_of(
+              form_of(1, 128, 48 * 1024),
+              [&] {
+                char* const a = tile_memory();
+                char* const b = a + 8192;
+                std::uint32_t registers[4];
+                fill(s, a, b, registers);
+                proxy_fence();
+                sync_block();
+                float d[128] = {};
+                for (int i = 0; i < 2; ++i) {
+                  wgmma_fence();
+                  issue(form_in(s, a, b, i > 0), d, s.a_in_registers ? registers : nullptr);
+                  wgmma_commit();
+                }
+                wgmma_wait(0);
+                for (int r = 0; r < s.n / 2; ++r) {
+                  int sum = 0;
+                  for (int k = 0; k < 16; ++k)
+                    sum += left(row_of(thread_index(), r), k) * right(k, col_of(thread_index(), r));
+                  if (d[r] != static_cast<float>(2 * sum)) ++wrong;
+                }
+              },
+              seed) == "");
   return wrong;
 }
 
 enum class fault {
-  none, no_fence, no_second_fence, no_proxy_fence, no_commit, no_wait, early_wait, accumulator_read,
-  accumulator_written, registers_written, shared_written, other_tile, other_form, one_lane, overlap
+  none,
+  no_fence,
+  no_second_fence,
+  no_proxy_fence,
+  no_commit,
+  no_wait,
+  early_wait,
+  accumulator_read,
+  accumulator_written,
+  registers_written,
+  shared_written,
+  other_tile,
+  other_form,
+  one_lane,
+  overlap
 };
 std::string run(fault f, std::uint64_t seed = 0) {
   setting const s{true, 32, {false, 128}, {false, 128}, true};
-  return report_of(form_of(1, 128, 48 * 1024), [&] {
-    char* const a = tile_memory();
-    char* const b = a + 8192;
-    std::uint32_t registers[4];
-    fill(s, a, b, registers);
-    if (f != fault::no_proxy_fence) proxy_fence();
-    sync_block();
-    float d[16] = {}, e[16] = {};
-    bool const odd = thread_index() == 77;
-    if (f == fault::one_lane && odd) return;
-    if (f != fault::no_fence) wgmma_fence();
-    product_form form = form_in(s, a, b, false);
-    if (f == fault::other_form && odd) form.b += 2;
-    issue(form, d, registers);
-    if (f == fault::other_tile && odd) issue(form, e, registers);
-    else issue(form, f == fault::overlap ? d + 8 : d, registers);
-    if (f != fault::no_commit) wgmma_commit();
-    if (f != fault::no_second_fence) wgmma_fence();
-    issue(form, e, registers);
-    wgmma_commit();
-    if (f == fault::accumulator_written && odd) d[3] = 0;
-    if (f == fault::registers_written && odd) registers[2] = 0;
-    if (f == fault::shared_written) sync_block();
-    if (f == fault::shared_written && odd) b[0] = 1;
-    if (f == fault::accumulator_read) check_settled(d[0]);
-    if (f == fault::no_wait) return;
-    wgmma_wait(f == fault::early_wait ? 1 : 0);
-    check_settled(d[0]);
-    check_settled(e[0]);
-  }, seed);
+  return report_of(
+      form_of(1, 128, 48 * 1024),
+      [&] {
+        char* const a = tile_memory();
+        char* const b = a + 8192;
+        std::uint32_t registers[4];
+        fill(s, a, b, registers);
+        if (f != fault::no_proxy_fence) proxy_fence();
+        sync_block();
+        float d[16] = {}, e[16] = {};
+        bool const odd = thread_index() == 77;
+        if (f == fault::one_lane && odd) return;
+        if (f != fault::no_fence) wgmma_fence();
+        product_form form = form_in(s, a, b, false);
+        if (f == fault::other_form && odd) form.b += 2;
+        issue(form, d, registers);
+        if (f == fault::other_tile && odd) issue(form, e, registers);
+        else issue(form, f == fault::overlap ? d + 8 : d, registers);
+        if (f != fault::no_commit) wgmma_commit();
+        if (f != fault::no_second_fence) wgmma_fence();
+        issue(form, e, registers);
+        wgmma_commit();
+        if (f == fault::accumulator_written && odd) d[3] = 0;
+        if (f == fault::registers_written && odd) registers[2] = 0;
+        if (f == fault::shared_written) sync_block();
+        if (f == fault::shared_written && odd) b[0] = 1;
+        if (f == fault::accumulator_read) check_settled(d[0]);
+        if (f == fault::no_wait) return;
+        wgmma_wait(f == fault::early_wait ? 1 : 0);
+        check_settled(d[0]);
+        check_settled(e[0]);
+      },
+      seed);
 }
 
 }  // namespace
@@ -215,7 +234,8 @@ TEST_CASE("a product without a commit gives nothing back") {
 }
 
 TEST_CASE("only whole warpgroups, inside shared memory") {
-  CHECK(contains(report_of(form_of(1, 96, 1024), [] { wgmma_fence(); }), "not in a whole warpgroup"));
+  CHECK(
+      contains(report_of(form_of(1, 96, 1024), [] { wgmma_fence(); }), "not in a whole warpgroup"));
   setting const s{true, 256, {false, 128}, {false, 128}, true};
   auto const report = report_of(form_of(1, 128, 8192), [&] {
     float d[128] = {};
@@ -232,35 +252,38 @@ TEST_CASE("two warpgroups work side by side, and wait for their own") {
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     setting const s{false, 64, {true, 64}, {true, 128}, false};
     std::atomic<int> wrong = 0;
-    CHECK(report_of(form_of(1, 256, 32 * 1024), [&] {
-            int const group = thread_index() / 128, lane = thread_index() % 128;
-            char* const a = tile_memory() + group * 2048;
-            char* const b = tile_memory() + 8192;
-            auto const put = [](char* to, operand const& x, int mn, int k, int value) {
-              auto const word = bits(false, value);
-              std::memcpy(to + x.byte(mn, k), &word, 2);
-            };
-            for (int i = lane; i < 1024; i += 128)
-              put(a, s.a, i / 16, i % 16, left(i / 16, i % 16) + group);
-            if (group == 0)
-              for (int i = lane; i < 1024; i += 128)
-                put(b, s.b, i / 16, i % 16, right(i % 16, i / 16));
-            proxy_fence();
-            sync_block();
-            float d[32] = {};
-            for (int turn = 0; turn < 3; ++turn) {
-              wgmma_fence();
-              issue(form_in(s, a, b, true), d);
-              wgmma_commit();
-              wgmma_wait(0);
-            }
-            for (int r = 0; r < 32; ++r) {
-              int sum = 0;
-              for (int k = 0; k < 16; ++k)
-                sum += 3 * (left(row_of(lane, r), k) + group) * right(k, col_of(lane, r));
-              if (d[r] != static_cast<float>(sum)) ++wrong;
-            }
-          }, seed) == "");
+    CHECK(report_of(
+              form_of(1, 256, 32 * 1024),
+              [&] {
+                int const group = thread_index() / 128, lane = thread_index() % 128;
+                char* const a = tile_memory() + group * 2048;
+                char* const b = tile_memory() + 8192;
+                auto const put = [](char* to, operand const& x, int mn, int k, int value) {
+                  auto const word = bits(false, value);
+                  std::memcpy(to + x.byte(mn, k), &word, 2);
+                };
+                for (int i = lane; i < 1024; i += 128)
+                  put(a, s.a, i / 16, i % 16, left(i / 16, i % 16) + group);
+                if (group == 0)
+                  for (int i = lane; i < 1024; i += 128)
+                    put(b, s.b, i / 16, i % 16, right(i % 16, i / 16));
+                proxy_fence();
+                sync_block();
+                float d[32] = {};
+                for (int turn = 0; turn < 3; ++turn) {
+                  wgmma_fence();
+                  issue(form_in(s, a, b, true), d);
+                  wgmma_commit();
+                  wgmma_wait(0);
+                }
+                for (int r = 0; r < 32; ++r) {
+                  int sum = 0;
+                  for (int k = 0; k < 16; ++k)
+                    sum += 3 * (left(row_of(lane, r), k) + group) * right(k, col_of(lane, r));
+                  if (d[r] != static_cast<float>(sum)) ++wrong;
+                }
+              },
+              seed) == "");
     CHECK(wrong == 0);
   }
 }

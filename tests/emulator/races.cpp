@@ -22,21 +22,22 @@ template <class F> int races_in(int threads, F body) {
 // Lanes mirror what their block stored; `synced`: with the barrier that this needs.
 template <class Sync> std::vector<int> mirror(std::uint64_t seed, Sync sync) {
   std::vector<int> out(64);
-  REQUIRE(report_of(form_of(1, 64, 256), [&] {
-            auto* const x = reinterpret_cast<int*>(shared_memory());
-            x[thread_index()] = thread_index();
-            sync();
-            out[static_cast<std::size_t>(thread_index())] = x[63 - thread_index()];
-          }, seed) == "");
+  REQUIRE(report_of(
+              form_of(1, 64, 256),
+              [&] {
+                auto* const x = reinterpret_cast<int*>(shared_memory());
+                x[thread_index()] = thread_index();
+                sync();
+                out[static_cast<std::size_t>(thread_index())] = x[63 - thread_index()];
+              },
+              seed) == "");
   return out;
 }
 }  // namespace
 
 #if defined(TK_EMULATOR_TSAN)
 extern "C" void __tsan_on_report(void*) { ++races; }
-extern "C" char const* __tsan_default_options() {
-  return "exitcode=0:log_path=/dev/null";
-}
+extern "C" char const* __tsan_default_options() { return "exitcode=0:log_path=/dev/null"; }
 #endif
 
 TEST_CASE("a removed barrier shows in some order") {
@@ -107,24 +108,27 @@ TEST_CASE("a barrier must be made before others use it" * doctest::skip(!sanitiz
   CHECK(races_in(64, use([] { sync_warp(); })) > 0);
 }
 
-// A random schedule runs blocks side by side; in turn one would follow the other. The polls must not
-// share eight bytes with what is looked at: ThreadSanitizer remembers few accesses for each.
+// A random schedule runs blocks side by side; in turn one would follow the other. The polls must
+// not share eight bytes with what is looked at: ThreadSanitizer remembers few accesses for each.
 TEST_CASE("blocks are ordered by acquire and release" * doctest::skip(!sanitizer::sees_races)) {
   for (bool ordered : {true, false}) {
     alignas(64) int data = 0;
     alignas(64) unsigned flag = 0;
     races = 0;
-    CHECK(report_of(form_of(2, 32, 64), [&] {
-            if (lane_index() != block_index()) return;
-            if (block_index() == 0) {
-              data = 1;
-              if (ordered) __atomic_store_n(&flag, 1u, __ATOMIC_RELEASE);
-              else __atomic_store_n(&flag, 1u, __ATOMIC_RELAXED);
-            } else {
-              while (poll(&flag) != 1) {}
-              if (data != 1) fail("not stored yet");
-            }
-          }, 1) == "");
+    CHECK(report_of(
+              form_of(2, 32, 64),
+              [&] {
+                if (lane_index() != block_index()) return;
+                if (block_index() == 0) {
+                  data = 1;
+                  if (ordered) __atomic_store_n(&flag, 1u, __ATOMIC_RELEASE);
+                  else __atomic_store_n(&flag, 1u, __ATOMIC_RELAXED);
+                } else {
+                  while (poll(&flag) != 1) {}
+                  if (data != 1) fail("not stored yet");
+                }
+              },
+              1) == "");
     CHECK((races == 0) == ordered);
   }
 }

@@ -8,9 +8,11 @@ using namespace tk::emulator;
 using namespace tk::test;
 
 TEST_CASE("a warpgroup's registers go to others") {
-  CHECK(report_of(form_of(1, 384, 0), [] { set_registers(thread_index() < 128 ? 40 : 232); }) == "");
-  CHECK(contains(report_of(form_of(1, 384, 0), [] { set_registers(thread_index() < 128 ? 56 : 240); }),
-                 "would have 68608 registers of 65536"));
+  CHECK(report_of(form_of(1, 384, 0), [] { set_registers(thread_index() < 128 ? 40 : 232); }) ==
+        "");
+  CHECK(contains(
+      report_of(form_of(1, 384, 0), [] { set_registers(thread_index() < 128 ? 56 : 240); }),
+      "would have 68608 registers of 65536"));
   for (int count : {16, 264, 36})
     CHECK(contains(report_of(form_of(1, 128, 0), [&] { set_registers(count); }),
                    "a multiple of 8 from 24 to 256"));

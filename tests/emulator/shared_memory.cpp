@@ -42,12 +42,12 @@ TEST_CASE("an address of other memory is refused") {
 // Under AddressSanitizer such a store stops the program at its line.
 TEST_CASE("a store outside shared memory is found" * doctest::skip(sanitizer::sees_addresses)) {
   for (int at : {-1, -1000, 256, 300, 4000})
-    CHECK(contains(report_of(form_of(3, 32, 256),
-                             [&] {
-                               if (block_index() == 1 && lane_index() == 7) shared_memory()[at] = 0;
-                             }),
-                   "a store outside shared memory, at byte " + std::to_string(at) +
-                       " of 256\n  in block 1"));
+    CHECK(contains(
+        report_of(form_of(3, 32, 256),
+                  [&] {
+                    if (block_index() == 1 && lane_index() == 7) shared_memory()[at] = 0;
+                  }),
+        "a store outside shared memory, at byte " + std::to_string(at) + " of 256\n  in block 1"));
   CHECK(report_of(form_of(3, 32, 256), [] { shared_memory()[255 - lane_index()] = 0; }) == "");
 }
 
@@ -55,16 +55,19 @@ TEST_CASE("blocks of a cluster run together and read one another's memory") {
   for (int cluster : {2, 4, 8})
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
       std::vector<int> out(16 * 32);
-      CHECK(report_of(form_of(16, 32, 512, cluster), [&] {
-              auto* const mine = reinterpret_cast<int*>(shared_memory());
-              mine[lane_index()] = block_index() * 100 + lane_index();
-              sync_cluster();
-              int const peer = (cluster_rank() + 1) % cluster;
-              auto const there = to_rank(shared_address(mine), peer);
-              out[static_cast<std::size_t>(block_index() * 32 + lane_index())] =
-                  shared_pointer<int>(there)[lane_index()];
-              sync_cluster();
-            }, seed) == "");
+      CHECK(report_of(
+                form_of(16, 32, 512, cluster),
+                [&] {
+                  auto* const mine = reinterpret_cast<int*>(shared_memory());
+                  mine[lane_index()] = block_index() * 100 + lane_index();
+                  sync_cluster();
+                  int const peer = (cluster_rank() + 1) % cluster;
+                  auto const there = to_rank(shared_address(mine), peer);
+                  out[static_cast<std::size_t>(block_index() * 32 + lane_index())] =
+                      shared_pointer<int>(there)[lane_index()];
+                  sync_cluster();
+                },
+                seed) == "");
       for (int block = 0; block < 16; ++block)
         for (int l = 0; l < 32; ++l) {
           int const peer = block / cluster * cluster + (block + 1) % cluster;

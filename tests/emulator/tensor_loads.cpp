@@ -13,36 +13,41 @@ void check_load(world<T> const& x, std::vector<int> const& box, int swizzle,
                 std::array<int, Rank> const& from, std::uint64_t seed) {
   tensor_map const map = x.map(box, swizzle);
   REQUIRE(is_legal(map));
-  int const bytes = std::accumulate(box.begin(), box.end(), static_cast<int>(sizeof(T)),
-                                    std::multiplies<>());
+  int const bytes =
+      std::accumulate(box.begin(), box.end(), static_cast<int>(sizeof(T)), std::multiplies<>());
   std::vector<char> got(static_cast<std::size_t>(bytes));
   int corner[Rank];
   std::copy(from.begin(), from.end(), corner);
-  REQUIRE(report_of(form_of(1, 32, 40 * 1024), [&] {
-            init_barriers(1);
-            if (lane_index() == 0) {
-              mbarrier_expect(bar(), bytes);
-              tensor_load(shared_address(tile_memory()), &map, corner, bar());
-              mbarrier_arrive(bar());
-            }
-            mbarrier_wait(bar(), 0);
-            if (lane_index() == 31) std::memcpy(got.data(), tile_memory(), got.size());
-          }, seed) == "");
+  REQUIRE(report_of(
+              form_of(1, 32, 40 * 1024),
+              [&] {
+                init_barriers(1);
+                if (lane_index() == 0) {
+                  mbarrier_expect(bar(), bytes);
+                  tensor_load(shared_address(tile_memory()), &map, corner, bar());
+                  mbarrier_arrive(bar());
+                }
+                mbarrier_wait(bar(), 0);
+                if (lane_index() == 31) std::memcpy(got.data(), tile_memory(), got.size());
+              },
+              seed) == "");
   int wrong = 0;
   for_each_in_box(box, [&](std::vector<std::int64_t> index, int n) {
     for (std::size_t i = 0; i < index.size(); ++i) index[i] += from[i];
     T const* const p = x.at(index);
     T const want = p ? *p : T{};
-    wrong += std::memcmp(&want, &got[static_cast<std::size_t>(
-                                    swizzled_byte(n * static_cast<int>(sizeof(T)), swizzle))],
-                         sizeof(T)) != 0;
+    wrong +=
+        std::memcmp(
+            &want,
+            &got[static_cast<std::size_t>(swizzled_byte(n * static_cast<int>(sizeof(T)), swizzle))],
+            sizeof(T)) != 0;
   });
   CHECK(wrong == 0);
 }
 
 // One rank: boxes whose rows fill the swizzle's span, at corners inside, astride and outside.
-template <class T, int Rank> void check_rank(std::vector<std::int64_t> const& sizes,
-                                             std::vector<int> const& outer_box) {
+template <class T, int Rank>
+void check_rank(std::vector<std::int64_t> const& sizes, std::vector<int> const& outer_box) {
   world<T> const x(sizes);
   for (int swizzle : {0, 32, 64, 128})
     for (int shift : {-1000, -5, 0, 3, 40}) {
@@ -50,7 +55,8 @@ template <class T, int Rank> void check_rank(std::vector<std::int64_t> const& si
       box.insert(box.end(), outer_box.begin(), outer_box.end());
       std::array<int, Rank> from{};
       from[0] = shift;
-      for (int i = 1; i < Rank; ++i) from[static_cast<std::size_t>(i)] = shift == 40 ? 1 : shift / i;
+      for (int i = 1; i < Rank; ++i)
+        from[static_cast<std::size_t>(i)] = shift == 40 ? 1 : shift / i;
       check_load<T, Rank>(x, box, swizzle, from, static_cast<std::uint64_t>(shift == 3));
     }
 }
@@ -140,8 +146,10 @@ TEST_CASE("what the driver refuses is no legal map") {
 }
 
 TEST_CASE("a load that hardware would not do is reported") {
-  CHECK(contains(refusal([](tensor_map&, std::uint32_t& to) { to = 64; }), "not a multiple of 128"));
-  CHECK(contains(refusal([](tensor_map&, std::uint32_t& to) { to = 8192; }), "leave shared memory"));
+  CHECK(
+      contains(refusal([](tensor_map&, std::uint32_t& to) { to = 64; }), "not a multiple of 128"));
+  CHECK(
+      contains(refusal([](tensor_map&, std::uint32_t& to) { to = 8192; }), "leave shared memory"));
   CHECK(contains(refusal([](tensor_map& m, std::uint32_t&) { m.magic = 0; }), "not a tensor map"));
   CHECK(contains(refusal([](tensor_map& m, std::uint32_t&) { m.box[0] = 32; }), "not modelled"));
   CHECK(contains(refusal([](tensor_map&, std::uint32_t&) {}, 3), "3 coordinates for a map of 2"));
@@ -169,8 +177,9 @@ TEST_CASE("contiguous bytes") {
                              [&, to = to, from = from, bytes = bytes] {
                                init_barriers(1);
                                if (lane_index() == 0)
-                                 bulk_load(shared_address(tile_memory()) + static_cast<unsigned>(to),
-                                           data + from, bytes, bar());
+                                 bulk_load(
+                                     shared_address(tile_memory()) + static_cast<unsigned>(to),
+                                     data + from, bytes, bar());
                              }),
                    "not whole units of 16 bytes"));
 }
@@ -181,26 +190,32 @@ TEST_CASE("each block of a cluster loads its share for all") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
       int const share = 32 / cluster;
       tensor_map const map = x.map({64, share}, 128);
-      std::vector<std::vector<char>> got(static_cast<std::size_t>(cluster), std::vector<char>(4096));
-      CHECK(report_of(form_of(cluster, 32, 8192, cluster), [&] {
-              init_barriers(1);
-              if (lane_index() == 0) {
-                mbarrier_expect(bar(), 4096);
-                int const mine = cluster_rank() * share;
-                tensor_load_to_all(shared_address(tile_memory()) + static_cast<unsigned>(mine) * 128,
-                                   &map, {0, mine}, bar(), (1u << cluster) - 1);
-                mbarrier_arrive(bar());
-              }
-              mbarrier_wait(bar(), 0);
-              if (lane_index() == 1)
-                std::memcpy(got[static_cast<std::size_t>(block_index())].data(), tile_memory(), 4096);
-              sync_cluster();
-            }, seed) == "");
+      std::vector<std::vector<char>> got(static_cast<std::size_t>(cluster),
+                                         std::vector<char>(4096));
+      CHECK(report_of(
+                form_of(cluster, 32, 8192, cluster),
+                [&] {
+                  init_barriers(1);
+                  if (lane_index() == 0) {
+                    mbarrier_expect(bar(), 4096);
+                    int const mine = cluster_rank() * share;
+                    tensor_load_to_all(
+                        shared_address(tile_memory()) + static_cast<unsigned>(mine) * 128, &map,
+                        {0, mine}, bar(), (1u << cluster) - 1);
+                    mbarrier_arrive(bar());
+                  }
+                  mbarrier_wait(bar(), 0);
+                  if (lane_index() == 1)
+                    std::memcpy(got[static_cast<std::size_t>(block_index())].data(), tile_memory(),
+                                4096);
+                  sync_cluster();
+                },
+                seed) == "");
       for (auto const& block : got) {
         int wrong = 0;
         for_each_in_box({64, 32}, [&](std::vector<std::int64_t> const& index, int n) {
-          wrong += std::memcmp(x.at(index), &block[static_cast<std::size_t>(swizzled_byte(2 * n, 128))],
-                               2) != 0;
+          wrong += std::memcmp(x.at(index),
+                               &block[static_cast<std::size_t>(swizzled_byte(2 * n, 128))], 2) != 0;
         });
         CHECK(wrong == 0);
       }
@@ -210,7 +225,8 @@ TEST_CASE("each block of a cluster loads its share for all") {
                            [&] {
                              init_barriers(1);
                              if (lane_index() == 0)
-                               tensor_load_to_all(shared_address(tile_memory()), &map, {0, 0}, bar(), 5);
+                               tensor_load_to_all(shared_address(tile_memory()), &map, {0, 0},
+                                                  bar(), 5);
                            }),
                  "to the blocks 0x5 of a cluster of 2"));
 }

@@ -8,37 +8,49 @@ using namespace tk::test;
 
 namespace {
 
-enum class step { all, no_fence, fence_first, one_lane_no_fence, no_wait, early_overwrite, no_commit };
+enum class step {
+  all,
+  no_fence,
+  fence_first,
+  one_lane_no_fence,
+  no_wait,
+  early_overwrite,
+  no_commit
+};
 
 // A warp fills a 64 x 16 box of 16-bit ones in shared memory and one lane stores it at `from`.
 std::string store_ones(tensor_map const& map, std::array<int, 2> from, step fault, bool matrices,
                        bool add = false, std::uint64_t seed = 0, int blocks = 1) {
-  return report_of(form_of(blocks, 32, 8192), [&] {
-    char* const tile = tile_memory();
-    auto const fence = [&] {
-      if (fault == step::no_fence || (fault == step::one_lane_no_fence && lane_index() == 9)) return;
-      proxy_fence();
-    };
-    if (fault == step::fence_first) fence();
-    std::uint32_t const one = 0x3f803f80;
-    if (matrices)
-      for (int i = 0; i < 4; ++i)
-        stmatrix(shared_address(tile) + static_cast<unsigned>(i * 512 + lane_index() * 16), one, one,
-                 one, one);
-    else
-      for (int i = lane_index(); i < 512; i += 32) std::memcpy(tile + i * 4, &one, 4);
-    if (fault != step::fence_first) fence();
-    sync_warp();
-    if (lane_index() == 0) {
-      int const corner[2] = {from[0], from[1]};
-      if (add) tensor_store_add(&map, corner, shared_address(tile));
-      else tensor_store(&map, corner, shared_address(tile));
-      if (fault == step::no_commit) return;
-      store_commit();
-      if (fault == step::early_overwrite) tile[100] = 5;
-      if (fault != step::no_wait) store_wait(0, false);
-    }
-  }, seed);
+  return report_of(
+      form_of(blocks, 32, 8192),
+      [&] {
+        char* const tile = tile_memory();
+        auto const fence = [&] {
+          if (fault == step::no_fence || (fault == step::one_lane_no_fence && lane_index() == 9))
+            return;
+          proxy_fence();
+        };
+        if (fault == step::fence_first) fence();
+        std::uint32_t const one = 0x3f803f80;
+        if (matrices)
+          for (int i = 0; i < 4; ++i)
+            stmatrix(shared_address(tile) + static_cast<unsigned>(i * 512 + lane_index() * 16), one,
+                     one, one, one);
+        else
+          for (int i = lane_index(); i < 512; i += 32) std::memcpy(tile + i * 4, &one, 4);
+        if (fault != step::fence_first) fence();
+        sync_warp();
+        if (lane_index() == 0) {
+          int const corner[2] = {from[0], from[1]};
+          if (add) tensor_store_add(&map, corner, shared_address(tile));
+          else tensor_store(&map, corner, shared_address(tile));
+          if (fault == step::no_commit) return;
+          store_commit();
+          if (fault == step::early_overwrite) tile[100] = 5;
+          if (fault != step::no_wait) store_wait(0, false);
+        }
+      },
+      seed);
 }
 
 }  // namespace
@@ -46,7 +58,8 @@ std::string store_ones(tensor_map const& map, std::array<int, 2> from, step faul
 TEST_CASE("a store writes what lies inside the tensor and nothing else") {
   for (int swizzle : {0, 128})
     for (bool matrices : {false, true})
-      for (auto const& from : {std::array{0, 0}, {32, 8}, {-8, -3}, {64, 30}, {500, 500}, {-64, 0}}) {
+      for (auto const& from :
+           {std::array{0, 0}, {32, 8}, {-8, -3}, {64, 30}, {500, 500}, {-64, 0}}) {
         world<tk::bf16> const x({72, 33});
         REQUIRE(store_ones(x.map({64, 16}, swizzle), from, step::all, matrices, false,
                            static_cast<std::uint64_t>(matrices)) == "");
@@ -68,21 +81,24 @@ TEST_CASE("swizzled rows leave in the tensor's order") {
       int const cols = swizzle ? swizzle / 4 : 16;
       world<float> const x({cols, 24});
       tensor_map const map = x.map({cols, 24}, swizzle);
-      CHECK(report_of(form_of(1, 64, 8192), [&] {
-              for (int i = thread_index(); i < cols * 24; i += 64) {
-                float const value = static_cast<float>(1000 + i);
-                std::memcpy(tile_memory() + swizzled_byte(4 * i, swizzle), &value, 4);
-              }
-              proxy_fence();
-              sync_block();
-              if (thread_index() == 0) {
-                tensor_store(&map, {0, 0}, shared_address(tile_memory()));
-                store_commit();
-                store_wait(0, true);
-                if (*x.at({cols - 1, 23}) != static_cast<float>(1000 + cols * 24 - 1))
-                  fail("not written when the wait returned");
-              }
-            }, seed) == "");
+      CHECK(report_of(
+                form_of(1, 64, 8192),
+                [&] {
+                  for (int i = thread_index(); i < cols * 24; i += 64) {
+                    float const value = static_cast<float>(1000 + i);
+                    std::memcpy(tile_memory() + swizzled_byte(4 * i, swizzle), &value, 4);
+                  }
+                  proxy_fence();
+                  sync_block();
+                  if (thread_index() == 0) {
+                    tensor_store(&map, {0, 0}, shared_address(tile_memory()));
+                    store_commit();
+                    store_wait(0, true);
+                    if (*x.at({cols - 1, 23}) != static_cast<float>(1000 + cols * 24 - 1))
+                      fail("not written when the wait returned");
+                  }
+                },
+                seed) == "");
       int wrong = 0;
       for_each_in_box({cols, 24}, [&](std::vector<std::int64_t> const& index, int n) {
         wrong += *x.at(index) != static_cast<float>(1000 + n);
@@ -127,8 +143,9 @@ TEST_CASE("missing steps are reported") {
       CHECK(contains(run(step::no_wait), "ended before its bulk store had read"));
       CHECK(contains(run(step::no_commit), "ended before its bulk store had read"));
     }
-  CHECK(contains(store_ones(map, {0, 0}, step::one_lane_no_fence, true),
-                 "stored with stmatrix by thread 9, is read by the hardware without a proxy fence"));
+  CHECK(
+      contains(store_ones(map, {0, 0}, step::one_lane_no_fence, true),
+               "stored with stmatrix by thread 9, is read by the hardware without a proxy fence"));
   CHECK(contains(store_ones(map, {0, 0}, step::early_overwrite, true),
                  "changed while a bulk store was reading it"));
 }
@@ -137,22 +154,25 @@ TEST_CASE("waits leave the youngest groups running") {
   world<tk::bf16> const x({64, 64});
   tensor_map const map = x.map({64, 16}, 128);
   for (std::uint64_t seed = 0; seed < seeds; ++seed)
-    CHECK(report_of(form_of(1, 32, 12 * 1024), [&] {
-            // Two tiles in turn; each is written again when the store before last has read it.
-            for (int part = 0; part < 4; ++part) {
-              char* const tile = tile_memory() + part % 2 * 2048;
-              if (lane_index() == 0) store_wait(1, false);
-              sync_warp();
-              std::memset(tile + lane_index() * 64, part, 64);
-              proxy_fence();
-              sync_warp();
-              if (lane_index() == 0) {
-                tensor_store(&map, {0, part * 16}, shared_address(tile));
-                store_commit();
-              }
-            }
-            if (lane_index() == 0) store_wait(0, true);
-          }, seed) == "");
+    CHECK(report_of(
+              form_of(1, 32, 12 * 1024),
+              [&] {
+                // Two tiles in turn; each is written again when the store before last has read it.
+                for (int part = 0; part < 4; ++part) {
+                  char* const tile = tile_memory() + part % 2 * 2048;
+                  if (lane_index() == 0) store_wait(1, false);
+                  sync_warp();
+                  std::memset(tile + lane_index() * 64, part, 64);
+                  proxy_fence();
+                  sync_warp();
+                  if (lane_index() == 0) {
+                    tensor_store(&map, {0, part * 16}, shared_address(tile));
+                    store_commit();
+                  }
+                }
+                if (lane_index() == 0) store_wait(0, true);
+              },
+              seed) == "");
   for (int row = 0; row < 64; ++row) CHECK(x.at({5, row})->bits == row / 16 * 0x101);
 }
 
@@ -161,7 +181,8 @@ TEST_CASE("matrices go to shared memory and come back") {
   CHECK(report_of(form_of(1, 32, 8192), [&] {
           int const l = lane_index();
           auto const at = shared_address(tile_memory()) + static_cast<unsigned>(l) * 16;
-          std::uint32_t const a = static_cast<std::uint32_t>(l), b = a + 100, c = a + 200, d = a + 300;
+          std::uint32_t const a = static_cast<std::uint32_t>(l), b = a + 100, c = a + 200,
+                              d = a + 300;
           stmatrix(at, a, b, c, d);
           sync_warp();
           std::uint32_t e, f, g, h, row[4];

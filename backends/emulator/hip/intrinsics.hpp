@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The instructions of gfx942 on the CPU: the same functions as backends/hip/intrinsics.hpp, with the
-// caller's source line for reports. MFMA and shuffles are collectives of 64 lanes; a copy to LDS
-// arrives when it is waited for; LDS is the emulator's shared memory.
+// The instructions of gfx942 on the CPU: the same functions as backends/hip/intrinsics.hpp, with
+// the caller's source line for reports. MFMA and shuffles are collectives of 64 lanes; a copy to
+// LDS arrives when it is waited for; LDS is the emulator's shared memory.
 #pragma once
 #include <cmath>
 #include <cstring>
@@ -60,7 +60,8 @@ TK_DEVICE float shuffle_xor(float x, int mask, here where = here::current()) {
   emulator::collective(
       op,
       [](auto* const* lanes) {
-        for (int l = 0; l < warp_lanes; ++l) lanes[l]->theirs = lanes[(l ^ lanes[l]->mask) & 63]->mine;
+        for (int l = 0; l < warp_lanes; ++l)
+          lanes[l]->theirs = lanes[(l ^ lanes[l]->mask) & 63]->mine;
       },
       "shuffle", where);
   return op.theirs;
@@ -69,8 +70,8 @@ TK_DEVICE void sync_wave(here where = here::current()) { emulator::sync_warp(whe
 TK_DEVICE void sync_block(here where = here::current()) { emulator::sync_block(where); }
 
 // ---- global memory to LDS
-// Lane l copies four bytes from an address of its own to dst + 4 l, where dst is the same in the whole
-// wave; a lane without an address gets zero.
+// Lane l copies four bytes from an address of its own to dst + 4 l, where dst is the same in the
+// whole wave; a lane without an address gets zero.
 TK_DEVICE void copy_to_lds(char* dst, void const* from, here where = here::current()) {
   char* const to = dst + 4 * lane();
   static_cast<void>(emulator::shared_address(to, where));
@@ -86,8 +87,8 @@ TK_DEVICE void copy_to_lds(char* dst, char const* from, std::uint32_t offset,
   if (offset >> 31) emulator::fail("a copy to LDS with an offset of 2^31 or more", where);
   copy_to_lds(dst, from + offset, where);
 }
-// Until at most N of this wave's later accesses to global memory, copies among them, are running: its
-// plain accesses are over at once.
+// Until at most N of this wave's later accesses to global memory, copies among them, are running:
+// its plain accesses are over at once.
 template <int N> TK_DEVICE void wait_copies(here where = here::current()) {
   static_assert(N >= 0 && N < 64, "vmcnt has six bits");
   emulator::wait_later(N);
@@ -104,8 +105,8 @@ TK_DEVICE unsigned next_ticket(unsigned* p, unsigned last) {
 }
 TK_DEVICE void add_to_global(float* p, float x) { emulator::atomic_add(p, x); }
 
-// ---- MFMA of M = 16 or 32. Lane l holds of A row l % M, of B column l % M, both with the four k from
-// 4 (l / M) on; of D column l % M and the rows 4 (l / M) + r / 4 * 256 / M + r % 4.
+// ---- MFMA of M = 16 or 32. Lane l holds of A row l % M, of B column l % M, both with the four k
+// from 4 (l / M) on; of D column l % M and the rows 4 (l / M) + r / 4 * 256 / M + r % 4.
 struct four {
   std::uint32_t w[2];
 };

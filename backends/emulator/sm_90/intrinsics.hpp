@@ -51,7 +51,8 @@ TK_DEVICE float shuffle_xor(float x, int mask, here where = here::current()) {
   emulator::collective(
       op,
       [](auto* const* lanes) {
-        for (int l = 0; l < warp_lanes; ++l) lanes[l]->theirs = lanes[(l ^ lanes[l]->mask) & 31]->mine;
+        for (int l = 0; l < warp_lanes; ++l)
+          lanes[l]->theirs = lanes[(l ^ lanes[l]->mask) & 31]->mine;
       },
       "shuffle", where);
   return op.theirs;
@@ -106,9 +107,7 @@ template <int N> TK_DEVICE void take_registers(here where = here::current()) {
 TK_DEVICE unsigned load_acquire(unsigned const* p, here where = here::current()) {
   return emulator::poll(p, where);
 }
-TK_DEVICE void add_release(unsigned* p, unsigned x) {
-  __atomic_fetch_add(p, x, __ATOMIC_RELEASE);
-}
+TK_DEVICE void add_release(unsigned* p, unsigned x) { __atomic_fetch_add(p, x, __ATOMIC_RELEASE); }
 // The old value of *p; p counts up to `last` and then starts again at 0.
 TK_DEVICE unsigned next_ticket(unsigned* p, unsigned last) {
   unsigned old = __atomic_load_n(p, __ATOMIC_RELAXED);
@@ -129,19 +128,23 @@ TK_DEVICE void tma_load_to_all(std::uint32_t dst, tensor_map const* map, int con
                                here where = here::current()) {
   emulator::tensor_load_to_all(dst, map, c, bar, blocks, where);
 }
-template <int Rank> TK_DEVICE void tma_store(tensor_map const* map, int const (&c)[Rank],
-                                             std::uint32_t src, here where = here::current()) {
+template <int Rank>
+TK_DEVICE void tma_store(tensor_map const* map, int const (&c)[Rank], std::uint32_t src,
+                         here where = here::current()) {
   emulator::tensor_store(map, c, src, where);
 }
-template <int Rank> TK_DEVICE void tma_store_add(tensor_map const* map, int const (&c)[Rank],
-                                                 std::uint32_t src, here where = here::current()) {
+template <int Rank>
+TK_DEVICE void tma_store_add(tensor_map const* map, int const (&c)[Rank], std::uint32_t src,
+                             here where = here::current()) {
   emulator::tensor_store_add(map, c, src, where);
 }
 TK_DEVICE void tma_store_commit() { emulator::store_commit(); }
 template <int N> TK_DEVICE void tma_store_read(here where = here::current()) {
   emulator::store_wait(N, false, where);
 }
-TK_DEVICE void tma_store_done(here where = here::current()) { emulator::store_wait(0, true, where); }
+TK_DEVICE void tma_store_done(here where = here::current()) {
+  emulator::store_wait(0, true, where);
+}
 TK_DEVICE void proxy_fence(here where = here::current()) { emulator::proxy_fence(where); }
 TK_DEVICE void stmatrix(std::uint32_t dst, std::uint32_t a, std::uint32_t b, std::uint32_t c,
                         std::uint32_t d, here where = here::current()) {
@@ -194,9 +197,9 @@ template <class T, int N> struct wgmma {
   template <int TransB, std::uint32_t HighB>
   static TK_DEVICE void rs(float* d, std::uint32_t const* a, std::uint32_t b, int keep,
                            here where = here::current()) {
-    emulator::wgmma_issue({N, is_bf16, keep != 0, true, false, TransB != 0, 0,
-                           std::uint64_t{HighB} << 32 | b},
-                          d, a, where);
+    emulator::wgmma_issue(
+        {N, is_bf16, keep != 0, true, false, TransB != 0, 0, std::uint64_t{HighB} << 32 | b}, d, a,
+        where);
   }
 };
 

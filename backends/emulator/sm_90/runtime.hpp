@@ -51,17 +51,16 @@ struct launch_shape {
   std::size_t smem_bytes;
   void* stream;
 };
-template <class Args>
-void launch(void (*kernel)(Args), launch_shape const& how, Args const& args) {
+template <class Args> void launch(void (*kernel)(Args), launch_shape const& how, Args const& args) {
   constexpr std::size_t most = 227 * 1024;
   if (how.smem_bytes > most)
-    throw error(status::runtime_error, "shared memory of a kernel: " + std::to_string(how.smem_bytes) +
-                                           " bytes, at most " + std::to_string(most));
+    throw error(status::runtime_error,
+                "shared memory of a kernel: " + std::to_string(how.smem_bytes) +
+                    " bytes, at most " + std::to_string(most));
   if (how.cluster > 8)
     throw error(status::runtime_error,
                 "launch: a cluster of " + std::to_string(how.cluster) + " blocks, at most 8");
-  emulator::launch(how.blocks, how.threads, 32, how.cluster, how.smem_bytes,
-                   [&] { kernel(args); });
+  emulator::launch(how.blocks, how.threads, 32, how.cluster, how.smem_bytes, [&] { kernel(args); });
 }
 
 }  // namespace tk::be::rt
