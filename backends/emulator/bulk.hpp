@@ -37,8 +37,8 @@ inline block& block_of(team& t, std::uint32_t address) { return *t.blocks[addres
 class load_job : public job {
  public:
   // To every block of `ranks` (bit mask), at the same offsets.
-  load_job(copy_plan plan, std::uint32_t bar, std::uint32_t ranks, lane& l, location const& where)
-      : job(load, where, &l), plan_(std::move(plan)), bar_(bar), ranks_(ranks) {
+  load_job(copy_plan plan, std::uint32_t bar, std::uint32_t ranks, lane& l, location const& here)
+      : job(load, here, &l), plan_(std::move(plan)), bar_(bar), ranks_(ranks) {
     sanitizer::publish(&order_);
     for_each_rank([&](int rank) {
       mbarrier(l, to_rank(bar_, rank), where).known().visible_elsewhere();
@@ -140,8 +140,8 @@ class store_groups : public model {
 
 class store_job : public job {
  public:
-  store_job(copy_plan plan, std::shared_ptr<store_group> g, lane& l, location const& where)
-      : job(store_read, where, &l), plan_(std::move(plan)), group_(std::move(g)) {
+  store_job(copy_plan plan, std::shared_ptr<store_group> g, lane& l, location const& here)
+      : job(store_read, here, &l), plan_(std::move(plan)), group_(std::move(g)) {
     sanitizer::publish(&order_);
     data_.resize(plan_.bytes);
     block& b = own_block(l);
@@ -228,7 +228,7 @@ inline void store_commit() {
   mine.open = nullptr;
 }
 
-// Until at most n groups are left unread (or unwritten).
+// Until all but the n youngest groups have read their source, or `written` their destination too.
 inline void store_wait(int n, bool written, location where = location::current()) {
   sanitizer::quiet const q;
   lane& me = self();
@@ -257,8 +257,8 @@ inline void bulk_load(std::uint32_t to, void const* from, int bytes, std::uint32
     fail("bulk copy of " + std::to_string(bytes) + " bytes to " + hex(to) + " from " +
              hex(reinterpret_cast<std::uintptr_t>(from)) + ": not whole units of 16 bytes",
          where);
-  if (!own_team(me).memory.holds(to, static_cast<std::size_t>(bytes)))
-    fail("bulk copy to " + hex(to) + ": outside shared memory", where);
+  if (!own_team(me).memory.holds(to, static_cast<std::size_t>(bytes)) || (to ^ bar) >> rank_shift)
+    fail("bulk copy to " + hex(to) + ": not in the shared memory of its mbarrier's block", where);
   copy_plan plan;
   plan.shared = to, plan.bytes = static_cast<std::size_t>(bytes);
   for (int i = 0; i < bytes; i += 1024) {

@@ -36,6 +36,7 @@ struct waiting {
 
 inline constexpr int named_barriers = 16;
 
+// One thread of the device.
 struct lane {
   fiber context;
   warp* of = nullptr;
@@ -69,6 +70,7 @@ struct barrier {
   std::vector<lane*> parked;
 };
 
+// The state of one kind of hardware unit in a block; made when first used, kept for later blocks.
 class model {
  public:
   virtual ~model() = default;
@@ -109,6 +111,7 @@ struct job {
   virtual bool uses(block const& b) const { return issuer->of->of == &b; }  // its shared memory
 };
 
+// Of a launch. Hardware promises 16 bytes of alignment to dynamic shared memory; no more is given.
 struct shape {
   int blocks = 1, threads = 32, warp_lanes = 32, cluster = 1;
   std::size_t smem_bytes = 0;
@@ -149,6 +152,7 @@ struct task {
   void* finished = nullptr;  // what lanes and engines publish at their end
 };
 
+// What runs together, with the memory that it runs in.
 struct team {
   fiber* home = nullptr;
   task doing;
@@ -213,7 +217,7 @@ template <class M> M& model_of(block& b) {
   return static_cast<M&>(*m);
 }
 
-// Null: the OS thread's own stack.
+// A null `next` is the OS thread's own stack.
 TK_UNSANITIZED inline void leave_for(fiber& from, team& t, lane* next) {
   current = next;
   switch_to(from, next ? next->context : *t.home);

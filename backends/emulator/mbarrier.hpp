@@ -10,8 +10,10 @@
 namespace tk::emulator {
 
 struct mbarrier_word {
-  std::int64_t phase : 1, pending : 20, count : 20, bytes : 23;
+  std::uint64_t phase : 1, pending : 20, count : 20;
+  std::int64_t bytes : 23;
 };
+static_assert(sizeof(mbarrier_word) == 8);
 
 class mbarriers : public model {
  public:
@@ -74,7 +76,7 @@ class mbarrier {
     entry_ = &all.add(address_);
     entry_->maker = &lane_;
     mbarrier_word w{};
-    w.count = w.pending = count;
+    w.count = w.pending = static_cast<unsigned>(count);
     put(w);
   }
   // From here on the barrier is known to exist.
@@ -99,13 +101,13 @@ class mbarrier {
   }
   void arrive() {
     mbarrier_word w = get();
-    if (pending(w) == 0)
-      refuse("too many arrivals: its " + std::to_string(count(w)) + " have come, and " +
+    if (w.pending == 0)
+      refuse("too many arrivals: its " + std::to_string(w.count) + " have come, and " +
              std::to_string(w.bytes) + " bytes are still to come");
     w.pending = w.pending - 1;
     settle(w);
   }
-  bool passed(int parity) const { return (get().phase & 1) != (parity & 1); }
+  bool passed(int parity) const { return get().phase != static_cast<unsigned>(parity); }
   mbarriers::entry& entry() { return *entry_; }
   block& home() { return *block_; }
   void* order(int parity) { return &entry_->order[parity & 1]; }
@@ -113,7 +115,7 @@ class mbarrier {
   std::string state() const {
     mbarrier_word const w = get();
     return "mbarrier " + hex(address_) + " in phase " + std::to_string(entry_->phases) + ": " +
-           std::to_string(pending(w)) + " of " + std::to_string(count(w)) + " arrivals and " +
+           std::to_string(w.pending) + " of " + std::to_string(w.count) + " arrivals and " +
            std::to_string(w.bytes) + " bytes to come";
   }
   [[noreturn]] void refuse(std::string const& why) const {
@@ -121,16 +123,14 @@ class mbarrier {
   }
 
  private:
-  static int pending(mbarrier_word w) { return static_cast<int>(w.pending) & mbarriers::largest; }
-  static int count(mbarrier_word w) { return static_cast<int>(w.count) & mbarriers::largest; }
   mbarrier_word get() const { return std::bit_cast<mbarrier_word>(entry_->written); }
   void put(mbarrier_word w) {
     entry_->written = std::bit_cast<std::uint64_t>(w);
     __atomic_store_n(word_, entry_->written, __ATOMIC_RELAXED);
   }
   void settle(mbarrier_word w) {
-    if (pending(w) != 0 || w.bytes != 0) return put(w);
-    w.phase = ~w.phase, w.pending = w.count;
+    if (w.pending != 0 || w.bytes != 0) return put(w);
+    w.phase ^= 1, w.pending = w.count;
     put(w);
     ++entry_->phases;
     for (lane* const l : entry_->parked) wake(*l);

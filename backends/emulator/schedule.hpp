@@ -11,10 +11,8 @@
 
 namespace tk::emulator {
 
-inline void set_ready(lane& l) { l.of->ready |= std::uint64_t{1} << l.index; }
 inline void wake(lane& l) {
-  if (l.ended) return;
-  set_ready(l);
+  if (!l.ended) l.of->ready |= std::uint64_t{1} << l.index;
 }
 
 inline void run_job(team& t, std::size_t i) {
@@ -22,7 +20,7 @@ inline void run_job(team& t, std::size_t i) {
   t.jobs.erase(t.jobs.begin() + static_cast<std::ptrdiff_t>(i));
   j->run();
 }
-// From at once to far beyond what other lanes may do meanwhile.
+// At random it is due at once, or after far more than other lanes may do meanwhile, or in between.
 inline void add_job(team& t, std::unique_ptr<job> j) {
   if (t.is_random()) {
     j->due = t.picks + (std::uint64_t{1} << t.draw(20));
@@ -80,7 +78,7 @@ inline lane* run_next(team& t, lane* l) {
   t.last = l->of, t.last_lane = l->index;
   return l;
 }
-// Null: the OS thread decides.
+// The lane to run now; null leaves it to the OS thread, which may take another team.
 inline lane* pick(team& t) {
   if (t.watcher) {
     auto const first = [&] {
@@ -95,7 +93,7 @@ inline lane* pick(team& t) {
   for (;;) {
     if (t.is_random() && ++t.picks >= t.next_due) run_due_jobs(t);
     if (lane* const l = t.is_random() ? next_at_random(t) : next_in_turn(t)) {
-      if (t.has_company && t.draw(64) == 0) return nullptr;
+      if (t.is_random() && t.has_company && t.draw(64) == 0) return nullptr;
       return run_next(t, l);
     }
     if (t.live == 0 || !run_wanted_job(t)) return nullptr;

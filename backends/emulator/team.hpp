@@ -145,7 +145,7 @@ inline bool wake_pollers(team& t, bool all) {
           continue;
         l.polling = false;
         --t.polling;
-        set_ready(l);
+        wake(l);
         any = true;
       }
   return any;

@@ -130,6 +130,8 @@ inline void tensor_store_kind(tensor_map const* map, int const* coordinates, int
   sanitizer::quiet const q;
   lane& me = self();
   check_tensor_copy(map, rank, shared, where);
+  if (static_cast<int>(shared >> rank_shift) != cluster_rank())
+    fail("tensor copy: from the shared memory of another block", where);
   auto& mine = model_of<store_groups>(own_block(me)).of(me);
   if (!mine.open) mine.open = std::make_shared<store_group>();
   mine.last = where;

@@ -112,11 +112,11 @@ template <class Map, int V> void check_part() {
 // ---- the instructions' tables: l lane, g = l >> 2, t = l & 3, r 32-bit register, h half inside
 // it. wgmma m64nNk16: A in registers, row 16 w + g + 8 (r & 1), k 2 t + h + 8 (r >> 1); D, row 16 w
 // + g + 8 ((r >> 1) & 1), column 8 (r >> 2) + 2 t + (r & 1); w the warp, g and t inside it.
-place wgmma_left(int lane, int r, int h) {
+[[maybe_unused]] place wgmma_left(int lane, int r, int h) {
   int const w = lane / 32, g = lane % 32 / 4, t = lane % 4;
   return {16 * w + g + 8 * (r & 1), 2 * t + h + 8 * (r >> 1)};
 }
-place wgmma_sum(int lane, int r) {
+[[maybe_unused]] place wgmma_sum(int lane, int r) {
   int const w = lane / 32, g = lane % 32 / 4, t = lane % 4;
   return {16 * w + g + 8 * (r >> 1 & 1), 8 * (r >> 2) + 2 * t + (r & 1)};
 }

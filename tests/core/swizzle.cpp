@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Swizzles as properties: a bijection, its own inverse, and the hardware's pattern, which is an XOR
-// of address bits. Then the price: how often the banks must be visited for each access pattern that
-// a backend uses, counted from the layout.
+// of address bits. Then the backend's shared tiles: each element has its place, and the price, which
+// is how often the banks must be visited for each access pattern that the backend uses.
 #include "core/layout.hpp"
 
 #include <doctest/doctest.h>
@@ -86,6 +86,7 @@ TEST_CASE("eight rows at one chunk, and a run of chunks, fall on different banks
   });
 }
 
+// ---- the backend's shared tiles
 namespace {
 
 namespace be = tk::be;
@@ -93,60 +94,152 @@ namespace be = tk::be;
 template <class Tile>
 concept in_banks = requires { Tile::offset(0, 0); };
 
-// Passes over the banks for one access of a warp, at the worst place of a tile.
+struct place {
+  int row, col;
+};
+// Passes over the banks for one access by `lanes`, at the worst of some positions in a tile.
 template <class Tile, class Position>
-int passes(int lanes, int bytes, int places, Position position) {
+int passes(int lanes, int bytes, int positions, Position position) {
   int worst = 0;
-  for (int n = 0; n < places; ++n) {
+  for (int n = 0; n < positions; ++n) {
     int const found = tk::bank_passes(lanes, bytes, [&](int lane) {
-      auto const [row, col] = position(n, lane);
-      return static_cast<long long>(Tile::offset(row, col));
+      place const at = position(n, lane);
+      return static_cast<long long>(Tile::offset(at.row, at.col));
     });
     worst = found > worst ? found : worst;
   }
   return worst;
 }
-struct place {
-  int row, col;
-};
 
+template <class Tile> void check_places() {
+  using T = typename Tile::element;
+  constexpr int size = sizeof(T), bytes = Tile::rows * Tile::cols * size;
+  std::vector<int> times(bytes / size);
+  int wrong = 0;
+  for (int row = 0; row < Tile::rows; ++row)
+    for (int col = 0; col < Tile::cols; ++col) {
+      int const offset = Tile::offset(row, col);
+      REQUIRE(offset >= 0);
+      REQUIRE(offset < bytes);
+      wrong += offset % size != 0 || (offset ^ Tile::offset(row, col & ~(16 / size - 1))) >= 16;
+      ++times[static_cast<std::size_t>(offset / size)];
+    }
+  CHECK(wrong == 0);
+  CHECK(times == std::vector<int>(times.size(), 1));
+}
+
+// Chunks of 16 bytes of one row after another: a copy.
+template <class Tile> int copy_passes() {
+  constexpr int per_chunk = 16 / int{sizeof(typename Tile::element)};
+  constexpr int chunks = Tile::cols / per_chunk, lanes = be::warp_lanes;
+  return passes<Tile>(lanes, 16, Tile::rows * chunks / lanes, [](int n, int lane) {
+    int const i = n * lanes + lane;
+    return place{i / chunks, i % chunks * per_chunk};
+  });
+}
+// Neighbours that a lane holds, at most 16 bytes of them: what a register tile is stored and loaded in.
+template <class Tile> constexpr int neighbours() {
+  using map = be::fragment_map<Tile::rows, Tile::cols>;
+  int n = 1;
+  while (2 * n * int{sizeof(typename Tile::element)} <= 16 && map::col(2 * n - 1) == 2 * n - 1) n *= 2;
+  return n;
+}
+template <class Tile> int fragment_passes() {
+  using map = be::fragment_map<Tile::rows, Tile::cols>;
+  constexpr int size = sizeof(typename Tile::element), width = neighbours<Tile>();
+  int const warps = map::lanes / be::warp_lanes, per_lane = map::count / width;
+  return passes<Tile>(be::warp_lanes, width * size, warps * per_lane, [=](int n, int lane) {
+    int const l = n / per_lane * be::warp_lanes + lane, i = n % per_lane * width;
+    return place{map::lane_row(l) + map::row(map::slot(i)), map::lane_col(l) + map::col(i)};
+  });
+}
 // Eight rows at one chunk: a matrix of stmatrix and ldmatrix.
 template <class Tile> int matrix_passes() {
-  constexpr int per_chunk = 16 / int{sizeof(typename Tile::element)},
-                chunks = Tile::cols / per_chunk;
+  constexpr int per_chunk = 16 / int{sizeof(typename Tile::element)};
+  constexpr int chunks = Tile::cols / per_chunk;
   return passes<Tile>(8, 16, Tile::rows / 8 * chunks, [](int n, int lane) {
     return place{n / chunks * 8 + lane, n % chunks * per_chunk};
   });
 }
-// A warp's chunks of one row after another: a plain copy.
-template <class Tile> int copy_passes() {
-  constexpr int per_chunk = 16 / int{sizeof(typename Tile::element)},
-                chunks = Tile::cols / per_chunk;
-  return passes<Tile>(be::warp_lanes, 16, Tile::rows * chunks / be::warp_lanes,
-                      [](int n, int lane) {
-                        int const i = n * be::warp_lanes + lane;
-                        return place{i / chunks, i % chunks * per_chunk};
-                      });
+
+// mfma with lanes in groups of L: Run k of one row each, rows as a left operand has them.
+template <class Tile, int Run> int left_passes() {
+  using map = be::fragment_map<Tile::rows, 64>;
+  constexpr int L = map::rows / map::slots, span = Run * (64 / L);
+  return passes<Tile>(64, 2 * Run, map::slots * (Tile::cols / span), [](int n, int lane) {
+    return place{map::lane_row(lane) + map::row(n % map::slots),
+                 n / map::slots * span + Run * (lane / L)};
+  });
 }
-// Elements of a fragment, `Width` neighbours at a time.
-template <class Tile, int Width> int fragment_passes() {
-  using map = be::fragment_map<Tile::rows, Tile::cols>;
-  constexpr int warps = map::lanes / be::warp_lanes, per_lane = map::count / Width;
-  return passes<Tile>(
-      be::warp_lanes, Width * int{sizeof(typename Tile::element)}, warps * per_lane,
-      [](int n, int lane) {
-        int const l = n / per_lane * be::warp_lanes + lane, i = n % per_lane * Width;
-        return place{map::lane_row(l) + map::row(map::slot(i)), map::lane_col(l) + map::col(i)};
-      });
+// The column of a right operand that mfma's row l % L is, where blocks of Stride are interleaved, so
+// that sums come out as the fragment has them: row 4 G q + 4 g + s is element 4 q + s of group g.
+template <class Map, int Stride> int right_column(int lane) {
+  constexpr int L = Map::rows / Map::slots, G = 64 / L;
+  int const i = lane % L, element = (i / (4 * G) * 4 + i % 4) * Stride;
+  return Map::lane_col(i / 4 % G * L) + Map::col(element);
+}
+// It lies [n, k]: Run k of one row each.
+template <class Tile, int Run, int Stride, class Map> int right_passes() {
+  constexpr int L = Map::rows / Map::slots, span = Run * (64 / L), steps = Tile::cols / span;
+  if constexpr (steps == 0) return 0;
+  else return passes<Tile>(64, 2 * Run, Tile::rows / (L * Stride) * steps, [](int n, int lane) {
+    return place{n / steps * L * Stride + right_column<Map, Stride>(lane),
+                 n % steps * span + Run * (lane / L)};
+  });
+}
+// It lies [k, n]: a word, which is two columns, of each of Run rows, by half a wave at a time.
+template <class Tile, int Run, class Map> int across_passes() {
+  constexpr int L = Map::rows / Map::slots, span = Run * (64 / L), blocks = Tile::cols / (2 * L);
+  if constexpr (blocks == 0) return 0;
+  else return passes<Tile>(32, 4, 2 * Run * blocks * (Tile::rows / span), [](int n, int half_lane) {
+    int const lane = half_lane + n % 2 * 32, i = n / 2 % Run, at = n / 2 / Run;
+    return place{at / blocks * span + Run * (lane / L) + i,
+                 at % blocks * 2 * L + right_column<Map, 2>(lane)};
+  });
+}
+
+// 16 bytes at a time meet no conflict; 8 bytes at a time take two passes, because eight rows want the
+// same half of a chunk. Narrow panels side by side are an exception wherever rows are read across.
+template <class Tile, int Rows> void check_mfma_reads(bool whole) {
+  using map = be::fragment_map<Rows, 64>;
+  CHECK(right_passes<Tile, 8, 1, map>() <= 1);
+  CHECK(right_passes<Tile, 8, 2, map>() <= 1);
+  CHECK(right_passes<Tile, 4, 1, map>() <= 2);
+  CHECK(right_passes<Tile, 4, 2, map>() <= 2);
+  CHECK(across_passes<Tile, 8, map>() <= (whole ? 1 : 2));
+  CHECK(across_passes<Tile, 4, map>() <= (whole ? 2 : 4));
+}
+
+template <class Tile> void check_banks() {
+  constexpr int size = sizeof(typename Tile::element), width = Tile::cols * size;
+  CAPTURE(Tile::rows);
+  CAPTURE(Tile::cols);
+  CAPTURE(size);
+  if constexpr (!in_banks<Tile>) {
+    CHECK(be::worker_lanes == 1);  // ordinary memory
+  } else {
+    check_places<Tile>();
+    constexpr bool whole = width % 128 == 0 || width == 64 || width == 32;
+    CHECK(copy_passes<Tile>() <= (whole ? 1 : 3));
+    CHECK(fragment_passes<Tile>() <= (neighbours<Tile>() * size == 8 ? 2 : 1));
+    if constexpr (be::warp_lanes != 64) {
+      CHECK(matrix_passes<Tile>() == 1);
+    } else if constexpr (size == 2) {
+      CHECK(left_passes<Tile, 8>() <= 1);
+      CHECK(left_passes<Tile, 4>() <= 2);
+      check_mfma_reads<Tile, 16>(whole);
+      check_mfma_reads<Tile, 32>(whole);
+    }
+  }
 }
 
 }  // namespace
-TEST_CASE("p") {
-  tk::test::for_each_int<16, 32, 48, 64, 96, 128, 256>([](auto c) {
-    using h = tk::shared_tile<tk::bf16, be::worker_rows, c>;
-    using f = tk::shared_tile<float, be::worker_rows, c>;
-    if constexpr (in_banks<h>)
-      MESSAGE(c(), " ", matrix_passes<h>(), " ", copy_passes<h>(), " ", copy_passes<f>(), " ",
-              fragment_passes<f, 1>(), " ", fragment_passes<f, 2>());
+
+TEST_CASE("the backend's shared tiles: a place for each element, few passes over the banks") {
+  tk::test::for_each_int<1, 2, 3, 4>([](auto blocks) {
+    tk::test::for_each_int<16, 32, 48, 64, 96, 128, 256>([&](auto cols) {
+      check_banks<tk::shared_tile<tk::bf16, blocks * be::worker_rows, cols>>();
+      check_banks<tk::shared_tile<float, blocks * be::worker_rows, cols>>();
+    });
   });
 }

@@ -2,6 +2,8 @@
 // The runtime of an emulated sm_90a: memory and events of backends/emulator/runtime.hpp, TMA maps,
 // and launches that run at once and throw what the emulator reports.
 #pragma once
+#include <type_traits>
+
 #include "backends/emulator/runtime.hpp"
 #include "backends/emulator/tma.hpp"
 
