@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Swizzles as properties: a bijection, its own inverse, and the hardware's pattern, which is an XOR
-// of address bits. Then the backend's shared tiles: each element has its place, and the price, which
-// is how often the banks must be visited for each access pattern that the backend uses.
+// of address bits. Then the backend's shared tiles: each element has its place, and the price,
+// which is how often the banks must be visited for each access pattern that the backend uses.
 #include "core/layout.hpp"
 
 #include <doctest/doctest.h>
@@ -137,11 +137,13 @@ template <class Tile> int copy_passes() {
     return place{i / chunks, i % chunks * per_chunk};
   });
 }
-// Neighbours that a lane holds, at most 16 bytes of them: what a register tile is stored and loaded in.
+// Neighbours that a lane holds, at most 16 bytes of them: what a register tile is stored and loaded
+// in.
 template <class Tile> constexpr int neighbours() {
   using map = be::fragment_map<Tile::rows, Tile::cols>;
   int n = 1;
-  while (2 * n * int{sizeof(typename Tile::element)} <= 16 && map::col(2 * n - 1) == 2 * n - 1) n *= 2;
+  while (2 * n * int{sizeof(typename Tile::element)} <= 16 && map::col(2 * n - 1) == 2 * n - 1)
+    n *= 2;
   return n;
 }
 template <class Tile> int fragment_passes() {
@@ -171,8 +173,9 @@ template <class Tile, int Run> int left_passes() {
                  n / map::slots * span + Run * (lane / L)};
   });
 }
-// The column of a right operand that mfma's row l % L is, where blocks of Stride are interleaved, so
-// that sums come out as the fragment has them: row 4 G q + 4 g + s is element 4 q + s of group g.
+// The column of a right operand that mfma's row l % L is, where blocks of Stride are interleaved,
+// so that sums come out as the fragment has them: row 4 G q + 4 g + s is element 4 q + s of group
+// g.
 template <class Map, int Stride> int right_column(int lane) {
   constexpr int L = Map::rows / Map::slots, G = 64 / L;
   int const i = lane % L, element = (i / (4 * G) * 4 + i % 4) * Stride;
@@ -182,24 +185,27 @@ template <class Map, int Stride> int right_column(int lane) {
 template <class Tile, int Run, int Stride, class Map> int right_passes() {
   constexpr int L = Map::rows / Map::slots, span = Run * (64 / L), steps = Tile::cols / span;
   if constexpr (steps == 0) return 0;
-  else return passes<Tile>(64, 2 * Run, Tile::rows / (L * Stride) * steps, [](int n, int lane) {
-    return place{n / steps * L * Stride + right_column<Map, Stride>(lane),
-                 n % steps * span + Run * (lane / L)};
-  });
+  else
+    return passes<Tile>(64, 2 * Run, Tile::rows / (L * Stride) * steps, [](int n, int lane) {
+      return place{n / steps * L * Stride + right_column<Map, Stride>(lane),
+                   n % steps * span + Run * (lane / L)};
+    });
 }
 // It lies [k, n]: a word, which is two columns, of each of Run rows, by half a wave at a time.
 template <class Tile, int Run, class Map> int across_passes() {
   constexpr int L = Map::rows / Map::slots, span = Run * (64 / L), blocks = Tile::cols / (2 * L);
   if constexpr (blocks == 0) return 0;
-  else return passes<Tile>(32, 4, 2 * Run * blocks * (Tile::rows / span), [](int n, int half_lane) {
-    int const lane = half_lane + n % 2 * 32, i = n / 2 % Run, at = n / 2 / Run;
-    return place{at / blocks * span + Run * (lane / L) + i,
-                 at % blocks * 2 * L + right_column<Map, 2>(lane)};
-  });
+  else
+    return passes<Tile>(32, 4, 2 * Run * blocks * (Tile::rows / span), [](int n, int half_lane) {
+      int const lane = half_lane + n % 2 * 32, i = n / 2 % Run, at = n / 2 / Run;
+      return place{at / blocks * span + Run * (lane / L) + i,
+                   at % blocks * 2 * L + right_column<Map, 2>(lane)};
+    });
 }
 
-// 16 bytes at a time meet no conflict; 8 bytes at a time take two passes, because eight rows want the
-// same half of a chunk. Narrow panels side by side are an exception wherever rows are read across.
+// 16 bytes at a time meet no conflict; 8 bytes at a time take two passes, because eight rows want
+// the same half of a chunk. Narrow panels side by side are an exception wherever rows are read
+// across.
 template <class Tile, int Rows> void check_mfma_reads(bool whole) {
   using map = be::fragment_map<Rows, 64>;
   CHECK(right_passes<Tile, 8, 1, map>() <= 1);
