@@ -12,26 +12,60 @@
 
 namespace tk {
 
-#define TK_PRODUCT(FORM)                                                        \
-  template <int R, int N, class A, class B>                                     \
-  TK_DEVICE void mm_##FORM(reg_tile<float, R, N>& d, A const& a, B const& b) {  \
-    be::product_##FORM<false>(d, a, b);                                         \
-  }                                                                             \
-  template <int R, int N, class A, class B>                                     \
-  TK_DEVICE void mma_##FORM(reg_tile<float, R, N>& d, A const& a, B const& b) { \
-    be::product_##FORM<true>(d, a, b);                                          \
-  }                                                                             \
-  template <int R, int N, class A, class B>                                     \
-    requires(!std::is_lvalue_reference_v<A>)                                    \
-  void mm_##FORM(reg_tile<float, R, N>& d, A&& temporary, B const& b) = delete; \
-  template <int R, int N, class A, class B>                                     \
-    requires(!std::is_lvalue_reference_v<A>)                                    \
-  void mma_##FORM(reg_tile<float, R, N>& d, A&& temporary, B const& b) = delete;
-TK_PRODUCT(ab)
-TK_PRODUCT(abt)
-TK_PRODUCT(atb)
-TK_PRODUCT(atbt)
+template <class T, int R, int C> struct shared_tile;
+
+template <class X> struct operand_info;
+template <class T, int R, int C> struct operand_info<shared_tile<T, R, C>> {
+  using type = T;
+  static constexpr bool shared = true;
+  static constexpr int rows = R, cols = C;
+};
+template <class T, int R, int C> struct operand_info<reg_tile<T, R, C>> {
+  using type = T;
+  static constexpr bool shared = false;
+  static constexpr int rows = R, cols = C;
+};
+
+// What every product asks of its operands, said in words a user understands.
+template <class A, class B, bool TransposedA> constexpr bool check_operands() {
+  using a = operand_info<A>;
+  using b = operand_info<B>;
+  static_assert(b::shared, "the right operand of a product is a shared tile");
+  static_assert(a::shared || !TransposedA, "a transposed left operand is a shared tile");
+  static_assert(sizeof(typename a::type) == 2 && sizeof(typename b::type) == 2,
+                "the operands of a product are bf16 or fp16");
+  static_assert(std::is_same_v<typename a::type, typename b::type>,
+                "the operands of a product have one element type");
+  return b::shared && (a::shared || !TransposedA) && sizeof(typename a::type) == 2 &&
+         std::is_same_v<typename a::type, typename b::type>;
+}
+template <int R, int N, class A, class B, bool TransposedA, bool TransposedB>
+inline constexpr bool shapes_fit =
+    (TransposedA ? operand_info<A>::cols : operand_info<A>::rows) == R &&
+    (TransposedB ? operand_info<B>::rows : operand_info<B>::cols) == N &&
+    (TransposedA ? operand_info<A>::rows : operand_info<A>::cols) ==
+        (TransposedB ? operand_info<B>::cols : operand_info<B>::rows);
+
+#define TK_PRODUCT_OF(NAME, FORM, KEEP, AT, BT, SHAPES)                                      \
+  template <int R, int N, class A, class B>                                                  \
+  TK_DEVICE void NAME##_##FORM(reg_tile<float, R, N>& d, A const& a, B const& b) {           \
+    constexpr bool good = check_operands<A, B, AT>();                                        \
+    static_assert(N <= 256, "a product writes at most 256 columns");                         \
+    static_assert(shapes_fit<R, N, A, B, AT, BT>, "mm_" #FORM ": " SHAPES);                  \
+    if constexpr (good && shapes_fit<R, N, A, B, AT, BT>) be::product_##FORM<KEEP>(d, a, b); \
+  }                                                                                          \
+  template <int R, int N, class A, class B>                                                  \
+    requires(!std::is_lvalue_reference_v<A>)                                                 \
+  void NAME##_##FORM(reg_tile<float, R, N>& d, A&& temporary, B const& b) = delete;
+#define TK_PRODUCT(FORM, AT, BT, SHAPES)         \
+  TK_PRODUCT_OF(mm, FORM, false, AT, BT, SHAPES) \
+  TK_PRODUCT_OF(mma, FORM, true, AT, BT, SHAPES)
+TK_PRODUCT(ab, false, false, "d is [m, n], a [m, k], b [k, n]")
+TK_PRODUCT(abt, false, true, "d is [m, n], a [m, k], b [n, k]")
+TK_PRODUCT(atb, true, false, "d is [m, n], a [k, m], b [k, n]")
+TK_PRODUCT(atbt, true, true, "d is [m, n], a [k, m], b [n, k]")
 #undef TK_PRODUCT
+#undef TK_PRODUCT_OF
 
 template <int Running, class... X> TK_DEVICE void wait(X&... x) {
   be::await_products<Running>();

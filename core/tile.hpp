@@ -74,9 +74,12 @@ struct reg_tile<T, R, C> {
     requires(!std::is_same_v<X, reg_tile>)
   TK_DEVICE reg_tile& operator=(X const& narrowed) {
     static_assert(X::rows == R && X::cols == C, "a cast is assigned to a tile of its own shape");
-    map::for_each([&](int i, int slot, int) {
-      if (i % 2 == 0) e[i / 2] = narrowed.word(i / 2, slot);
-    });
+    constexpr bool is_cast = requires { requires std::is_same_v<typename X::type, T>; };
+    static_assert(is_cast, "a packed tile is assigned a cast to its own element type");
+    if constexpr (is_cast)
+      map::for_each([&](int i, int slot, int) {
+        if (i % 2 == 0) e[i / 2] = narrowed.word(i / 2, slot);
+      });
     return *this;
   }
   TK_DEVICE std::uint32_t word(int i, int) const { return e[i]; }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Expressions that must not compile, and right beside each its correct form, which must.
-// expect KEPT: a lazy expression is used where it is written
-// expect KEPT_OPERAND: a lazy expression is used where it is written
-// expect KEPT_REDUCED: a lazy expression is used where it is written
-// expect KEPT_CAST: a lazy expression is used where it is written
+// expect KEPT: no match|no viable
+// expect KEPT_OPERAND: no match|no viable
+// expect KEPT_REDUCED: no match|no viable
+// expect KEPT_CAST: no match|no viable
 // expect COLUMNS_DIFFER: operands differ in columns
 // expect ROWS_DIFFER: operands differ in rows
 // expect ASSIGNED_SHAPE: an expression is assigned to a tile of its own shape

@@ -5,8 +5,6 @@
 // expect NO_STEPS: block_op
 // expect NO_TASKS: block_op
 // expect NO_SCRATCH: block_op
-// expect TOO_MUCH_MEMORY: exceed a block's shared memory
-// expect SHARES: the blocks of a cluster load equal shares
 #include "tests/compile/program.hpp"
 
 namespace tk::test {

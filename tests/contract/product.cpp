@@ -121,26 +121,31 @@ template <class T, form Form> constexpr int length(int n) {
   return 16 * ((3 * n + Form + 6 * std::is_same_v<T, fp16>) % 8 + 1);
 }
 
+// Each form has its taller tiles in one of the types.
+template <class T, form Form>
+inline constexpr bool tall_too = std::is_same_v<T, bf16> == (Form % 2 == 0);
+
 template <class T, form Form> void check_form() {
   for_each_int<1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16>(
       [](auto n) { check_product<T, Form, M, 16 * n, fitting<M, 16 * n>(length<T, Form>(n))>(); });
-  // Taller tiles: widths that blocks of 16 and of 32 columns cut differently.
-  check_product<T, Form, 2 * M, 16, 80>();
-  check_product<T, Form, 2 * M, 32, 32>();
-  check_product<T, Form, 2 * M, 48, 64>();
-  check_product<T, Form, 2 * M, 80, 48>();
-  check_product<T, Form, 3 * M, 16, 64>();
-  check_product<T, Form, 3 * M, 48, 16>();
-  check_product<T, Form, tall, 48, 128>();
-  check_product<T, Form, tall, 64, 96>();
-  check_product<T, Form, tall, 128, 16>();
+  if constexpr (tall_too<T, Form>) {  // widths that blocks of 16 and of 32 columns cut differently
+    check_product<T, Form, 2 * M, 16, 80>();
+    check_product<T, Form, 2 * M, 32, 32>();
+    check_product<T, Form, 2 * M, 48, 64>();
+    check_product<T, Form, 2 * M, 80, 48>();
+    check_product<T, Form, 3 * M, 16, 64>();
+    check_product<T, Form, 3 * M, 48, 16>();
+    check_product<T, Form, tall, 48, 128>();
+    check_product<T, Form, tall, 64, 96>();
+    check_product<T, Form, tall, 128, 16>();
+  }
 }
 
 TEST_CASE_TEMPLATE("products", T, bf16, fp16) {
   static_assert(TK_PARTS == 6, "a part is a form");
-  expect_cases const counted((16 + 9) * 2 * 2);
-  CAPTURE(TK_PART);
-  check_form<T, static_cast<form>(TK_PART)>();
+  constexpr auto part = static_cast<form>(TK_PART);
+  expect_cases const counted((16 + (tall_too<T, part> ? 9 : 0)) * 2 * 2);
+  check_form<T, part>();
 }
 
 }  // namespace tk::test
