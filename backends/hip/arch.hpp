@@ -27,9 +27,8 @@
 namespace tk::be {
 
 inline constexpr int warp_lanes = 64, worker_warps = 1, worker_lanes = 64, worker_rows = 16;
-inline constexpr bool has_async_products =
-    false;                                    // in this program's view: MFMA is waited for by need
-inline constexpr int max_cluster = 1;         // no clusters
+inline constexpr bool has_async_products = false;  // the compiler waits for MFMA
+inline constexpr int max_cluster = 1;              // no clusters
 inline constexpr int smem_bytes = 64 * 1024;  // LDS of one block (CDNA3 ISA, "Local data share")
 
 }  // namespace tk::be

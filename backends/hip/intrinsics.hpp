@@ -72,10 +72,16 @@ TK_DEVICE void sync_block() {
 // ---- global memory to LDS
 // Lane l copies four bytes from `from` + its own `offset` (below 2^31) to dst + 4 l; dst and `from`
 // are the same in the whole wave. In assembly, because after the builtin every read of LDS waits
-// for all copies (clang 22). The low half of a pointer into LDS is the address there; M0 takes it.
+// for all copies (clang 22). The low half of a pointer into LDS is the address there; M0 takes it,
+// one instruction ahead. `from` goes through a scalar move: vector memory may not read a scalar
+// register within five states of a vector instruction that wrote it, and compilers do not look into
+// assembly (MI300 ISA, 4.5, "Manually inserted wait states").
 TK_DEVICE void copy_to_lds(char* dst, char const* from, std::uint32_t offset) {
   auto const to = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(dst));
-  asm volatile("s_nop 0\n\tglobal_load_lds_dword %0, %1" ::"v"(offset), "s"(from), "{m0}"(to)
+  char const* base;
+  asm volatile("s_mov_b64 %0, %2\n\tglobal_load_lds_dword %1, %0"
+               : "=&s"(base)
+               : "v"(offset), "s"(from), "{m0}"(to)
                : "memory");
 }
 // The same from an address of the lane's own; a lane without one gets zero.

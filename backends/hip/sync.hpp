@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Rings of slots in LDS, filled by the waves that also read them, and the meeting places of
-// workers. taking slot n, a wave waits for its own copies into it, and then for the other waves:
+// workers. To take slot n, a wave waits for its own copies into it, and then for the other waves:
 // now all of slot n is there, and nobody reads any more what was released before; the next copies
 // go into those slots. One barrier per slot, the same in every wave, because all take and release
-// alike.
+// alike. Copies are counted by the hardware, in order (vmcnt): waiting for a slot leaves later
+// slots running, where every slot takes equally many.
 #pragma once
 #include "backends/hip/copy.hpp"
 
