@@ -45,6 +45,9 @@ struct attention_forward_problem {
   float scale;
 };
 
+// A workspace begins with counters, which are zero before and after every launch.
+inline constexpr std::size_t counter_bytes = 4096;
+
 // Launch on `stream`; throw tk::error. Defined in ops/gemm and ops/attention, one for all chips.
 void launch(gemm_problem const& x, void* workspace, void* stream);
 void launch(attention_forward_problem const& x, void* workspace, void* stream);

@@ -249,37 +249,45 @@ TK_DEVICE void store_async(worker, window_of<sink<T, R, C>> const& dst, X const&
   store(dst, x);
 }
 
-// ---- parked tiles
-template <int R, int C> TK_DEVICE float* parking(parked<R, C> const& to, std::int64_t tile, int i) {
-  return to.data + tile * (R * C) + 4 * (i * worker_lanes + worker_lane());
+// ---- parked tiles: body(at, i) for each four numbers of a lane
+struct alignas(16) four_floats {
+  float x[4];
+};
+template <int R, int C, class Body>
+TK_DEVICE void for_each_four(parked<R, C> const& lot, std::int64_t tile, Body body) {
+  auto* const first = reinterpret_cast<four_floats*>(lot.data + tile * (R * C)) + worker_lane();
+  TK_UNROLL
+  for (int i = 0; i < R * C / worker_lanes / 4; ++i) body(first + i * worker_lanes, i);
 }
 template <int R, int C>
 TK_DEVICE void store(parked<R, C> const& to, std::int64_t tile, reg_tile<float, R, C> const& x) {
-  TK_UNROLL
-  for (int i = 0; i < R * C / worker_lanes / 4; ++i) {
-    float* const p = parking(to, tile, i);
-    TK_UNROLL
-    for (int e = 0; e < 4; ++e) p[e] = x.e[4 * i + e];
-  }
+  for_each_four(to, tile, [&](four_floats* at, int i) {
+    *at = {{x.e[4 * i], x.e[4 * i + 1], x.e[4 * i + 2], x.e[4 * i + 3]}};
+  });
 }
 template <int R, int C>
 TK_DEVICE void store_add(parked<R, C> const& to, std::int64_t tile,
                          reg_tile<float, R, C> const& x) {
-  TK_UNROLL
-  for (int i = 0; i < R * C / worker_lanes / 4; ++i) {
-    float* const p = parking(to, tile, i);
+  for_each_four(to, tile, [&](four_floats* at, int i) {
     TK_UNROLL
-    for (int e = 0; e < 4; ++e) gcn::add_to_global(p + e, x.e[4 * i + e]);
-  }
+    for (int e = 0; e < 4; ++e) gcn::add_to_global(at->x + e, x.e[4 * i + e]);
+  });
 }
 template <int R, int C>
 TK_DEVICE void load(reg_tile<float, R, C>& x, parked<R, C> const& from, std::int64_t tile) {
-  TK_UNROLL
-  for (int i = 0; i < R * C / worker_lanes / 4; ++i) {
-    float const* const p = parking(from, tile, i);
+  for_each_four(from, tile, [&](four_floats const* at, int i) {
+    four_floats const y = *at;
     TK_UNROLL
-    for (int e = 0; e < 4; ++e) x.e[4 * i + e] = p[e];
-  }
+    for (int e = 0; e < 4; ++e) x.e[4 * i + e] = y.x[e];
+  });
+}
+template <int R, int C>
+TK_DEVICE void load_add(reg_tile<float, R, C>& x, parked<R, C> const& from, std::int64_t tile) {
+  for_each_four(from, tile, [&](four_floats const* at, int i) {
+    four_floats const y = *at;
+    TK_UNROLL
+    for (int e = 0; e < 4; ++e) x.e[4 * i + e] += y.x[e];
+  });
 }
 
 }  // namespace be

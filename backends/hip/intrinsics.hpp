@@ -102,6 +102,12 @@ template <int N> TK_DEVICE void wait_copies() {
 TK_DEVICE unsigned next_ticket(unsigned* p, unsigned last) {
   return __builtin_amdgcn_atomic_inc32(p, last, __ATOMIC_RELAXED, "agent");
 }
+TK_DEVICE unsigned load_acquire(unsigned const* p) {
+  return __hip_atomic_load(p, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT);
+}
+TK_DEVICE void add_release(unsigned* p, unsigned x) {
+  __hip_atomic_fetch_add(p, x, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
+}
 TK_DEVICE void add_to_global(float* p, float x) {
   __hip_atomic_fetch_add(p, x, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }

@@ -92,6 +92,21 @@ struct turns {
   TK_DEVICE void pass() const {}
 };
 
+// Between workers of different blocks: pass_turn lets whoever takes the turn read what this worker
+// has stored in global memory; take_turn waits for that, and leaves *turn zero. A wait may only be for
+// a task that was dealt earlier, else it can hang.
+TK_DEVICE void pass_turn(worker w, unsigned* turn) {
+  w.sync();
+  if (w.leader()) gcn::add_release(turn, 1);
+}
+TK_DEVICE void take_turn(worker w, unsigned* turn) {
+  if (w.leader()) {
+    while (gcn::load_acquire(turn) == 0) {}
+    *turn = 0;
+  }
+  w.sync();
+}
+
 // Where the workers of a block meet.
 struct meeting {
   TK_DEVICE void arrive() const {}

@@ -18,6 +18,10 @@ constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors)
   return large_tiles * 4 >= multiprocessors * 3;
 }
 
+// What it costs to park the sums of a piece of a tile, or to add a parked one, in steps of the loop
+// over k; 0 where tiles are never cut.
+inline constexpr int gemm_parking_cost = 0;
+
 // Rows of queries per worker and keys per step.
 struct attention_tuning {
   int workers, M, N, slots, own_slots;

@@ -163,6 +163,11 @@ template <int R, int C>
 TK_DEVICE void load(reg_tile<float, R, C>& x, parked<R, C> const& from, std::int64_t tile) {
   std::memcpy(x.e, from.data + tile * (R * C), sizeof x.e);
 }
+template <int R, int C>
+TK_DEVICE void load_add(reg_tile<float, R, C>& x, parked<R, C> const& from, std::int64_t tile) {
+  float const* const p = from.data + tile * (R * C);
+  for (int i = 0; i < R * C; ++i) x.e[i] += p[i];
+}
 // Several workers may add to one tile; each element is added whole, in any order.
 template <int R, int C>
 TK_DEVICE void store_add(parked<R, C> const& to, std::int64_t tile,

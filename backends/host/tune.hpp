@@ -18,6 +18,9 @@ constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors)
   return large_tiles >= 2 * multiprocessors;
 }
 
+// Tiles are never cut along k: what that would cost, in steps.
+inline constexpr int gemm_parking_cost = 0;
+
 // Rows of queries and keys per step. Nothing runs ahead of anything.
 struct attention_tuning {
   int workers, M, N, slots, own_slots;

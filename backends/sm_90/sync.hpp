@@ -105,6 +105,21 @@ template <int Workers> struct turns {
   }
 };
 
+// Between workers of different blocks: pass_turn lets whoever takes the turn read what this worker
+// has stored in global memory; take_turn waits for that, and leaves *turn zero. A wait may only be for
+// a task that was dealt earlier, else it can hang.
+TK_DEVICE void pass_turn(worker w, unsigned* turn) {
+  w.sync();
+  if (w.leader()) ptx::add_release(turn, 1);
+}
+TK_DEVICE void take_turn(worker w, unsigned* turn) {
+  if (w.leader()) {
+    while (ptx::load_acquire(turn) == 0) {}
+    *turn = 0;
+  }
+  w.sync();
+}
+
 // Where the workers of a block meet, in two halves: what a worker stored in shared memory before
 // its n-th arrive(), and what it had read, is settled for all after their n-th await(). A worker
 // may arrive once more before the others have awaited.

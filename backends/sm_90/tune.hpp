@@ -17,6 +17,10 @@ constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors)
   return large_tiles * 4 >= multiprocessors * 3;
 }
 
+// What it costs to park the sums of a piece of a tile, or to add a parked one, in steps of the loop
+// over k; 0 where tiles are never cut.
+inline constexpr int gemm_parking_cost = 3;
+
 // Rows of queries per worker and keys per step; `ahead` issues the next scores before this step's
 // softmax, `turns` puts the workers in turn. Tiles of a worker: at most 192 registers a lane.
 struct attention_tuning {

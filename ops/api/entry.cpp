@@ -42,6 +42,7 @@ static_assert(alike(TK_BIAS_NONE, bias_kind::none) && alike(TK_BIAS_ROW, bias_ki
 static_assert(alike(TK_MASK_NONE, mask_kind::none) && alike(TK_MASK_CAUSAL, mask_kind::causal));
 
 constexpr std::size_t workspace_alignment = 16;
+static_assert(TK_COUNTER_BYTES == counter_bytes);
 
 thread_local char last_error[1024] = "";
 

@@ -5,12 +5,12 @@
 
 #include "core/element.hpp"
 #include "core/status.hpp"
-#include "ops/problem.hpp"
+#include "ops/gemm/plan.hpp"
 
 namespace tk {
 
 template <class T, bool TransposeA, bool TransposeB> struct gemm_run {
-  static void launch(gemm_problem const& x, void* stream);
+  static void launch(gemm_problem const& x, void* workspace, void* stream);
 };
 
 namespace {
@@ -29,24 +29,27 @@ void check_size(gemm_problem const& x) {
     throw error(status::unsupported, "tk_gemm: d has more than 2^31 tiles of 64 x 64 elements");
 }
 
-template <class T> void choose(gemm_problem const& x, void* stream) {
+template <class T> void choose(gemm_problem const& x, void* workspace, void* stream) {
   if (x.transpose_a) {
-    if (x.transpose_b) gemm_run<T, true, true>::launch(x, stream);
-    else gemm_run<T, true, false>::launch(x, stream);
+    if (x.transpose_b) gemm_run<T, true, true>::launch(x, workspace, stream);
+    else gemm_run<T, true, false>::launch(x, workspace, stream);
   } else {
-    if (x.transpose_b) gemm_run<T, false, true>::launch(x, stream);
-    else gemm_run<T, false, false>::launch(x, stream);
+    if (x.transpose_b) gemm_run<T, false, true>::launch(x, workspace, stream);
+    else gemm_run<T, false, false>::launch(x, workspace, stream);
   }
 }
 
 }  // namespace
 
-void launch(gemm_problem const& x, void*, void* stream) {
+void launch(gemm_problem const& x, void* workspace, void* stream) {
   check_size(x);
-  if (x.a.type == element::bf16) choose<bf16>(x, stream);
-  else choose<fp16>(x, stream);
+  if (x.a.type == element::bf16) choose<bf16>(x, workspace, stream);
+  else choose<fp16>(x, workspace, stream);
 }
 
-std::size_t workspace_bytes(gemm_problem const&) { return 0; }
+std::size_t workspace_bytes(gemm_problem const& x) {
+  check_size(x);
+  return plan_gemm(x).workspace_bytes;
+}
 
 }  // namespace tk

@@ -6,7 +6,9 @@
 // Numerics  each element is one fp32 sum over k, upward in steps of K; the epilogue is fp32, and
 // the
 //           result is rounded once. k = 0 gives activation(beta c + bias).
-// Order     repeatable bit for bit; tiles are taken `group` rows at a time for the L2 cache.
+// Order     repeatable bit for bit; tiles are taken `group` rows at a time for the L2 cache. Where
+//           they don't fill the last round of blocks, some are cut along k (core/schedule.hpp) and
+//           their pieces added upward in k.
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/activation.hpp"
@@ -42,6 +44,9 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
     tensor<Out const> c;
     void const* bias;
     bias_kind bias_along;
+    even_shares cut;
+    be::parked<M, N> parking;  // of each share and worker, as are
+    unsigned* turns;
     bool plain;  // d = op(a) op(b)
     bool bias_is_fp32, a_batched, b_batched, c_batched;
     int c_granule, m, n, k, batch;
@@ -49,28 +54,42 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
     activation_kind activation;
   };
   struct task {
-    int row, col, batch, steps;
+    int row, col, batch, first, steps;
+    int cut_tile, share;  // of a.cut; share is -1 for a whole tile
   };
 
   static TK_BOTH int tasks(args const& a) {
-    return ceil_div(a.m, cluster * rows) * ceil_div(a.n, N) * a.batch;
+    return a.cut.shares * a.cut.pieces - a.cut.tiles +
+           ceil_div(a.m, cluster * rows) * ceil_div(a.n, N) * a.batch;
   }
+  // First whole tiles; then the pieces, every share's first piece before any second one and shares
+  // downward, so that a tile is finished after the pieces it waits for were dealt.
   static TK_BOTH task task_at(args const& a, int i, int rank) {
     int const down = ceil_div(a.m, cluster * rows), across = ceil_div(a.n, N);
-    int const batch = i / (down * across);
-    auto const at = grouped(i - batch * down * across, down, across, group);
-    return {(at.row * cluster + rank) * rows, at.col * N, batch, ceil_div(a.k, K)};
+    int const whole = down * across * a.batch - a.cut.tiles;
+    int share = -1;
+    even_shares::piece piece{i, 0, ceil_div(a.k, K)};
+    if (i >= whole) {
+      share = a.cut.shares - 1 - (i - whole) % a.cut.shares;
+      piece = a.cut.at(share, (i - whole) / a.cut.shares);
+      piece.tile += whole;
+    }
+    int const batch = piece.tile / (down * across);
+    auto const at = grouped(piece.tile - batch * down * across, down, across, group);
+    return {(at.row * cluster + rank) * rows, at.col * N, batch, piece.first, piece.steps,
+            piece.tile - whole, share};
   }
 
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
     int const ia = a.a_batched ? t.batch : 0, ib = a.b_batched ? t.batch : 0;
+    int const k = (t.first + step) * K;
     for (int w = 0; w < workers; ++w) {
       int const row = t.row + w * M;
-      if constexpr (TransposeA) be::load_async(s.a[w], window(a.a, step * K, row, ia), done);
-      else be::load_async(s.a[w], window(a.a, row, step * K, ia), done);
+      if constexpr (TransposeA) be::load_async(s.a[w], window(a.a, k, row, ia), done);
+      else be::load_async(s.a[w], window(a.a, row, k, ia), done);
     }
-    if constexpr (TransposeB) be::load_shared(s.b, window(a.b, t.col, step * K, ib), done);
-    else be::load_shared(s.b, window(a.b, step * K, t.col, ib), done);
+    if constexpr (TransposeB) be::load_shared(s.b, window(a.b, t.col, k, ib), done);
+    else be::load_shared(s.b, window(a.b, k, t.col, ib), done);
   }
 
   static TK_DEVICE void multiply(sums& sum, a_tile const& a, b_tile const& b) {
@@ -78,6 +97,23 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
     else if constexpr (TransposeA) mma_atb(sum, a, b);
     else if constexpr (TransposeB) mma_abt(sum, a, b);
     else mma_ab(sum, a, b);
+  }
+
+  // Of a tile that is cut: parks this piece, or adds the others to it and returns true.
+  static TK_DEVICE bool join(sums& sum, be::worker w, args const& a, task const& t) {
+    if (t.steps == 0) return false;
+    int const mine = t.share * workers + w.id();
+    if (t.first > 0) {
+      be::store(a.parking, mine, sum);
+      be::pass_turn(w, a.turns + mine);
+      return false;
+    }
+    for (int share = t.share + 1; a.cut.continues(share, t.cut_tile); ++share) {
+      int const other = share * workers + w.id();
+      be::take_turn(w, a.turns + other);
+      be::load_add(sum, a.parking, other);
+    }
+    return true;
   }
 
   // What happens to V columns of sums at (row, col) before they leave.
@@ -114,6 +150,7 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
     }
     wait<0>(sum);
     if (t.steps > 0) c.in.release();
+    if (t.share >= 0 && !join(sum, c.w, a, t)) return;
     int const row = t.row + c.w.id() * M;
     TK_UNROLL
     for (int p = 0; p < N / V; ++p) {

@@ -3,18 +3,20 @@
 // once for each row of ops/instances.cmake; ops/gemm/gemm.cpp chooses among them.
 #pragma once
 #include "ops/gemm/gemm.hpp"
+#include "ops/gemm/plan.hpp"
 
 namespace tk {
 
 template <class T, bool TransposeA, bool TransposeB> struct gemm_run {
-  static void launch(gemm_problem const& x, void* stream);
+  static void launch(gemm_problem const& x, void* workspace, void* stream);
 };
 
 template <class T> tensor<T> typed(matrix const& x) {
   return {static_cast<T*>(x.data), x.rows, x.cols, x.row_stride, x.batch, x.batch_stride};
 }
 
-template <class Op, class T, class Out> void launch_gemm(gemm_problem const& x, void* stream) {
+template <class Op, class T, class Out>
+void launch_gemm(gemm_problem const& x, gemm_plan const& plan, void* workspace, void* stream) {
   typename Op::args a{};
   a.a = be::read_from<Op::a_tile::rows, Op::a_tile::cols>(typed<T const>(x.a));
   a.b = be::read_from<Op::b_tile::rows / Op::cluster, Op::b_tile::cols>(typed<T const>(x.b));
@@ -36,21 +38,25 @@ template <class Op, class T, class Out> void launch_gemm(gemm_problem const& x, 
   a.alpha = x.alpha;
   a.beta = x.c.data ? x.beta : 0.f;
   a.activation = x.activation;
+  a.cut = plan.cut;
+  if (workspace) {
+    a.turns = static_cast<unsigned*>(workspace);
+    a.parking.data = reinterpret_cast<float*>(static_cast<char*>(workspace) + counter_bytes);
+  }
   a.plain = a.alpha == 1.f && a.beta == 0.f && a.bias_along == bias_kind::none &&
             a.activation == activation_kind::none;
   be::launch<Op>(a, stream);
 }
 
 template <class T, bool TransposeA, bool TransposeB>
-void gemm_run<T, TransposeA, TransposeB>::launch(gemm_problem const& x, void* stream) {
+void gemm_run<T, TransposeA, TransposeB>::launch(gemm_problem const& x, void* workspace,
+                                                 void* stream) {
+  auto const plan = plan_gemm(x);
   auto const sized = [&]<class Out>(Out) {
-    using large = gemm<T, Out, TransposeA, TransposeB, true>;
-    using small = gemm<T, Out, TransposeA, TransposeB, false>;
-    std::int64_t const tiles = ceil_div(static_cast<int>(x.m), large::cluster * large::rows) *
-                               std::int64_t{ceil_div(static_cast<int>(x.n), large::N)} * x.batch;
-    if (be::gemm_prefers_large(tiles, be::rt::multiprocessors()))
-      launch_gemm<large, T, Out>(x, stream);
-    else launch_gemm<small, T, Out>(x, stream);
+    if (plan.large)
+      launch_gemm<gemm<T, Out, TransposeA, TransposeB, true>, T, Out>(x, plan, workspace, stream);
+    else
+      launch_gemm<gemm<T, Out, TransposeA, TransposeB, false>, T, Out>(x, plan, workspace, stream);
   };
   switch (x.d.type) {
     case element::bf16: return sized(bf16{});

@@ -48,6 +48,75 @@ TEST_CASE("grouped at the end of a long list") {
   CHECK(first.col == 0);
 }
 
+namespace {
+
+// Walks all pieces of all shares; returns how many steps are wrongly shared.
+int wrongly_shared(tk::even_shares const& x) {
+  std::vector<int> done(static_cast<std::size_t>(x.tiles)), finished(done);
+  int wrong = 0;
+  std::int64_t least = x.begin(x.shares), most = 0;
+  for (int share = 0; share < x.shares; ++share) {
+    std::int64_t steps = 0;
+    for (int n = 0; n < x.pieces + 2; ++n) {
+      auto const p = x.at(share, n);
+      if (p.steps == 0) continue;
+      wrong += n >= x.pieces || p.tile < 0 || p.tile >= x.tiles;
+      if (wrong) return wrong;
+      auto const tile = static_cast<std::size_t>(p.tile);
+      wrong += done[tile] != p.first;  // upward, without a gap, over the shares in order
+      done[tile] += p.steps;
+      finished[tile] += p.finishes();
+      wrong += !p.finishes() && n > 0;  // only the first piece is parked
+      // The shares that a finishing piece waits for are those that go on with its tile.
+      if (p.finishes())
+        for (int other = share + 1; other < x.shares; ++other) {
+          bool has = false;
+          for (int k = 0; k < x.pieces; ++k)
+            has |= x.at(other, k).tile == p.tile && x.at(other, k).steps > 0;
+          wrong += has != x.continues(other, p.tile);
+        }
+      steps += p.steps;
+    }
+    least = steps < least ? steps : least;
+    most = steps > most ? steps : most;
+  }
+  for (int const n : done) wrong += n != x.steps;
+  for (int const n : finished) wrong += n != 1;
+  return wrong + (most > least + 1);
+}
+
+}  // namespace
+
+TEST_CASE("even_shares: every step once, in shares that differ by one step at most") {
+  int cut = 0;
+  for (int blocks : {1, 2, 3, 4, 7, 16, 33})
+    for (int tiles = 1; tiles <= 3 * blocks + 2; ++tiles)
+      for (int steps : {1, 2, 5, 16, 63, 200})
+        for (int cost : {1, 2, 5}) {
+          auto const x = tk::share_evenly(tiles, steps, blocks, cost);
+          CAPTURE(blocks);
+          CAPTURE(tiles);
+          CAPTURE(steps);
+          CAPTURE(cost);
+          if (x.tiles == 0) continue;
+          REQUIRE(x.tiles == tiles % blocks);
+          ++cut;
+          REQUIRE(x.shares <= blocks);
+          REQUIRE(wrongly_shared(x) == 0);
+        }
+  CHECK(cut > 100);
+  CHECK(tk::share_evenly(5, 100, 4, 0).tiles == 0);
+  CHECK(tk::share_evenly(8, 100, 4, 1).tiles == 0);
+  CHECK(tk::share_evenly(5, 0, 4, 1).tiles == 0);
+}
+
+TEST_CASE("even_shares counts steps in 64 bits") {
+  tk::even_shares const x{200, 1 << 25, 132, 2};
+  auto const last = x.at(131, 1);
+  CHECK(last.tile == 199);
+  CHECK(last.first + last.steps == 1 << 25);
+}
+
 TEST_CASE("ceil_div is exact up to the largest int") {
   constexpr int most = std::numeric_limits<int>::max();
   for (int const a : {0, 1, 2, 15, 16, 17, 1000, most - 2, most - 1, most})

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Launches a problem as a user of the C interface would, and checks what holds for every op: it is
-// supported, it reports TK_OK, two launches give the same bits, the workspace is left zero, inputs,
-// guards and gaps are left alone. Each function returns "" or a sentence that says what is wrong.
+// supported, it reports TK_OK, two launches give the same bits, the workspace's counters are left
+// zero, inputs, guards and gaps are left alone. Each function returns "" or a sentence that says what is wrong.
 #pragma once
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,9 @@ inline std::string launch_twice(tk_op op, void const* problem, world& w) {
     return failed("tk_workspace", s);
   // Aligned to 16 and no more, between guards like any other output.
   memory workspace(static_cast<std::int64_t>(bytes), 16, role::output, 1);
-  std::memset(workspace.image(), 0, bytes);
+  std::size_t const counters = std::min<std::size_t>(bytes, TK_COUNTER_BYTES);
+  std::memset(workspace.image(), 0, counters);
+  std::memset(workspace.image() + counters, 0xff, bytes - counters);  // NaN: may hold anything
   workspace.upload();
   for (auto& m : w.memories())
     if (m.use() == role::input) m.upload();
@@ -41,6 +44,7 @@ inline std::string launch_twice(tk_op op, void const* problem, world& w) {
     if (s != TK_OK) return failed("launch", s);
     be::rt::synchronize();
     workspace.download();
+    workspace.restore(workspace.result() + counters, static_cast<std::int64_t>(bytes - counters));
     if (auto const at = workspace.first_difference())
       return "pass " + std::to_string(pass) + " left byte " + std::to_string(*at) + " of " +
              std::to_string(bytes) + " of the workspace changed";

@@ -103,6 +103,10 @@ TK_DEVICE unsigned next_ticket(unsigned* p, unsigned last) {
                                       __ATOMIC_RELAXED)) {}
   return old;
 }
+TK_DEVICE unsigned load_acquire(unsigned const* p, here where = here::current()) {
+  return emulator::poll(p, where);
+}
+TK_DEVICE void add_release(unsigned* p, unsigned x) { __atomic_fetch_add(p, x, __ATOMIC_RELEASE); }
 TK_DEVICE void add_to_global(float* p, float x) { emulator::atomic_add(p, x); }
 
 // ---- MFMA of M = 16 or 32. Lane l holds of A row l % M, of B column l % M, both with the four k
