@@ -9,9 +9,10 @@ namespace tk::be {
 // C tiles of workers * M rows by N columns; `large` where enough of them fill the card.
 struct gemm_tuning {
   int workers, M, N, K, stages, cluster, group;
+  bool turns;
 };
 constexpr gemm_tuning tune_gemm(bool large) {
-  return large ? gemm_tuning{4, 32, 128, 16, 3, 1, 8} : gemm_tuning{4, 16, 64, 32, 4, 1, 8};
+  return large ? gemm_tuning{4, 32, 128, 16, 3, 1, 8, false} : gemm_tuning{4, 16, 64, 32, 4, 1, 8, false};
 }
 // Blocks of C that a launch must have before the large tiles pay.
 constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors) {

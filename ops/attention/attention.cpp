@@ -48,6 +48,7 @@ void launch(attention_forward_problem const& x, void* workspace, void* stream) {
 
 // Causal tasks differ in length and are dealt on demand, which takes a counter.
 std::size_t workspace_bytes(attention_forward_problem const& x) {
+  check_size(x);
   return x.mask == mask_kind::causal ? counter_bytes : 0;
 }
 

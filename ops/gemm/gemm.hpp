@@ -144,7 +144,9 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
     sums sum = 0.f;
     for (int step = 0; step < t.steps; ++step) {
       stage& s = c.in.take();
+      if constexpr (tune.turns) c.turn.await();
       multiply(sum, s.a[c.w.id()], s.b);
+      if constexpr (tune.turns) c.turn.pass();
       wait<1>();
       if (step > 0) c.in.release();
     }

@@ -330,14 +330,27 @@ TEST_CASE("an extent just below 2^63 bytes") {
   CHECK(tk_supports(gemm::op, s.get()) == TK_BAD_STRIDE);
 }
 
-TEST_CASE("the largest sizes are supported") {
-  constexpr std::int64_t most = (std::int64_t(1) << 31) - 1;
+TEST_CASE("the largest sizes are supported, larger ones are not") {
+  constexpr std::int64_t most = (std::int64_t(1) << 31) - 1 - 1024;
   gemm s;
   make_plain(s);
   for (auto* t : {&s.a, &s.b, &s.d}) t->dl.strides = nullptr;
-  SUBCASE("m") { s.a.shape[1] = s.d.shape[1] = most; }
-  SUBCASE("n") { s.b.shape[2] = s.d.shape[2] = most; }
-  SUBCASE("k") { s.a.shape[2] = s.b.shape[1] = most; }
-  SUBCASE("batch") { s.a.shape[0] = s.d.shape[0] = most; }
+  std::int64_t* size[2] = {};
+  SUBCASE("m") { size[0] = &s.a.shape[1], size[1] = &s.d.shape[1]; }
+  SUBCASE("n") { size[0] = &s.b.shape[2], size[1] = &s.d.shape[2]; }
+  SUBCASE("k") { size[0] = &s.a.shape[2], size[1] = &s.b.shape[1]; }
+  *size[0] = *size[1] = most;
   EXPECT_OK(tk_supports(gemm::op, s.get()));
+  *size[0] = *size[1] = most + 1;
+  CHECK(tk_supports(gemm::op, s.get()) == TK_UNSUPPORTED);
+}
+
+TEST_CASE("as many batches as tiles can be counted are supported") {
+  gemm s;
+  make_plain(s);
+  for (auto* t : {&s.a, &s.b, &s.d}) t->dl.strides = nullptr;
+  s.a.shape[0] = s.d.shape[0] = std::int64_t(1) << 30;
+  EXPECT_OK(tk_supports(gemm::op, s.get()));
+  s.a.shape[0] = s.d.shape[0] = (std::int64_t(1) << 31) - 1;
+  CHECK(tk_supports(gemm::op, s.get()) == TK_UNSUPPORTED);
 }
