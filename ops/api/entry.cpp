@@ -101,10 +101,13 @@ void check_and_launch(Given const* given, void* workspace, std::size_t bytes, vo
 }
 
 std::size_t query(tk_op const& op, void const* problem) {
-  if (expect_below("op", op, 2) == TK_OP_GEMM) {
-    return workspace_of(check(static_cast<tk_gemm_problem const*>(problem), false));
-  }
-  return workspace_of(check(static_cast<tk_attention_forward_problem const*>(problem), false));
+  auto const ask = [](auto const& x) {
+    be::rt::require_chip();
+    return workspace_of(x);
+  };
+  if (expect_below("op", op, 2) == TK_OP_GEMM)
+    return ask(check(static_cast<tk_gemm_problem const*>(problem), false));
+  return ask(check(static_cast<tk_attention_forward_problem const*>(problem), false));
 }
 
 constexpr char const* status_names[] = {"TK_OK",
