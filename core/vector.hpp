@@ -67,8 +67,7 @@ TK_DEVICE void reduce_cols(Worker const& w, shared_vec<T, C>& dst, X const& x,
 
   if constexpr (be::worker_warps == 1) {
     w.sync();  // dst has been read
-    across_cols<map, F, 1, N>(share, 0, true,
-                              [&](int k, float v) { put(&dst.data[col(k)], v); });
+    across_cols<map, F, 1, N>(share, 0, true, [&](int k, float v) { put(&dst.data[col(k)], v); });
   } else {
     static_assert(map::lane_col(be::worker_lanes - be::warp_lanes) == 0,
                   "the warps of a worker hold different rows");
@@ -106,8 +105,7 @@ template <class T, int R> TK_DEVICE reg_col<float, R> load_col(shared_vec<T, R> 
 }
 
 // ---- to global memory: src to dst[0, N), but not to dst[left] and beyond
-template <class T, int N>
-TK_DEVICE void store(T* dst, shared_vec<T, N> const& src, int left) {
+template <class T, int N> TK_DEVICE void store(T* dst, shared_vec<T, N> const& src, int left) {
   for (int n = be::worker_lane(); n < N; n += be::worker_lanes)
     if (n < left) dst[n] = src.data[n];
 }

@@ -38,8 +38,7 @@ template <class T, int R, int C> void check_transposed() {
   run<transposed<T, R, C>>({tasks, be::read_from<C, R>(from), out.data(), nullptr});
   std::vector<T> expected;
   for (int tile = 0; tile < tasks; ++tile)
-    for (int i = 0; i < size; ++i)
-      expected.push_back(x[at(tile * size + i % C * R + i / C)]);
+    for (int i = 0; i < size; ++i) expected.push_back(x[at(tile * size + i % C * R + i / C)]);
   check_same(out.read(), expected);
 }
 

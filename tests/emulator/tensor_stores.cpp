@@ -198,8 +198,8 @@ TEST_CASE("matrices go to shared memory and come back") {
           };
           std::uint32_t const transposed[] = {e, f, g, h};
           for (int m = 0; m < 4; ++m)
-            ok &= transposed[m] == (half(m, l % 4 * 2, l / 4) |
-                                    half(m, l % 4 * 2 + 1, l / 4) << 16);
+            ok &=
+                transposed[m] == (half(m, l % 4 * 2, l / 4) | half(m, l % 4 * 2 + 1, l / 4) << 16);
           for (unsigned i = 0; i < 4; ++i)
             ok &= row[i] == static_cast<unsigned>(l / 8 * 100 + l % 8 * 4) + i;
           same[l] = ok;
