@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Vectors in shared memory that belong to one worker: reductions over columns, one value per row,
-// and what of them goes to global memory. be::row(vector) reads one inside an expression.
+// Vectors in shared memory that belong to one worker: reductions over columns, cumulative sums, one
+// value per row, and what of them goes to global memory. be::row(vector) reads one inside an
+// expression.
 //   col_sum(w, dst, x, parts)   dst[c] = sum over rows of x[row, c], and so col_max and col_min
-// x is a tile or an expression of R x C, dst a shared_vec<T, C>, parts a col_parts<C>. All lanes of
-// the worker call; when it returns all of them may read dst, and dst and parts may be used again at
-// once. Sums are fp32, rounded to T last; their order is that of the layout: equal bits every time.
+//   cumsum(w, x)                x[n] becomes x[0] + ... + x[n]
+// In the first x is a tile or an expression of R x C, dst a shared_vec<T, C>, parts a col_parts<C>.
+// All lanes of the worker call; on return all of them may read the vector, and it and parts may be
+// used again at once. Sums are fp32, rounded to T last; their order is that of the layout: equal
+// bits every time.
 #pragma once
 #include "core/move.hpp"
 #include "core/reduce.hpp"
@@ -94,6 +97,32 @@ TK_DEVICE void col_min(Worker const& w, shared_vec<T, C>& dst, X&& x, col_parts<
 template <class Worker, class T, int C, held X>
 TK_DEVICE void col_sum(Worker const& w, shared_vec<T, C>& dst, X&& x, col_parts<C>& parts) {
   reduce_cols<plus>(w, dst, x, parts);
+}
+
+// Each warp sums for itself, as many neighbours to a lane; the first one writes.
+template <class Worker, class T, int N>
+TK_DEVICE void cumsum(Worker const& w, shared_vec<T, N>& x) {
+  constexpr int each = (N + be::warp_lanes - 1) / be::warp_lanes;
+  int const lane = be::worker_lane(), first = lane % be::warp_lanes * each;
+  float sum[each], before = 0;
+  TK_UNROLL
+  for (int k = 0; k < each; ++k) {
+    float const v = first + k < N ? be::widen(x.data[first + k]) : 0.f;
+    sum[k] = k > 0 ? sum[k - 1] + v : v;
+  }
+  // Neighbours, then pairs, then fours of lanes exchange their totals.
+  float total = sum[each - 1];
+  TK_UNROLL
+  for (int bit = 1; bit < be::warp_lanes; bit *= 2) {
+    float const other = be::shuffle_xor(total, bit);
+    if (lane & bit) before = other + before;
+    total = total + other;
+  }
+  w.sync();  // all have read
+  TK_UNROLL
+  for (int k = 0; k < each; ++k)
+    if (lane < be::warp_lanes && first + k < N) put(&x.data[first + k], before + sum[k]);
+  w.sync();
 }
 
 // ---- one value per row; other lanes may read dst once a barrier of the worker has followed

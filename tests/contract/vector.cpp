@@ -2,8 +2,8 @@
 // parts: 3
 // Vectors in shared memory (core/vector.hpp) in each element type, one per part: reductions over
 // columns, of tiles, packed tiles and expressions, for every width to 256, read back as rows of an
-// expression; one value per row; and how far a vector is stored. Whole numbers: sums are exact in
-// any order.
+// expression; cumulative sums; one value per row; and how far a vector is stored. Whole numbers:
+// sums are exact in any order.
 #include "core/vector.hpp"
 
 #include "tests/contract/support.hpp"
@@ -140,6 +140,57 @@ TEST_CASE("a sum over columns repeats bit for bit") {
     CHECK(std::bit_cast<std::uint32_t>(found[at(i)]) ==
           std::bit_cast<std::uint32_t>(found[at(i % op::C)]));
   }
+}
+
+// ---- cumulative sums
+template <class T, int N> struct cumulative : simple_op {
+  struct scratch {
+    shared_vec<T, N> vec;
+  };
+  struct stage {
+    shared_vec<T, N> vec;
+  };
+  struct args {
+    int cases;
+    T const* from;
+    T *once, *twice;
+    int* ran;
+  };
+  static TK_BOTH task task_at(args const&, int i, int) { return {i, 1}; }
+  static TK_DEVICE void load(stage& s, args const& a, task const& t, int, be::arrival done) {
+    be::load_async(s.vec, a.from + t.index * N, N, done);
+  }
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    auto& vec = k.in.take().vec;
+    cumsum(k.w, vec);
+    store(a.once + t.index * N, vec, N);
+    cumsum(k.w, vec);
+    store(a.twice + t.index * N, vec, N);
+    k.w.sync();
+    k.in.release();
+    report(k, a, t.index, 2);
+  }
+};
+
+template <class T, int N> void check_cumulative() {
+  constexpr int tasks = 4;
+  auto const from = wholes<T>(tasks * N, N, 1);
+  device_array<T> const dfrom(from), once(untouched<T>(tasks * N)), twice(untouched<T>(tasks * N));
+  run<cumulative<T, N>>({tasks, dfrom.data(), once.data(), twice.data(), nullptr});
+  std::vector<T> sums, sums_of_sums;
+  float sum = 0, sum_of_sums = 0;
+  for (int i = 0; i < tasks * N; ++i) {
+    if (i % N == 0) sum = sum_of_sums = 0;
+    sums.push_back(to<T>(sum += tk::widen(from[at(i)])));
+    sums_of_sums.push_back(to<T>(sum_of_sums += tk::widen(sums.back())));
+  }
+  check_same(once.read(), sums);
+  check_same(twice.read(), sums_of_sums);
+}
+
+TEST_CASE("cumulative sums") {
+  expect_cases const counted(4 * 2 * 6);
+  for_each_int<16, 32, 48, 80, 256, 1024>([](auto n) { check_cumulative<type, n>(); });
 }
 
 // ---- one value per row, to a vector and back, and both to memory
