@@ -154,7 +154,7 @@ later, or name another compiler with -DCMAKE_CXX_COMPILER=clang++-19.")
     endforeach()
     if(NOT TK_HIP_COMPILER)
       tk_stop("TK_ARCH=${TK_TARGET} needs ROCm, or clang >= 19, the lld of the same version and the HIP
-headers: apt-get install clang-19 lld-19 libamdhip64-dev${tk_tried}.")
+headers: apt-get install clang-19 clang-tools-19 lld-19 libamdhip64-dev${tk_tried}.")
     endif()
     set(CMAKE_CXX_COMPILER ${TK_HIP_COMPILER} CACHE FILEPATH "the compiler of ${TK_TARGET}")
   endif()

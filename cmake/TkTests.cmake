@@ -2,7 +2,8 @@
 # tk_test(<folder>.<name> SOURCES <files> [LIBRARIES <targets>] [ARCHES <archs>] [DEVICE] [PARTS <n>]
 #         [TIMEOUT <seconds>])
 # makes a doctest program of each part and a ctest entry that runs it. DEVICE: the sources hold device
-# code. PARTS: n programs, with TK_PART = 0..n-1 defined. A program in which no case ran fails.
+# code. PARTS: n programs, with TK_PART = 0..n-1 defined. TK_TEST_NAME is the program's name, a string.
+# A program in which no case ran fails, and so does one that says "cases did not run".
 # ARCHES: only where TK_ARCH is one of them.
 #
 # tk_compile_tests(<file>) reads the expectations of a file in tests/compile.
@@ -43,12 +44,13 @@ function(tk_test name)
       set(program ${name}.${part})
     endif()
     add_executable(${program} ${arg_SOURCES})
-    target_compile_definitions(${program} PRIVATE TK_PART=${part} TK_PARTS=${arg_PARTS})
+    target_compile_definitions(${program} PRIVATE TK_PART=${part} TK_PARTS=${arg_PARTS}
+                               TK_TEST_NAME="${program}")
     target_link_libraries(${program} PRIVATE ${arg_LIBRARIES} tk_doctest_main tk_core tk_flags)
     set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CXX)
     add_test(NAME ${program} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(${program} PROPERTIES
-      TIMEOUT ${arg_TIMEOUT} FAIL_REGULAR_EXPRESSION "test cases: +0 "
+      TIMEOUT ${arg_TIMEOUT} FAIL_REGULAR_EXPRESSION "test cases: +0 |cases did not run"
       ENVIRONMENT "OMP_PROC_BIND=false;OMP_WAIT_POLICY=passive")
   endforeach()
 endfunction()
@@ -76,11 +78,12 @@ function(tk_compile_tests file)
   file(STRINGS ${file} lines REGEX "^// expect")
   set(control ON)
   foreach(line IN LISTS lines)
-    if(NOT line MATCHES "^// expect ?([A-Za-z0-9_]*): (.+)$")
-      tk_stop("${file}: '${line}' is not '// expect: regex' nor '// expect CASE: regex'.")
+    if(NOT line MATCHES "^// expect ?([A-Za-z0-9_]*)( if ([^:]+))?: (.+)$")
+      tk_stop("${file}: '${line}' is not '// expect: regex' nor '// expect CASE [if condition]: regex'.")
     endif()
     set(case "${CMAKE_MATCH_1}")
-    set(expect "${CMAKE_MATCH_2}")
+    set(condition "${CMAKE_MATCH_3}")
+    set(expect "${CMAKE_MATCH_4}")
     set(test compile.${name})
     if(case)
       set(test compile.${name}.${case})
@@ -88,7 +91,7 @@ function(tk_compile_tests file)
       set(control OFF)
     endif()
     add_test(NAME ${test} COMMAND ${CMAKE_COMMAND} -DCOMMAND=${tk_compile_command} -DFILE=${file}
-             -DCASE=${case} "-DEXPECT=${expect}" -P ${PROJECT_SOURCE_DIR}/cmake/compile_test.cmake)
+             -DCASE=${case} "-DEXPECT=${expect}" "-DCONDITION=${condition}" -P ${PROJECT_SOURCE_DIR}/cmake/compile_test.cmake)
   endforeach()
   if(control)
     add_test(NAME compile.${name} COMMAND ${CMAKE_COMMAND} -DCOMMAND=${tk_compile_command}

@@ -1,22 +1,53 @@
 # SPDX-License-Identifier: MIT
 # cmake -DCOMMAND=<file that sets command, options, includes, defines> -DFILE= [-DCASE=] [-DEXPECT=]
-#       -P compile_test.cmake
+#       [-DCONDITION=] -P compile_test.cmake
 # Compiles FILE with CASE defined. Without EXPECT it must compile; with EXPECT it must fail with a
-# message that matches.
+# message that matches. With CONDITION, a constant expression inside tk::be, EXPECT holds only where
+# that is true, which the compiler is asked first.
 cmake_minimum_required(VERSION 3.25)
 include(${COMMAND})
-list(APPEND defines ${CASE})
 list(REMOVE_DUPLICATES includes)
 list(REMOVE_ITEM includes "" /usr/include)
 list(TRANSFORM includes PREPEND -I)
 list(TRANSFORM defines PREPEND -D)
-execute_process(COMMAND ${command} ${options} ${includes} ${defines} ${FILE} RESULT_VARIABLE failed OUTPUT_VARIABLE output
-                ERROR_VARIABLE output)
-if(NOT DEFINED EXPECT)
-  if(NOT failed STREQUAL 0)
-    message(FATAL_ERROR "${FILE} must compile:\n${output}")
+list(APPEND command ${options} ${includes} ${defines})
+
+# Sets the two variables named to 0 or 1 and to what the compiler said.
+function(compile file failed_name said_name)
+  execute_process(COMMAND ${command} ${ARGN} ${file} RESULT_VARIABLE status OUTPUT_VARIABLE said
+                  ERROR_VARIABLE said)
+  set(${failed_name} 1 PARENT_SCOPE)
+  if(status STREQUAL 0)
+    set(${failed_name} 0 PARENT_SCOPE)
   endif()
-elseif(failed STREQUAL 0)
+  set(${said_name} "${said}" PARENT_SCOPE)
+endfunction()
+
+if(CONDITION)
+  cmake_path(GET FILE STEM probe)
+  set(probe ${CMAKE_CURRENT_BINARY_DIR}/${probe}.${CASE}.condition.cpp)
+  file(WRITE ${probe} "#include \"backends/backend.hpp\"\n\
+namespace tk::be { static_assert(!(${CONDITION}) == TK_CONDITION_IS_FALSE); }\n")
+  compile(${probe} is_false output -DTK_CONDITION_IS_FALSE=0)
+  compile(${probe} is_true output -DTK_CONDITION_IS_FALSE=1)
+  if(is_false EQUAL is_true)
+    message(FATAL_ERROR "${FILE} ${CASE}: '${CONDITION}' is no condition:\n${output}")
+  endif()
+  if(is_false)
+    unset(EXPECT CACHE)
+  endif()
+endif()
+
+set(define "")
+if(CASE)
+  set(define -D${CASE})
+endif()
+compile(${FILE} failed output ${define})
+if(NOT DEFINED EXPECT)
+  if(failed)
+    message(FATAL_ERROR "${FILE} ${CASE} must compile:\n${output}")
+  endif()
+elseif(NOT failed)
   message(FATAL_ERROR "${FILE} ${CASE} compiles, it must not")
 elseif(NOT output MATCHES "${EXPECT}")
   message(FATAL_ERROR "${FILE} ${CASE}: no message matches '${EXPECT}':\n${output}")

@@ -3,7 +3,7 @@
 // Column arithmetic is computed at once (a few registers); tile arithmetic is lazy, and is
 // evaluated in one pass over the registers where it is assigned, reduced, cast or stored. A lazy
 // expression cannot be kept: assignment and operators take it only as a temporary, so it never
-// outlives what it refers to. Arithmetic is fp32.
+// outlives what it refers to; anything else does not compile. Arithmetic is fp32.
 #pragma once
 #include "core/tensor.hpp"
 #include "core/tile.hpp"
@@ -82,8 +82,7 @@ template <class X> inline constexpr bool is_row = false;  // rows meet tiles onl
 template <class T, int C> inline constexpr bool is_row<row_of<T, C>> = true;
 
 template <class X, class D = std::remove_cvref_t<X>>
-concept held =
-    is_col<D> || is_row<D> || (is_tile<D> && !(is_lazy<D> && std::is_lvalue_reference_v<X>));
+concept held = (is_col<D> || is_row<D> || is_tile<D>) && used_where_written<X>::value;
 
 template <class F, class A, class B> TK_DEVICE auto combine(A const& a, B const& b) {
   using x = operand<A>;

@@ -2,7 +2,9 @@
 // Layouts as constexpr values, and what is asked of them.
 // A fragment map says which elements of an R x C tile a lane holds. It is affine:
 //   (lane, i) -> (lane_row(lane) + row(slot(i)), lane_col(lane) + col(i)),   0 <= i < count
-// so that masks and broadcasts compare with constants; a slot is one of the rows a lane holds.
+// so that masks and broadcasts compare with constants; a slot is one of the rows a lane holds, and
+// every slot has the same columns. lane_row and lane_col are sums over the bits of the lane's
+// number: a bit whose lane_col is 0 leads to a lane with the same columns.
 // A swizzle says where a 16-byte chunk of a shared row lies.
 #pragma once
 #include <concepts>
@@ -20,6 +22,7 @@ concept fragment_layout = requires(int x) {
   { Map::slots } -> std::convertible_to<int>;   // rows among them
   { Map::shares } -> std::convertible_to<int>;  // independent running values of a reduction
   { Map::slot(x) } -> std::same_as<int>;
+  { Map::element(x, x) } -> std::same_as<int>;  // of a slot, the one in the lane's k-th column
   { Map::row(x) } -> std::same_as<int>;
   { Map::col(x) } -> std::same_as<int>;
   { Map::lane_row(x) } -> std::same_as<int>;

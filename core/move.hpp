@@ -7,6 +7,8 @@
 
 namespace tk {
 
+template <class T, int R, int C> struct shared_tile;
+
 struct alignas(16) chunk16 {
   std::uint32_t w[4];
 };
@@ -72,7 +74,7 @@ TK_DEVICE void put(T* p, float x) {
   p->bits = static_cast<std::uint16_t>(be::pack(T{}, x, 0.f) & 0xffff);
 }
 
-// ---- register tiles and global memory
+// ---- register tiles, global and shared memory
 // This lane's rows of a tile at (row, col): where each begins, null below the tensor's last row;
 // and how many columns are left of the tensor from this lane's first one on.
 template <class Map, class T> struct lane_rows {
@@ -115,6 +117,23 @@ TK_DEVICE void store_direct(tensor<T> const& dst, int row, int col, int i, int j
   });
 }
 
+// dst = src transposed, element by element: right for every layout of a shared tile.
+template <class T, int R, int C>
+TK_DEVICE void load_transposed_plain(reg_tile<T, R, C>& dst, shared_tile<T, C, R> const& src) {
+  using map = be::fragment_map<R, C>;
+  int const lane = be::worker_lane(), row = map::lane_row(lane), col = map::lane_col(lane);
+  auto const at = [&](int e, int slot) {
+    return *reinterpret_cast<T const*>(
+        reinterpret_cast<char const*>(&src) +
+        shared_tile<T, C, R>::offset(col + map::col(e), row + map::row(slot)));
+  };
+  map::for_each([&](int e, int slot, int) {
+    if constexpr (sizeof(T) == 4) dst.e[e] = at(e, slot);
+    else if (e % 2 == 0)
+      dst.e[e / 2] = at(e, slot).bits | std::uint32_t{at(e + 1, slot).bits} << 16;
+  });
+}
+
 // dst += scale * src at (row, col), where src is 0 outside its bounds.
 template <int R, int C, class T>
 TK_DEVICE void add_scaled(reg_tile<float, R, C>& dst, float scale, tensor<T const> const& src,
@@ -134,13 +153,13 @@ TK_DEVICE void add_scaled(reg_tile<float, R, C>& dst, float scale, tensor<T cons
 }
 
 // One value per row, to dst[row]; rows from `left` on are not written.
-template <int R> TK_DEVICE void store(float* dst, reg_col<float, R> const& x, int left) {
+template <class T, int R> TK_DEVICE void store(T* dst, reg_col<float, R> const& x, int left) {
   using map = be::fragment_map<R, 16>;
   int const lane = be::worker_lane();
   if (map::lane_col(lane) != 0) return;  // the first lane of each row
   TK_UNROLL
   for (int i = 0; i < be::column_map<R>::count; ++i)
-    if (int const row = map::row(i) + map::lane_row(lane); row < left) dst[row] = x.e[i];
+    if (int const row = map::row(i) + map::lane_row(lane); row < left) put(dst + row, x.e[i]);
 }
 // Rows from `left` on are `fill`.
 template <int R, class T> TK_DEVICE reg_col<float, R> load_col(T const* src, int left, float fill) {

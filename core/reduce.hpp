@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reductions over rows (one value per row) and over columns (one value per column, in shared
-// memory), and masks by coordinates. fp32; the order of summation is fixed by the layout, so that
-// results repeat bit for bit.
+// Reductions over rows, one value per row, and masks by coordinates. fp32; the order of summation
+// is fixed by the layout, so that results repeat bit for bit. Reductions over columns go to shared
+// memory: core/vector.hpp.
 #pragma once
 #include "core/expression.hpp"
 
@@ -55,7 +55,7 @@ TK_DEVICE reg_col<float, R> where_equal(reg_col<float, R> const& x, float value,
 }
 
 // ---- masks: keep element (row, col) where col < limit, row < limit, col <= row + offset (lower),
-// or row <= col + offset (upper)
+// or row <= col + offset (upper). Causal is lower; a band is lower and then upper.
 template <int R, int C> TK_DEVICE void keep_cols(reg_tile<float, R, C>& x, int limit, float fill) {
   using map = be::fragment_map<R, C>;
   int const left = limit - map::lane_col(be::worker_lane());

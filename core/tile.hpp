@@ -20,6 +20,12 @@ template <class T, int R, int C> struct reg_tile;
 // Expressions are in core/expression.hpp: `element<Map>(i, slot)` is their value at one element.
 template <class X> inline constexpr bool is_lazy = false;
 
+// Asked of what is passed as an X&&: a lazy expression refers to tiles and must not outlive them.
+template <class X> struct used_where_written {
+  static constexpr bool value = !(is_lazy<std::remove_cvref_t<X>> && std::is_lvalue_reference_v<X>);
+  static_assert(value, "a tile expression is used where it is written: it cannot be kept");
+};
+
 template <int R> struct reg_col<float, R> {
   using map = be::column_map<R>;
   static constexpr int rows = R, cols = 1;
@@ -47,10 +53,11 @@ template <int R, int C> struct reg_tile<float, R, C> {
     TK_UNROLL
     for (int i = 0; i < map::count; ++i) e[i] = x;
   }
-  template <class X>
-    requires(is_lazy<X> && !std::is_lvalue_reference_v<X>)
+  template <class X, class D = std::remove_cvref_t<X>>
+    requires is_lazy<D>
   TK_DEVICE reg_tile& operator=(X&& x) {
-    static_assert((X::rows == R || X::rows == 1) && (X::cols == C || X::cols == 1),
+    static_assert(used_where_written<X>::value);
+    static_assert((D::rows == R || D::rows == 1) && (D::cols == C || D::cols == 1),
                   "an expression is assigned to a tile of its own shape");
     map::for_each([&](int i, int slot, int) { e[i] = x.template element<map>(i, slot); });
     return *this;

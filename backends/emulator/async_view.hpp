@@ -124,12 +124,38 @@ inline void stmatrix(std::uint32_t address, std::uint32_t a, std::uint32_t b, st
   sanitizer::quiet const q;
   model_of<async_view>(own_block(self())).stored(self(), address);
 }
-inline void ldmatrix(std::uint32_t address, std::uint32_t& a, std::uint32_t& b, std::uint32_t& c,
-                     std::uint32_t& d, location where = location::current()) {
+inline void exchange_columns(matrix_rows& x, char const* what, location const& where) {
+  collective(
+      x,
+      [](matrix_rows* const* lanes) {
+        for (int m = 0; m < 4; ++m)
+          for (int l = 0; l < 32; ++l) {
+            auto const element = [&](int row) {
+              return lanes[8 * m + row]->row[l / 8] >> l / 4 % 2 * 16 & 0xffff;
+            };
+            lanes[l]->registers[m] = element(l % 4 * 2) | element(l % 4 * 2 + 1) << 16;
+          }
+      },
+      what, where);
+}
+inline matrix_rows row_at(std::uint32_t address, location const& where) {
   check_row_address(address, where);
   matrix_rows x{};
   std::memcpy(x.row, shared_pointer<char const>(address), 16);
+  return x;
+}
+inline void ldmatrix(std::uint32_t address, std::uint32_t& a, std::uint32_t& b, std::uint32_t& c,
+                     std::uint32_t& d, location where = location::current()) {
+  auto x = row_at(address, where);
   exchange_rows(x, false, "ldmatrix", where);
+  a = x.registers[0], b = x.registers[1], c = x.registers[2], d = x.registers[3];
+}
+// Lane L gets elements 2 (L % 4), + 1 of column L / 4.
+inline void ldmatrix_transposed(std::uint32_t address, std::uint32_t& a, std::uint32_t& b,
+                                std::uint32_t& c, std::uint32_t& d,
+                                location where = location::current()) {
+  auto x = row_at(address, where);
+  exchange_columns(x, "ldmatrix.trans", where);
   a = x.registers[0], b = x.registers[1], c = x.registers[2], d = x.registers[3];
 }
 

@@ -30,5 +30,6 @@ inline constexpr int warp_lanes = 64, worker_warps = 1, worker_lanes = 64, worke
 inline constexpr bool has_async_products = false;  // the compiler waits for MFMA
 inline constexpr int max_cluster = 1;              // no clusters
 inline constexpr int smem_bytes = 64 * 1024;  // LDS of one block (CDNA3 ISA, "Local data share")
+inline constexpr bool limited_memory = true;  // an op that needs more does not compile
 
 }  // namespace tk::be

@@ -145,6 +145,7 @@ TK_DEVICE void load_direct(shared_tile<T, R, C>& dst, window_of<source<T, S, C>>
 template <class T, int R, int C, int Share>
 TK_DEVICE void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share, C>> const& src,
                            arrival done) {
+  static_assert(R % Share == 0, "the blocks of a cluster load equal shares");
   constexpr int per_word = 4 / shared_tile<T, R, C>::size;
   auto const& x = src.of;
   int const left = x.cols - src.col;
@@ -220,6 +221,10 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_tile<T, R, C> const& src) {
       }
     }
   });
+}
+template <class T, int R, int C>
+TK_DEVICE void load_transposed(reg_tile<T, R, C>& dst, shared_tile<T, C, R> const& src) {
+  load_transposed_plain(dst, src);
 }
 template <class T, int N> TK_DEVICE row_of<T, N> row(shared_vec<T, N> const& x) {
   return {x.data, N};

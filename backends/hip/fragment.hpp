@@ -24,6 +24,7 @@ template <int R, int C> struct fragment_map {
   static TK_BOTH constexpr int slot(int i) { return i / per_slot; }
   static TK_BOTH constexpr int row(int slot) { return slot / Q * Q * L + slot % Q; }
   static TK_BOTH constexpr int col(int i) { return i % per_slot / W * 16 + i % W; }
+  static TK_BOTH constexpr int element(int slot, int k) { return slot * per_slot + k; }
   static TK_BOTH constexpr int lane_row(int lane) { return Q * (lane & (L - 1)); }
   static TK_BOTH constexpr int lane_col(int lane) { return W * (lane >> (L == 32 ? 5 : 4)); }
   // The i-th element of the p-th V columns.
@@ -61,6 +62,8 @@ TK_DEVICE float widen(bf16 x) { return std::bit_cast<float>(std::uint32_t{x.bits
 TK_DEVICE float widen(fp16 x) { return gcn::from_fp16(x.bits); }
 TK_DEVICE float widen(float x) { return x; }
 
+// The value of the lane whose number differs in the bits of `mask`.
+TK_DEVICE float shuffle_xor(float x, int mask) { return gcn::shuffle_xor(x, mask); }
 // Combines the values of the lanes that hold one row of an R x C tile: two or four.
 template <int R, class F> TK_DEVICE float across_row(float x, F f) {
   if constexpr (fragment_map<R, 16>::L == 16) x = f(x, gcn::shuffle_xor(x, 16));

@@ -29,7 +29,8 @@ template <int R, int C, class T> source<T, R, C> read_from(tensor<T const> const
 template <int R, int C, class T> sink<T, R, C> write_to(tensor<T> const& x) { return {view_of(x)}; }
 
 template <class Op> void launch(typename Op::args const& a, void* stream) {
-  static_assert(sizeof(block_memory<Op>) <= smem_bytes, "the op's tiles exceed a block's LDS");
+  static_assert(sizeof(block_memory<Op>) <= smem_bytes,
+                "the op's tiles exceed a block's shared memory");
   int const tasks = Op::tasks(a);
   if (tasks == 0) return;
   rt::require_chip();

@@ -17,6 +17,11 @@ template <class T, int R, int C> struct alignas(64) shared_tile {
   static constexpr int rows = R, cols = C;
   static constexpr int panel_cols = C % 64 == 0 ? 64 : C % 32 == 0 ? 32 : 16;
   static constexpr int panels = C / panel_cols;
+  // Byte of an element.
+  static constexpr int offset(int row, int col) {
+    int const in = col % panel_cols;
+    return static_cast<int>(sizeof(T)) * ((col / panel_cols * R + row) * panel_cols + in);
+  }
   // Where columns [p panel_cols, (p + 1) panel_cols) of a row begin.
   T* at(int row, int p) { return data + (p * R + row) * panel_cols; }
   T const* at(int row, int p) const { return data + (p * R + row) * panel_cols; }
@@ -71,6 +76,7 @@ TK_DEVICE int count_inside(std::int64_t begin, std::int64_t end, int size) {
 // ---- global to shared
 template <class T, int R, int C, int Share>
 void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share, C>> const& src, arrival) {
+  static_assert(R % Share == 0, "the blocks of a cluster load equal shares");
   using tile = shared_tile<T, R, C>;
   auto const& x = src.of.x;
   int const rows = count_inside(src.row, x.rows, R), cols = count_inside(src.col, x.cols, C);
@@ -131,6 +137,10 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_tile<T, R, C> const& src) {
   for (int r = 0; r < R; ++r)
     for (int p = 0; p < tile::panels; ++p)
       std::memcpy(to + (r * tile::panels + p) * panel_bytes, src.at(r, p), panel_bytes);
+}
+template <class T, int R, int C>
+TK_DEVICE void load_transposed(reg_tile<T, R, C>& dst, shared_tile<T, C, R> const& src) {
+  load_transposed_plain(dst, src);
 }
 template <class T, int N> TK_DEVICE row_of<T, N> row(shared_vec<T, N> const& x) {
   return {x.data, N};

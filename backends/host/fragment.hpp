@@ -15,6 +15,7 @@ template <int R, int C> struct fragment_map {
   static constexpr int slot(int i) { return i / C; }
   static constexpr int row(int slot) { return slot; }
   static constexpr int col(int i) { return static_cast<int>(static_cast<unsigned>(i) % C); }
+  static constexpr int element(int slot, int k) { return slot * C + k; }
   static constexpr int lane_row(int) { return 0; }
   static constexpr int lane_col(int) { return 0; }
   // The i-th element of the part-th V columns.
@@ -38,7 +39,8 @@ template <int R> struct column_map {
   static constexpr int count = R;
 };
 
-// A row lies in one lane.
+// A row lies in one lane, and so does a column.
 template <int R, class F> TK_DEVICE float across_row(float x, F) { return x; }
+TK_DEVICE float shuffle_xor(float x, int) { return x; }
 
 }  // namespace tk::be

@@ -204,6 +204,23 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_tile<T, R, C> const& src) {
     }
   }
 }
+template <class T, int R, int C>
+TK_DEVICE void load_transposed(reg_tile<T, R, C>& dst, shared_tile<T, C, R> const& src) {
+  if constexpr (sizeof(T) == 2) {
+    // Lane 8 m + i names row i of matrix m; 1 is below 0 in the result, 2 and 3 are right of them.
+    int const lane = worker_lane(), row = (lane >> 4 & 1) * 8 + (lane & 7);
+    int const col = 16 * (lane >> 5) + (lane & 8);
+    TK_UNROLL
+    for (int block = 0; block < R / 64; ++block) TK_UNROLL
+    for (int k = 0; k < C / 16; ++k) {
+      auto* const e = dst.e + (block * (C / 2) + k * 8) / 2;
+      ptx::ldmatrix_transposed(ptx::smem(&src) + src.offset(16 * k + row, 64 * block + col), e[0],
+                               e[1], e[2], e[3]);
+    }
+  } else {
+    load_transposed_plain(dst, src);
+  }
+}
 template <class T, int N> TK_DEVICE row_of<T, N> row(shared_vec<T, N> const& x) {
   return {x.data, N};
 }

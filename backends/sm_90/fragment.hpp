@@ -22,6 +22,9 @@ template <int R, int C> struct fragment_map {
   static TK_BOTH constexpr int slot(int i) { return 2 * (i / (C / 2)) + ((i >> 1) & 1); }
   static TK_BOTH constexpr int row(int slot) { return 64 * (slot >> 1) + 8 * (slot & 1); }
   static TK_BOTH constexpr int col(int i) { return 8 * (i % (C / 2) >> 2) + (i & 1); }
+  static TK_BOTH constexpr int element(int slot, int k) {
+    return (slot >> 1) * (C / 2) + (k >> 1) * 4 + (slot & 1) * 2 + (k & 1);
+  }
   static TK_BOTH constexpr int lane_row(int lane) { return 16 * (lane >> 5) + (lane >> 2 & 7); }
   static TK_BOTH constexpr int lane_col(int lane) { return 2 * (lane & 3); }
   // Where element i of the p-th V columns, seen as a tile, lies in this one.
@@ -48,6 +51,8 @@ template <class T> TK_DEVICE std::uint32_t pack(T type, float lo, float hi) {
 }
 template <class T> TK_DEVICE float widen(T x) { return ptx::widen(x); }
 TK_DEVICE float widen(float x) { return x; }
+// The value of the lane whose number in its warp differs in the bits of `mask`.
+TK_DEVICE float shuffle_xor(float x, int mask) { return ptx::shuffle_xor(x, mask); }
 // Combines the values of the lanes that hold one row of an R x C tile.
 template <int R, class F> TK_DEVICE float across_row(float x, F f) {
   x = f(x, ptx::shuffle_xor(x, 1));

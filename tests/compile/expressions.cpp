@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Expressions that must not compile, and right beside each its correct form, which must.
-// expect KEPT: no match|no viable
-// expect KEPT_OPERAND: no match|no viable
-// expect KEPT_REDUCED: no match|no viable
-// expect KEPT_CAST: no match|no viable
+// expect KEPT: used where it is written: it cannot be kept
+// expect KEPT_OPERAND: used where it is written: it cannot be kept
+// expect KEPT_REDUCED: used where it is written: it cannot be kept
+// expect KEPT_CAST: used where it is written: it cannot be kept
 // expect COLUMNS_DIFFER: operands differ in columns
 // expect ROWS_DIFFER: operands differ in rows
 // expect ASSIGNED_SHAPE: an expression is assigned to a tile of its own shape

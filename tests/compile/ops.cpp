@@ -5,6 +5,9 @@
 // expect NO_STEPS: block_op
 // expect NO_TASKS: block_op
 // expect NO_SCRATCH: block_op
+// expect TOO_MUCH_MEMORY if limited_memory: the op's tiles exceed a block's shared memory
+// expect SHARES: the blocks of a cluster load equal shares
+// expect CLUSTER if max_cluster == 1: this chip has no clusters
 #include "tests/compile/program.hpp"
 
 namespace tk::test {
@@ -13,7 +16,11 @@ struct op {
 #if !defined(NO_WORKERS)
   static constexpr int workers = 1;
 #endif
+#if defined(CLUSTER)
+  static constexpr int cluster = 2;
+#else
   static constexpr int cluster = 1;
+#endif
   static constexpr int stages = 1, own_slots = 1;
   struct stage {
     shared_tile<bf16, R, 64> x;

@@ -5,8 +5,8 @@
 
 namespace tk::test {
 
-enum mask { columns_below, rows_below, lower, upper };
-inline constexpr int masks = 4;
+enum mask { columns_below, rows_below, lower, upper, band };
+inline constexpr int masks = 5, band_width = 19;
 
 template <int R, int C> struct masked : simple_op {
   struct args {
@@ -24,7 +24,10 @@ template <int R, int C> struct masked : simple_op {
       case columns_below: keep_cols(x, offset, -inf); break;
       case rows_below: keep_rows(x, offset, -5.f); break;
       case lower: keep_lower(x, offset, -inf); break;
-      default: keep_upper(x, offset, 0.5f);
+      case upper: keep_upper(x, offset, 0.5f); break;
+      default:  // offset <= col - row <= offset + band_width
+        keep_lower(x, offset + band_width, -inf);
+        keep_upper(x, -offset, -inf);
     }
     write_tile(a.out, t.index, x);
     report(k, a, t.index);
@@ -41,8 +44,10 @@ template <int R, int C> int check_masks(int every) {
   for (int task = 0; task < tasks; ++task)
     for (int i = 0; i < size; ++i) {
       int const offset = -most + task / masks * every, row = i / C, col = i % C;
-      bool const keep[] = {col < offset, row < offset, col <= row + offset, row <= col + offset};
-      float const fill[] = {-inf, -5.f, -inf, 0.5f};
+      int const right = col - row;
+      bool const keep[] = {col < offset, row < offset, right <= offset, -right <= offset,
+                           offset <= right && right <= offset + band_width};
+      float const fill[] = {-inf, -5.f, -inf, 0.5f, -inf};
       expected.push_back(keep[task % masks] ? x[at(i)] : fill[task % masks]);
     }
   check_same(out.read(), expected);

@@ -52,6 +52,7 @@ template <class T, int R, int V, int Parts, way Way> int check_store(shape s) {
   int const tasks = static_cast<int>(corners.size());
   s.n0 = tasks;
   s.n1 = 2;
+  expect_cases const counted(tasks * output_placings);
   for (int p = 0; p < output_placings; ++p) {
     CAPTURE(p);
     placed<T> into(s, placings[p], untouched<T>());
@@ -74,7 +75,6 @@ template <class T, int R, int V, int Parts, way Way> void check_stores() {
   constexpr int C = V * Parts;
   shape const shapes[] = {
       {R, C, 1, 1}, {2 * R + 3, 2 * C + 5, 1, 1}, {1, 1, 1, 1}, {R - 1, C + 8, 1, 1}, {5, 3, 1, 1}};
-  int const before = cases_ran;
   int cases = 0;
   for (auto const& s : shapes) {
     CAPTURE(s.rows);
@@ -82,7 +82,6 @@ template <class T, int R, int V, int Parts, way Way> void check_stores() {
     cases += check_store<T, R, V, Parts, Way>(s);
   }
   CHECK(cases >= 1000);
-  CHECK(cases_ran - before == cases);
 }
 
 #if TK_PART == 0

@@ -2,7 +2,8 @@
 // How a contract test runs a primitive: as an op of the block template, launched like any other, so
 // that the same body runs on every backend. A case is one piece of work that device code did and
 // reported; expect_cases checks that a test did as many as its lists promise, so that a body that
-// never ran, or ran twice, fails. The program's total is printed.
+// never ran, or ran twice, fails. The program's total is printed, as .ci/count_cases wants it; a
+// program fails in which a TEST_CASE promised nothing or promises were not kept.
 #pragma once
 #include <doctest/doctest.h>
 
@@ -25,11 +26,14 @@ namespace tk::test {
 inline constexpr int M = be::worker_rows, tall = M < 64 ? 64 : 2 * M;
 
 // ---- counting
-inline int cases_ran = 0;
+inline int cases_ran = 0, cases_promised = 0, promises = 0;
 
 class expect_cases {
  public:
-  explicit expect_cases(int count) : before_(cases_ran), count_(count) {}
+  explicit expect_cases(int count) : before_(cases_ran), count_(count) {
+    cases_promised += count;
+    ++promises;
+  }
   ~expect_cases() {
     if (std::uncaught_exceptions() == 0) CHECK(cases_ran - before_ == count_);
   }
@@ -43,17 +47,25 @@ struct print_total : doctest::IReporter {
   void report_query(doctest::QueryData const&) override {}
   void test_run_start() override {}
   void test_run_end(doctest::TestRunStats const&) override {
-    std::cout << "contract cases: " << cases_ran << '\n';
+    std::cout << TK_TEST_NAME ": " << cases_ran << " cases\n";
+    if (without_) std::cout << "cases did not run: " << without_ << " TEST_CASEs promise none\n";
+    if (cases_ran != cases_promised)
+      std::cout << "cases did not run: " << cases_promised << " were promised\n";
   }
-  void test_case_start(doctest::TestCaseData const&) override {}
+  void test_case_start(doctest::TestCaseData const&) override { before_ = promises; }
   void test_case_reenter(doctest::TestCaseData const&) override {}
-  void test_case_end(doctest::CurrentTestCaseStats const&) override {}
+  void test_case_end(doctest::CurrentTestCaseStats const&) override {
+    without_ += promises == before_;
+  }
   void test_case_exception(doctest::TestCaseException const&) override {}
   void subcase_start(doctest::SubcaseSignature const&) override {}
   void subcase_end() override {}
   void log_assert(doctest::AssertData const&) override {}
   void log_message(doctest::MessageData const&) override {}
   void test_case_skipped(doctest::TestCaseData const&) override {}
+
+ private:
+  int before_ = 0, without_ = 0;
 };
 REGISTER_LISTENER("total", 1, print_total);
 

@@ -75,6 +75,30 @@ template <class Map> void check_slots() {
   CHECK(firsts == std::vector<int>(Map::rows, 1));
 }
 
+// Every slot has the same columns, in the same order; the lane's part is a sum over the bits of its
+// number, so that reductions over columns know which lanes share them.
+template <class Map> void check_columns() {
+  constexpr int per_slot = Map::count / Map::slots;
+  std::vector<int> times(Map::count);
+  int wrong = 0;
+  for (int slot = 0; slot < Map::slots; ++slot)
+    for (int k = 0; k < per_slot; ++k) {
+      int const i = Map::element(slot, k);
+      REQUIRE(i >= 0);
+      REQUIRE(i < Map::count);
+      ++times[static_cast<std::size_t>(i)];
+      wrong += Map::slot(i) != slot || Map::col(i) != Map::col(Map::element(0, k));
+    }
+  CHECK(times == std::vector<int>(Map::count, 1));
+  for (int lane = 0; lane < Map::lanes; ++lane) {
+    int col = 0, row = 0;
+    for (int bit = 1; bit <= lane; bit *= 2)
+      if (lane & bit) col += Map::lane_col(bit), row += Map::lane_row(bit);
+    wrong += col != Map::lane_col(lane) || row != Map::lane_row(lane);
+  }
+  CHECK(wrong == 0);
+}
+
 template <class Map> void check_pairs() {
   CHECK(Map::count % 2 == 0);
   int torn = 0;
@@ -196,6 +220,9 @@ TEST_CASE("every element of a tile is in one place") {
 }
 TEST_CASE("slots are the rows of a lane") {
   CHECK(for_each_shape([](auto map) { check_slots<decltype(map)>(); }) == 64);
+}
+TEST_CASE("slots have the same columns") {
+  CHECK(for_each_shape([](auto map) { check_columns<decltype(map)>(); }) == 64);
 }
 TEST_CASE("elements 2 i and 2 i + 1 are neighbours in a row") {
   CHECK(for_each_shape([](auto map) { check_pairs<decltype(map)>(); }) == 64);

@@ -190,6 +190,16 @@ TEST_CASE("matrices go to shared memory and come back") {
           // Row i of matrix m holds the register m of lanes 4 i to 4 i + 3.
           std::memcpy(row, tile_memory() + l * 16, 16);
           bool ok = e == a && f == b && g == c && h == d;
+          // Transposed: of column i, rows 2 j and 2 j + 1, in lane 4 i + j.
+          ldmatrix_transposed(at, e, f, g, h);
+          auto const half = [](int m, int stored_row, int col) {
+            int const lane = stored_row * 4 + col / 2, word = lane + 100 * m;
+            return static_cast<std::uint32_t>(col % 2 ? 0 : word);
+          };
+          std::uint32_t const transposed[] = {e, f, g, h};
+          for (int m = 0; m < 4; ++m)
+            ok &=
+                transposed[m] == (half(m, l % 4 * 2, l / 4) | half(m, l % 4 * 2 + 1, l / 4) << 16);
           for (unsigned i = 0; i < 4; ++i)
             ok &= row[i] == static_cast<unsigned>(l / 8 * 100 + l % 8 * 4) + i;
           same[l] = ok;

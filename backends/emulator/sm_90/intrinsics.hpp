@@ -154,6 +154,11 @@ TK_DEVICE void ldmatrix(std::uint32_t src, std::uint32_t& a, std::uint32_t& b, s
                         std::uint32_t& d, here where = here::current()) {
   emulator::ldmatrix(src, a, b, c, d, where);
 }
+TK_DEVICE void ldmatrix_transposed(std::uint32_t src, std::uint32_t& a, std::uint32_t& b,
+                                   std::uint32_t& c, std::uint32_t& d,
+                                   here where = here::current()) {
+  emulator::ldmatrix_transposed(src, a, b, c, d, where);
+}
 // Contiguous bytes, a multiple of 16 at 16-byte boundaries.
 TK_DEVICE void bulk_load(std::uint32_t dst, void const* src, int bytes, std::uint32_t bar,
                          here where = here::current()) {

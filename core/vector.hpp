@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Vectors in shared memory that belong to one worker: reductions over columns, cumulative sums, one
+// value per row, and what of them goes to global memory. be::row(vector) reads one inside an
+// expression.
+//   col_sum(w, dst, x, parts)   dst[c] = sum over rows of x[row, c], and so col_max and col_min
+//   cumsum(w, x)                x[n] becomes x[0] + ... + x[n]
+// In the first x is a tile or an expression of R x C, dst a shared_vec<T, C>, parts a col_parts<C>.
+// All lanes of the worker call; on return all of them may read the vector, and it and parts may be
+// used again at once. Sums are fp32, rounded to T last; their order is that of the layout: equal
+// bits every time.
+#pragma once
+#include "core/move.hpp"
+#include "core/reduce.hpp"
+
+namespace tk {
+
+template <class T, int N> struct shared_vec;
+
+// What the warps of a worker leave for one another in a reduction over columns.
+template <int C, int Warps = be::worker_warps> struct col_parts {
+  float of[Warps][C];
+};
+template <int C> struct col_parts<C, 1> {};
+
+// Combines the values x[k] of a lane's columns first + k, 0 <= k < N, with those of the lanes of
+// its warp that have the same columns. At each step two lanes share the columns between them while
+// these are even in number, so that N columns cost about N exchanges. Then put(column, value), once
+// per column.
+template <class Map, class F, int Bit, int N, int Size, class Put>
+TK_DEVICE void across_cols(float (&x)[Size], int first, bool mine, Put put) {
+  bool const upper = (be::worker_lane() & Bit) != 0;
+  if constexpr (Bit == be::warp_lanes) {
+    TK_UNROLL
+    for (int k = 0; k < N; ++k)
+      if (mine) put(first + k, x[k]);
+  } else if constexpr (Map::lane_col(Bit) != 0) {
+    across_cols<Map, F, 2 * Bit, N>(x, first, mine, put);
+  } else if constexpr (N % 2 == 0) {
+    TK_UNROLL
+    for (int k = 0; k < N / 2; ++k) {
+      float const kept = upper ? x[k + N / 2] : x[k], given = upper ? x[k] : x[k + N / 2];
+      x[k] = F{}(kept, be::shuffle_xor(given, Bit));
+    }
+    across_cols<Map, F, 2 * Bit, N / 2>(x, upper ? first + N / 2 : first, mine, put);
+  } else {
+    TK_UNROLL
+    for (int k = 0; k < N; ++k) x[k] = F{}(x[k], be::shuffle_xor(x[k], Bit));
+    across_cols<Map, F, 2 * Bit, N>(x, first, mine && !upper, put);
+  }
+}
+
+template <class F, class Worker, class T, int C, class X>
+TK_DEVICE void reduce_cols(Worker const& w, shared_vec<T, C>& dst, X const& x,
+                           [[maybe_unused]] col_parts<C>& parts) {
+  using op = operand<X>;
+  using map = be::fragment_map<op::rows, op::cols>;
+  static_assert(is_tile<X>, "a reduction over columns takes a tile");
+  static_assert(op::cols == C, "a reduction over columns gives as many values as it has columns");
+  constexpr int N = map::count / map::slots;
+  int const lane = be::worker_lane(), left = map::lane_col(lane);
+  op const from{x};
+  float share[N];
+  TK_UNROLL
+  for (int k = 0; k < N; ++k) share[k] = from.template element<map>(map::element(0, k), 0);
+  TK_UNROLL
+  for (int slot = 1; slot < map::slots; ++slot) TK_UNROLL
+  for (int k = 0; k < N; ++k)
+    share[k] = F{}(share[k], from.template element<map>(map::element(slot, k), slot));
+  auto const col = [&](int k) { return left + map::col(map::element(0, k)); };
+
+  if constexpr (be::worker_warps == 1) {
+    w.sync();  // dst has been read
+    across_cols<map, F, 1, N>(share, 0, true, [&](int k, float v) { put(&dst.data[col(k)], v); });
+  } else {
+    static_assert(map::lane_col(be::worker_lanes - be::warp_lanes) == 0,
+                  "the warps of a worker hold different rows");
+    float* const part = parts.of[lane / be::warp_lanes];
+    across_cols<map, F, 1, N>(share, 0, true, [&](int k, float v) { part[col(k)] = v; });
+    w.sync();
+    for (int c = lane; c < C; c += be::worker_lanes) {
+      float v = parts.of[0][c];
+      TK_UNROLL
+      for (int warp = 1; warp < be::worker_warps; ++warp) v = F{}(v, parts.of[warp][c]);
+      put(&dst.data[c], v);
+    }
+  }
+  w.sync();
+}
+template <class Worker, class T, int C, held X>
+TK_DEVICE void col_max(Worker const& w, shared_vec<T, C>& dst, X&& x, col_parts<C>& parts) {
+  reduce_cols<larger>(w, dst, x, parts);
+}
+template <class Worker, class T, int C, held X>
+TK_DEVICE void col_min(Worker const& w, shared_vec<T, C>& dst, X&& x, col_parts<C>& parts) {
+  reduce_cols<smaller>(w, dst, x, parts);
+}
+template <class Worker, class T, int C, held X>
+TK_DEVICE void col_sum(Worker const& w, shared_vec<T, C>& dst, X&& x, col_parts<C>& parts) {
+  reduce_cols<plus>(w, dst, x, parts);
+}
+
+// Each warp sums for itself, as many neighbours to a lane; the first one writes.
+template <class Worker, class T, int N>
+TK_DEVICE void cumsum(Worker const& w, shared_vec<T, N>& x) {
+  constexpr int each = (N + be::warp_lanes - 1) / be::warp_lanes;
+  int const lane = be::worker_lane(), first = lane % be::warp_lanes * each;
+  float sum[each], before = 0;
+  TK_UNROLL
+  for (int k = 0; k < each; ++k) {
+    float const v = first + k < N ? be::widen(x.data[first + k]) : 0.f;
+    sum[k] = k > 0 ? sum[k - 1] + v : v;
+  }
+  // Neighbours, then pairs, then fours of lanes exchange their totals.
+  float total = sum[each - 1];
+  TK_UNROLL
+  for (int bit = 1; bit < be::warp_lanes; bit *= 2) {
+    float const other = be::shuffle_xor(total, bit);
+    if (lane & bit) before = other + before;
+    total = total + other;
+  }
+  w.sync();  // all have read
+  TK_UNROLL
+  for (int k = 0; k < each; ++k)
+    if (lane < be::warp_lanes && first + k < N) put(&x.data[first + k], before + sum[k]);
+  w.sync();
+}
+
+// ---- one value per row; other lanes may read dst once a barrier of the worker has followed
+template <class T, int R> TK_DEVICE void store(shared_vec<T, R>& dst, reg_col<float, R> const& x) {
+  store(dst.data, x, R);
+}
+template <class T, int R> TK_DEVICE reg_col<float, R> load_col(shared_vec<T, R> const& src) {
+  return load_col<R>(src.data, R, 0.f);
+}
+
+// ---- to global memory: src to dst[0, N), but not to dst[left] and beyond
+template <class T, int N> TK_DEVICE void store(T* dst, shared_vec<T, N> const& src, int left) {
+  for (int n = be::worker_lane(); n < N; n += be::worker_lanes)
+    if (n < left) dst[n] = src.data[n];
+}
+
+}  // namespace tk
