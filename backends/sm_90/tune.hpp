@@ -25,7 +25,7 @@ inline constexpr int gemm_parking_cost = 3;
 
 // Rows of queries per worker and keys per step; `ahead` issues the next scores before this step's
 // softmax, `turns` puts the workers in turn. Tiles of a worker: at most 192 registers a lane. d 128:
-// 176 keys and one slot for q are 1 to 3 % faster from 8192 keys on, and 2 to 15 % slower below 4096.
+// 176 keys and one slot for q are 0 to 2 % faster from 8192 keys on, and 2 to 15 % slower below 4096.
 struct attention_tuning {
   int workers, M, N, slots, own_slots;
   bool ahead, turns;
