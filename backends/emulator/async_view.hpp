@@ -132,5 +132,25 @@ inline void ldmatrix(std::uint32_t address, std::uint32_t& a, std::uint32_t& b, 
   exchange_rows(x, false, "ldmatrix", where);
   a = x.registers[0], b = x.registers[1], c = x.registers[2], d = x.registers[3];
 }
+// Lane L holds elements of column L / 4 instead, of the rows 2 (L % 4), + 1.
+inline void ldmatrix_transposed(std::uint32_t address, std::uint32_t& a, std::uint32_t& b,
+                                std::uint32_t& c, std::uint32_t& d,
+                                location where = location::current()) {
+  check_row_address(address, where);
+  matrix_rows x{};
+  std::memcpy(x.row, shared_pointer<char const>(address), 16);
+  collective(
+      x,
+      [](matrix_rows* const* lanes) {
+        for (int m = 0; m < 4; ++m)
+          for (int l = 0; l < 32; ++l) {
+            int const row = 8 * m + l % 4 * 2, col = l / 4;
+            auto const half = [&](int r) { return lanes[r]->row[col / 2] >> col % 2 * 16 & 0xffff; };
+            lanes[l]->registers[m] = half(row) | half(row + 1) << 16;
+          }
+      },
+      "ldmatrix.trans", where);
+  a = x.registers[0], b = x.registers[1], c = x.registers[2], d = x.registers[3];
+}
 
 }  // namespace tk::emulator
