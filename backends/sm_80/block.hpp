@@ -86,100 +86,106 @@ template <class Op> class task_list {
   ring_place<2> at_;
 };
 
-// What a worker of Op sees, and how its warps fill the rings.
-template <class Op> class context {
-  using args_type = typename Op::args;
-  struct stage_ring {
-    context& c;
-    TK_DEVICE typename Op::stage& take() {
-      c.fill();
-      return c.stages_.take();
-    }
-    TK_DEVICE void release() { c.stages_.release(); }
-  };
-
+// The slots of steps, as a worker takes them, and how its warps fill them. (Objects that know one
+// another only in one direction: one that held its own address would not be kept in registers.)
+template <class Op> class stage_ring {
  public:
+  using args_type = typename Op::args;
+  using task_type = typename Op::task;
+  using own_ring = ring<typename Op::own, Op::own_slots>;
+
+  TK_DEVICE stage_ring(block_memory<Op>& m, args_type const& a, worker w, task_list<Op>& list,
+                       own_ring& own)
+      : args_(a),
+        worker_(w),
+        list_(list),
+        own_(own),
+        slots_(m.stages, m.stage_barriers, ptx::thread(), block_memory<Op>::lanes) {}
+
+  TK_DEVICE void begin(task_type const& t) {
+    if (!ahead_) begin_filling(t);
+    ahead_ = false;
+    if constexpr (has_own<Op>) {
+      if (own_.filled() == 0) {
+        own_.await_free();
+        put_own(t);
+      }
+    }
+  }
+  // Fills what is free; before a slot is taken that has not been filled, waits for it.
+  TK_DEVICE typename Op::stage& take() {
+    while (step_ < filling_.steps || look_ahead()) {
+      if (slots_.filled() == 0) slots_.await_free();
+      else if (!slots_.is_free()) break;
+      slots_.put([&](auto& s, arrival done) { Op::load(s, args_, filling_, step_, done); });
+      ++step_;
+    }
+    return slots_.take();
+  }
+  TK_DEVICE void release() { slots_.release(); }
+
+ private:
+  TK_DEVICE void begin_filling(task_type const& t) {
+    filling_ = t;
+    step_ = 0;
+  }
+  TK_DEVICE void put_own(task_type const& t) {
+    own_.put([&](auto& s, arrival done) { Op::load_own(s, args_, t, worker_.id(), done); });
+  }
+  // Where this task's slots are all begun: goes on to the next task, if it is known and there is
+  // one. Whether that has slots to fill.
+  TK_DEVICE bool look_ahead() {
+    if (ahead_ || !list_.know_next(false) || list_.next() >= Op::tasks(args_)) return false;
+    begin_filling(Op::task_at(args_, list_.next(), 0));
+    ahead_ = true;
+    if constexpr (has_own<Op>)
+      if (own_.is_free()) put_own(filling_);
+    return filling_.steps > 0;
+  }
+
+  args_type const& args_;
+  worker worker_;
+  task_list<Op>& list_;
+  own_ring& own_;
+  ring<typename Op::stage, Op::stages> slots_;
+  task_type filling_;
+  int step_ = 0;
+  bool ahead_ = false;  // filling_ is the next task
+};
+
+// What a worker of Op sees.
+template <class Op> struct context {
   worker w;
-  stage_ring in{*this};
-  ring<typename Op::own, Op::own_slots> own;
-  ring<typename common_of<Op>::type, 1> common;
+  stage_ring<Op>& in;
+  ring<typename Op::own, Op::own_slots>& own;
+  ring<typename common_of<Op>::type, 1>& common;
   typename Op::scratch (&scratches)[Op::workers];
   typename Op::scratch& scratch;
   turns turn;
   meeting<Op::workers> all;
-
-  TK_DEVICE context(block_memory<Op>& m, args_type const& a, worker w)
-      : w(w),
-        own(m.own[w.id()], m.own_barriers[w.id()], w.lane(), worker_lanes),
-        common(m.commons, m.common_barriers, ptx::thread(), block_memory<Op>::lanes),
-        scratches(m.scratch),
-        scratch(m.scratch[w.id()]),
-        all(m.meeting_barrier),
-        args_(a),
-        tasks_(Op::tasks(a)),
-        list_(m, a),
-        stages_(m.stages, m.stage_barriers, ptx::thread(), block_memory<Op>::lanes) {}
-
-  TK_DEVICE void run() {
-    for (; list_.now() < tasks_; list_.advance()) {
-      list_.begin(tasks_);
-      auto const t = Op::task_at(args_, list_.now(), 0);
-      if (!ahead_) begin_filling(t);
-      if constexpr (has_own<Op>) {
-        if (own.filled() == 0) {
-          own.await_free();
-          put_own(t);
-        }
-      }
-      if constexpr (has_common<Op>) {
-        common.await_free();
-        common.put([&](auto& s, arrival done) { Op::load_common(s, args_, t, done); });
-      }
-      ahead_ = false;
-      Op::compute(*this, args_, t);
-    }
-  }
-
- private:
-  TK_DEVICE void begin_filling(typename Op::task const& t) {
-    filling_ = t;
-    step_ = 0;
-  }
-  TK_DEVICE void put_own(typename Op::task const& t) {
-    own.put([&](auto& s, arrival done) { Op::load_own(s, args_, t, w.id(), done); });
-  }
-  // Where this task's slots are all begun: goes on to the next task, if it is known and there is
-  // one.
-  TK_DEVICE bool look_ahead() {
-    if (ahead_ || !list_.know_next(false) || list_.next() >= tasks_) return false;
-    begin_filling(Op::task_at(args_, list_.next(), 0));
-    ahead_ = true;
-    if constexpr (has_own<Op>)
-      if (own.is_free()) put_own(filling_);
-    return true;
-  }
-  // Fills what is free; before a slot is taken that has not been filled, waits for it.
-  TK_DEVICE void fill() {
-    for (;;) {
-      if (step_ == filling_.steps) {
-        if (!look_ahead()) return;
-        continue;
-      }
-      if (stages_.filled() == 0) stages_.await_free();
-      else if (!stages_.is_free()) return;
-      stages_.put([&](auto& s, arrival done) { Op::load(s, args_, filling_, step_, done); });
-      ++step_;
-    }
-  }
-
-  args_type const& args_;
-  int tasks_;
-  task_list<Op> list_;
-  ring<typename Op::stage, Op::stages> stages_;
-  typename Op::task filling_;
-  int step_ = 0;
-  bool ahead_ = false;  // filling_ is the next task
 };
+
+template <class Op>
+TK_DEVICE void run_worker(block_memory<Op>& m, typename Op::args const& a, worker w) {
+  task_list<Op> list(m, a);
+  ring<typename Op::own, Op::own_slots> own(m.own[w.id()], m.own_barriers[w.id()], w.lane(),
+                                            worker_lanes);
+  ring<typename common_of<Op>::type, 1> common(m.commons, m.common_barriers, ptx::thread(),
+                                               block_memory<Op>::lanes);
+  stage_ring<Op> in(m, a, w, list, own);
+  context<Op> c{w,  in, own, common, m.scratch, m.scratch[w.id()],
+                {}, meeting<Op::workers>(m.meeting_barrier)};
+  for (int const tasks = Op::tasks(a); list.now() < tasks; list.advance()) {
+    list.begin(tasks);
+    auto const t = Op::task_at(a, list.now(), 0);
+    in.begin(t);
+    if constexpr (has_common<Op>) {
+      common.await_free();
+      common.put([&](auto& s, arrival done) { Op::load_common(s, a, t, done); });
+    }
+    Op::compute(c, a, t);
+  }
+}
 
 template <class Op> inline constexpr int block_threads = block_memory<Op>::lanes;
 // Dynamic shared memory may begin anywhere.
@@ -194,8 +200,7 @@ template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename 
   if (ptx::thread() == 0) m.init();
   ptx::sync_block();
   // A broadcast tells ptxas that the worker is the same in a whole warp.
-  context<Op> c(m, a, worker{ptx::broadcast(ptx::thread() / worker_lanes)});
-  c.run();
+  run_worker<Op>(m, a, worker{ptx::broadcast(ptx::thread() / worker_lanes)});
 }
 
 }  // namespace tk::be

@@ -123,7 +123,7 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
 // Read by other lanes once a barrier of the worker has followed.
 template <class T, int R, int C, class X>
 TK_DEVICE void store(shared_tile<T, R, C>& dst, X const& x) {
-  put_pairs(dst, x);
+  put_pairs(dst, x, worker_lane());
 }
 
 // ---- registers to global
@@ -142,9 +142,10 @@ TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X cons
   if (dst.of.granule != per_chunk) return store(dst, x);
   auto& t = via[part % Tiles];
   w.sync();
-  put_pairs(t, x);
+  int const own_lane = ptx::opaque(w.lane()), lane = own_lane % warp_lanes,
+            warp = own_lane / warp_lanes;
+  put_pairs(t, x, own_lane);
   ptx::warp_sync();
-  int const lane = w.lane() % warp_lanes, warp = w.lane() / warp_lanes;
   TK_UNROLL
   for (int n = lane; n < R / 4 * chunks; n += warp_lanes) {
     int const i = n / chunks, row = i / 16 * 64 + 16 * warp + i % 16, col = n % chunks * per_chunk;

@@ -9,6 +9,12 @@ namespace tk::be::ptx {
 
 // ---- warp
 TK_DEVICE bool all(bool x) { return __all_sync(0xffffffff, x); }
+// x, of which the compiler knows nothing: what follows from it is computed here, and not kept in
+// registers from before a loop.
+TK_DEVICE int opaque(int x) {
+  asm volatile("" : "+r"(x));
+  return x;
+}
 
 // ---- mbarrier
 // Whether the phase of this parity has completed.

@@ -23,7 +23,7 @@ template <class Slot, int N> class ring {
   }
   template <class Load> TK_DEVICE void put(Load load) {
     bool plain = false;
-    load(memory_.slot[back_.slot], arrival{lane_, lanes_, plain});
+    load(memory_.slot[back_.slot], arrival{ptx::opaque(lane_), lanes_, plain});
     std::uint32_t const full = ptx::smem(&barriers_.full[back_.slot]);
     if (plain) {
       ptx::copy_wait();

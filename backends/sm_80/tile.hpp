@@ -69,15 +69,15 @@ TK_DEVICE std::uint32_t matrix_at(shared_tile<T, R, C> const& x, int block, int 
   return ptx::smem(&x) + k / steps * tile::panel_bytes + row * tile::swizzle::row_bytes +
          chunk * 16;
 }
-// Element pairs by ordinary stores.
+// Element pairs of one lane by ordinary stores.
 template <class T, int R, int C, class X>
-TK_DEVICE void put_pairs(shared_tile<T, R, C>& dst, X const& x) {
+TK_DEVICE void put_pairs(shared_tile<T, R, C>& dst, X const& x, int lane) {
   using map = fragment_map<R, C>;
   static_assert(X::rows == R && X::cols == C, "a tile is stored to a shared tile of its own shape");
   struct alignas(8) two {
     float x, y;
   };
-  int const row = map::lane_row(worker_lane()), col = map::lane_col(worker_lane());
+  int const row = map::lane_row(lane), col = map::lane_col(lane);
   TK_UNROLL
   for (int e = 0; e < map::count; e += 2) {
     int const slot = map::slot(e);

@@ -94,7 +94,7 @@ template <class T, int R, int C, class X>
 TK_DEVICE void put_shared(shared_tile<T, R, C>& dst, X const& x) {
   using map = fragment_map<R, C>;
   static_assert(X::rows == R && X::cols == C, "a tile is stored to a shared tile of its own shape");
-  if constexpr (sizeof(T) != 2) return put_pairs(dst, x);
+  if constexpr (sizeof(T) != 2) return put_pairs(dst, x, worker_lane());
   else {
     TK_UNROLL
     for (int block = 0; block < R / 64; ++block) TK_UNROLL

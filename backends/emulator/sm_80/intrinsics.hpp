@@ -20,6 +20,8 @@ TK_DEVICE bool all(bool x, here where = here::current()) {
   return x;
 }
 
+TK_DEVICE int opaque(int x) { return x; }
+
 // ---- mbarrier
 TK_DEVICE bool barrier_test(std::uint32_t bar, int phase, here where = here::current()) {
   return emulator::mbarrier_test(bar, phase, where);
