@@ -195,7 +195,8 @@ inline constexpr int block_smem_bytes = sizeof(block_memory<Op>) + tile_alignmen
 template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename Op::args const a) {
   constexpr std::uintptr_t alignment = tile_alignment;
   static_assert(alignof(block_memory<Op>) <= alignment);
-  auto const raw = reinterpret_cast<std::uintptr_t>(ptx::dynamic_smem());
+  // Opaque: else it is made anew from special registers, which takes long, wherever it is used.
+  auto const raw = reinterpret_cast<std::uintptr_t>(ptx::opaque(ptx::dynamic_smem()));
   auto& m = *reinterpret_cast<block_memory<Op>*>((raw + alignment - 1) & ~(alignment - 1));
   if (ptx::thread() == 0) m.init();
   ptx::sync_block();

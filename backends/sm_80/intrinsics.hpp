@@ -15,6 +15,10 @@ TK_DEVICE int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }
+template <class T> TK_DEVICE T* opaque(T* x) {
+  asm volatile("" : "+l"(x));
+  return x;
+}
 
 // ---- mbarrier
 // Whether the phase of this parity has completed.

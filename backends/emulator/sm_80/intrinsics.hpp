@@ -20,7 +20,7 @@ TK_DEVICE bool all(bool x, here where = here::current()) {
   return x;
 }
 
-TK_DEVICE int opaque(int x) { return x; }
+template <class X> TK_DEVICE X opaque(X x) { return x; }
 
 // ---- mbarrier
 TK_DEVICE bool barrier_test(std::uint32_t bar, int phase, here where = here::current()) {
