@@ -19,6 +19,7 @@ template <block_op Op> struct block_memory {
   ring_memory<typename common_of<Op>::type, 1> commons;
   typename Op::scratch scratch[Op::workers];
   int ticket[2];
+  typename Op::task tasks[warps][2];  // of each warp
   ring_barriers<Op::stages> stage_barriers;
   ring_barriers<Op::own_slots> own_barriers[Op::workers];
   ring_barriers<1> common_barriers;
@@ -34,27 +35,31 @@ template <block_op Op> struct block_memory {
   }
 };
 
-// The tasks of a block, one after another, as one warp walks them.
-template <class Op> class task_list {
+// A counter that deals tasks, or null where they come in rounds.
+template <class Args> TK_DEVICE unsigned* tickets_of(Args const& a) {
+  if constexpr (requires { a.tickets; }) return a.tickets;
+  else return nullptr;
+}
+
+// Which task of a block follows, as one warp learns it.
+template <class Op> class task_order {
  public:
-  TK_DEVICE task_list(block_memory<Op>& m, typename Op::args const& a)
-      : memory_(m), now_(ptx::block()) {
-    if constexpr (requires { a.tickets; }) tickets_ = a.tickets;
-  }
-  TK_DEVICE int now() const { return now_; }
-  TK_DEVICE int next() const { return next_; }
-  // When the task now() begins.
-  TK_DEVICE void begin(int tasks) {
-    next_ = tickets_ ? -1 : now_ + ptx::blocks();
-    if (tickets_ && ptx::thread() == 0)
-      answer_ = ptx::blocks() + static_cast<int>(ptx::next_ticket(
-                                    tickets_, static_cast<unsigned>(tasks - 1)));
-    told_ = false;
+  TK_DEVICE task_order(block_memory<Op>& m, typename Op::args const& a) : memory_(m), args_(a) {}
+  // When task `now` begins.
+  TK_DEVICE void begin(int now) {
+    next_ = now + ptx::blocks();
+    if (auto* const tickets = tickets_of(args_)) {
+      next_ = unknown;
+      if (ptx::thread() == 0)
+        answer_ = ptx::blocks() + static_cast<int>(ptx::next_ticket(
+                                      tickets, static_cast<unsigned>(Op::tasks(args_) - 1)));
+      asked_ = true;
+    }
   }
   // Whether next() is known; it is if this warp waits for it.
   TK_DEVICE bool know_next(bool waits) {
-    if (next_ >= 0) return true;
-    if (ptx::thread() / warp_lanes == 0 && !told_) tell();
+    if (next_ != unknown) return true;
+    if (asked_ && ptx::thread() / warp_lanes == 0) tell();
     auto const full = ptx::smem(&memory_.ticket_barriers.full[at_.slot]);
     if (waits) ptx::barrier_wait(full, at_.phase);
     else if (!ptx::all(ptx::barrier_test(full, at_.phase))) return false;
@@ -65,59 +70,62 @@ template <class Op> class task_list {
     at_.next();
     return true;
   }
-  TK_DEVICE void advance() {
-    know_next(true);
-    now_ = next_;
-  }
+  TK_DEVICE int next() const { return next_; }
 
  private:
+  static constexpr int unknown = -1;
   TK_DEVICE void tell() {
     ptx::barrier_wait(ptx::smem(&memory_.ticket_barriers.empty[at_.slot]), at_.phase ^ 1);
     if (ptx::thread() == 0) {
       memory_.ticket[at_.slot] = answer_;
       ptx::barrier_arrive(ptx::smem(&memory_.ticket_barriers.full[at_.slot]));
     }
-    told_ = true;
+    asked_ = false;
   }
   block_memory<Op>& memory_;
-  unsigned* tickets_ = nullptr;
-  int now_, next_ = -1, answer_ = 0;
-  bool told_ = false;
+  typename Op::args const& args_;
+  int next_ = unknown, answer_ = 0;
+  bool asked_ = false;
   ring_place<2> at_;
 };
 
-// The slots of steps, as a worker takes them, and how its warps fill them. (Objects that know one
-// another only in one direction: one that held its own address would not be kept in registers.)
+// The slots of steps, as a worker takes them, and how its warps fill them. The task that a warp
+// computes and the one whose slots it fills lie in shared memory: registers are for tiles. (Objects
+// know one another in one direction only: one that held its own address would not be kept in
+// registers.)
 template <class Op> class stage_ring {
  public:
   using args_type = typename Op::args;
   using task_type = typename Op::task;
   using own_ring = ring<typename Op::own, Op::own_slots>;
 
-  TK_DEVICE stage_ring(block_memory<Op>& m, args_type const& a, worker w, task_list<Op>& list,
+  TK_DEVICE stage_ring(block_memory<Op>& m, args_type const& a, worker w, task_order<Op>& order,
                        own_ring& own)
       : args_(a),
         worker_(w),
-        list_(list),
+        order_(order),
         own_(own),
+        tasks_(m.tasks[ptx::broadcast(ptx::thread() / warp_lanes)]),
         slots_(m.stages, m.stage_barriers, ptx::thread(), block_memory<Op>::lanes) {}
 
-  TK_DEVICE void begin(task_type const& t) {
-    if (!ahead_) begin_filling(t);
+  // The task `now`, which begins.
+  TK_DEVICE task_type const& begin(int now) {
+    if (!ahead_) begin_filling(now);
     ahead_ = false;
     if constexpr (has_own<Op>) {
       if (own_.filled() == 0) {
         own_.await_free();
-        put_own(t);
+        put_own();
       }
     }
+    return tasks_[filling_];
   }
   // Fills what is free; before a slot is taken that has not been filled, waits for it.
   TK_DEVICE typename Op::stage& take() {
-    while (step_ < filling_.steps || look_ahead()) {
+    while (step_ < tasks_[filling_].steps || look_ahead()) {
       if (slots_.filled() == 0) slots_.await_free();
       else if (!slots_.is_free()) break;
-      slots_.put([&](auto& s, arrival done) { Op::load(s, args_, filling_, step_, done); });
+      slots_.put([&](auto& s, arrival done) { Op::load(s, args_, tasks_[filling_], step_, done); });
       ++step_;
     }
     return slots_.take();
@@ -125,32 +133,36 @@ template <class Op> class stage_ring {
   TK_DEVICE void release() { slots_.release(); }
 
  private:
-  TK_DEVICE void begin_filling(task_type const& t) {
-    filling_ = t;
+  TK_DEVICE void begin_filling(int index) {
+    filling_ ^= 1;
     step_ = 0;
+    ptx::warp_sync();
+    if (ptx::thread() % warp_lanes == 0) tasks_[filling_] = Op::task_at(args_, index, 0);
+    ptx::warp_sync();
   }
-  TK_DEVICE void put_own(task_type const& t) {
-    own_.put([&](auto& s, arrival done) { Op::load_own(s, args_, t, worker_.id(), done); });
+  TK_DEVICE void put_own() {
+    own_.put(
+        [&](auto& s, arrival done) { Op::load_own(s, args_, tasks_[filling_], worker_.id(), done); });
   }
   // Where this task's slots are all begun: goes on to the next task, if it is known and there is
   // one. Whether that has slots to fill.
   TK_DEVICE bool look_ahead() {
-    if (ahead_ || !list_.know_next(false) || list_.next() >= Op::tasks(args_)) return false;
-    begin_filling(Op::task_at(args_, list_.next(), 0));
+    if (ahead_ || !order_.know_next(false) || order_.next() >= Op::tasks(args_)) return false;
+    begin_filling(order_.next());
     ahead_ = true;
     if constexpr (has_own<Op>)
-      if (own_.is_free()) put_own(filling_);
-    return filling_.steps > 0;
+      if (own_.is_free()) put_own();
+    return tasks_[filling_].steps > 0;
   }
 
   args_type const& args_;
   worker worker_;
-  task_list<Op>& list_;
+  task_order<Op>& order_;
   own_ring& own_;
+  task_type (&tasks_)[2];
   ring<typename Op::stage, Op::stages> slots_;
-  task_type filling_;
-  int step_ = 0;
-  bool ahead_ = false;  // filling_ is the next task
+  int step_ = 0, filling_ = 0;
+  bool ahead_ = false;  // what is filled belongs to the next task
 };
 
 // What a worker of Op sees.
@@ -167,23 +179,23 @@ template <class Op> struct context {
 
 template <class Op>
 TK_DEVICE void run_worker(block_memory<Op>& m, typename Op::args const& a, worker w) {
-  task_list<Op> list(m, a);
+  task_order<Op> order(m, a);
   ring<typename Op::own, Op::own_slots> own(m.own[w.id()], m.own_barriers[w.id()], w.lane(),
                                             worker_lanes);
   ring<typename common_of<Op>::type, 1> common(m.commons, m.common_barriers, ptx::thread(),
                                                block_memory<Op>::lanes);
-  stage_ring<Op> in(m, a, w, list, own);
+  stage_ring<Op> in(m, a, w, order, own);
   context<Op> c{w,  in, own, common, m.scratch, m.scratch[w.id()],
                 {}, meeting<Op::workers>(m.meeting_barrier)};
-  for (int const tasks = Op::tasks(a); list.now() < tasks; list.advance()) {
-    list.begin(tasks);
-    auto const t = Op::task_at(a, list.now(), 0);
-    in.begin(t);
+  for (int i = ptx::block(); i < Op::tasks(a); i = order.next()) {
+    order.begin(i);
+    auto const& t = in.begin(i);
     if constexpr (has_common<Op>) {
       common.await_free();
       common.put([&](auto& s, arrival done) { Op::load_common(s, a, t, done); });
     }
     Op::compute(c, a, t);
+    order.know_next(true);
   }
 }
 
@@ -193,11 +205,8 @@ template <class Op>
 inline constexpr int block_smem_bytes = sizeof(block_memory<Op>) + tile_alignment;
 
 template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename Op::args const a) {
-  constexpr std::uintptr_t alignment = tile_alignment;
-  static_assert(alignof(block_memory<Op>) <= alignment);
-  // Opaque: else it is made anew from special registers, which takes long, wherever it is used.
-  auto const raw = reinterpret_cast<std::uintptr_t>(ptx::opaque(ptx::dynamic_smem()));
-  auto& m = *reinterpret_cast<block_memory<Op>*>((raw + alignment - 1) & ~(alignment - 1));
+  static_assert(alignof(block_memory<Op>) <= tile_alignment);
+  auto& m = *reinterpret_cast<block_memory<Op>*>(ptx::aligned_smem(tile_alignment));
   if (ptx::thread() == 0) m.init();
   ptx::sync_block();
   // A broadcast tells ptxas that the worker is the same in a whole warp.
