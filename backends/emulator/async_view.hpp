@@ -145,7 +145,9 @@ inline void ldmatrix_transposed(std::uint32_t address, std::uint32_t& a, std::ui
         for (int m = 0; m < 4; ++m)
           for (int l = 0; l < 32; ++l) {
             int const row = 8 * m + l % 4 * 2, col = l / 4;
-            auto const half = [&](int r) { return lanes[r]->row[col / 2] >> col % 2 * 16 & 0xffff; };
+            auto const half = [&](int r) {
+              return lanes[r]->row[col / 2] >> col % 2 * 16 & 0xffff;
+            };
             lanes[l]->registers[m] = half(row) | half(row + 1) << 16;
           }
       },

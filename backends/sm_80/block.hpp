@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The block template (core/block.hpp): every warp moves data and computes. A warp begins copies as
-// soon as it finds a slot free, into the next task too, and waits for a slot only where it needs it.
-// Blocks are persistent. Tasks come in fixed rounds or, where the arguments have a counter `tickets`
-// that is not null, on demand: the first warp asks for a block's next task when it begins one, and
-// tells the others. The counter is zero before a launch and again after it.
+// soon as it finds a slot free, into the next task too, and waits for a slot only where it needs
+// it. Blocks are persistent. Tasks come in fixed rounds or, where the arguments have a counter
+// `tickets` that is not null, on demand: the first warp asks for a block's next task when it begins
+// one, and tells the others. The counter is zero before a launch and again after it.
 #pragma once
 #include "backends/sm_80/mma.hpp"
 #include "backends/sm_80/sync.hpp"
@@ -106,7 +106,7 @@ template <class Op> class stage_ring {
         order_(order),
         own_(own),
         tasks_(m.tasks[ptx::broadcast(ptx::thread() / warp_lanes)]),
-        slots_(m.stages, m.stage_barriers, ptx::thread(), block_memory<Op>::lanes) {}
+        slots_(m.stages, m.stage_barriers, w.id(), Op::workers) {}
 
   // The task `now`, which begins.
   TK_DEVICE task_type const& begin(int now) {
@@ -141,8 +141,9 @@ template <class Op> class stage_ring {
     ptx::warp_sync();
   }
   TK_DEVICE void put_own() {
-    own_.put(
-        [&](auto& s, arrival done) { Op::load_own(s, args_, tasks_[filling_], worker_.id(), done); });
+    own_.put([&](auto& s, arrival done) {
+      Op::load_own(s, args_, tasks_[filling_], worker_.id(), done);
+    });
   }
   // Where this task's slots are all begun: goes on to the next task, if it is known and there is
   // one. Whether that has slots to fill.
@@ -180,13 +181,13 @@ template <class Op> struct context {
 template <class Op>
 TK_DEVICE void run_worker(block_memory<Op>& m, typename Op::args const& a, worker w) {
   task_order<Op> order(m, a);
-  ring<typename Op::own, Op::own_slots> own(m.own[w.id()], m.own_barriers[w.id()], w.lane(),
-                                            worker_lanes);
-  ring<typename common_of<Op>::type, 1> common(m.commons, m.common_barriers, ptx::thread(),
-                                               block_memory<Op>::lanes);
+  ring<typename Op::own, Op::own_slots> own(m.own[w.id()], m.own_barriers[w.id()]);
+  ring<typename common_of<Op>::type, 1> common(m.commons, m.common_barriers, w.id(), Op::workers);
   stage_ring<Op> in(m, a, w, order, own);
-  context<Op> c{w,  in, own, common, m.scratch, m.scratch[w.id()],
-                {}, meeting<Op::workers>(m.meeting_barrier)};
+  context<Op> c{w,         in,
+                own,       common,
+                m.scratch, m.scratch[w.id()],
+                {},        meeting<Op::workers>(m.meeting_barrier)};
   for (int i = ptx::block(); i < Op::tasks(a); i = order.next()) {
     order.begin(i);
     auto const& t = in.begin(i);

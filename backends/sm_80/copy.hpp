@@ -7,20 +7,32 @@
 
 namespace tk::be {
 
-template <class T, int R, int C> struct source {
-  tensor<T const> x;
-  int granule;
+// A tensor as kernels have it, made by read_from() and write_to() (launch.hpp); sizes fit in 31
+// bits.
+template <class T> struct view {
+  T* data;
+  std::int64_t row_stride, stride0, stride1;
+  int rows, cols, granule;
+  TK_BOTH tensor<T> all() const { return {data, rows, cols, row_stride, 1, stride0, 1, stride1}; }
+  TK_DEVICE T* at(int row, int col, int i, int j) const {
+    return data + (i * stride0 + j * stride1 + row * row_stride + col);
+  }
 };
-template <class T, int R, int C> struct sink {
-  tensor<T> x;
-  int granule;
-};
+template <class T, int R, int C> struct source : view<T const> {};
+template <class T, int R, int C> struct sink : view<T> {};
 
-// Which of how many lanes this one is, of those that load together, and whether any of it went
-// through registers, which the slot's barrier does not know of.
+// This lane of a worker, and whose turn it is to load: the workers that fill a slot take its tiles
+// in turn, one for all of a tile, because finding a tile's place costs more than copying it.
+// `plain` is set where something goes through registers, which the slot's barrier does not know of.
 struct arrival {
-  int lane, lanes;
+  int lane, me, of;
+  int& turn;
   bool& plain;
+  TK_DEVICE bool mine() const {
+    bool const is_mine = turn == me;
+    turn = turn + 1 == of ? 0 : turn + 1;
+    return is_mine;
+  }
 };
 
 // ---- global to shared
@@ -29,76 +41,73 @@ struct arrival {
 // swizzle.
 template <class T, int R, int C>
 TK_DEVICE void load_inside(shared_tile<T, R, C>& dst, T const* src, std::int64_t row_stride,
-                           arrival done) {
+                           int lane) {
   using tile = shared_tile<T, R, C>;
   constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk, count = R * chunks;
   std::uint32_t const to = ptx::smem(&dst);
-  int const first = done.lane / chunks, col = done.lane % chunks * per_chunk;
-  if (int const rows = done.lanes / chunks; done.lanes % chunks == 0 && rows % 8 == 0) {
+  if constexpr (constexpr int rows = worker_lanes / chunks;
+                worker_lanes % chunks == 0 && rows % 8 == 0) {
+    int const first = lane / chunks, col = lane % chunks * per_chunk;
     std::uint32_t const place = to + static_cast<std::uint32_t>(tile::offset(first, col));
     T const* const from = src + (first * row_stride + col);
     TK_UNROLL
-    for (int i = 0; i < count / done.lanes; ++i)
-      ptx::copy_async<16>(place + static_cast<std::uint32_t>(i * rows * tile::swizzle::row_bytes),
-                          from + i * rows * row_stride);
-    if (int const done_rows = count / done.lanes * rows; count % done.lanes != 0)
-      if (first + done_rows < R)
-        ptx::copy_async<16>(
-            place + static_cast<std::uint32_t>(done_rows * tile::swizzle::row_bytes),
-            from + done_rows * row_stride);
+    for (int row = 0; row < R; row += rows)
+      if (R % rows == 0 || first + row < R)
+        ptx::copy_async<16>(place + static_cast<std::uint32_t>(row * tile::swizzle::row_bytes),
+                            from + row * row_stride);
   } else {
     TK_UNROLL
-    for (int n = done.lane; n < count; n += done.lanes) {
-      int const row = n / chunks, at = n % chunks * per_chunk;
-      ptx::copy_async<16>(to + static_cast<std::uint32_t>(tile::offset(row, at)),
-                          src + (row * row_stride + at));
+    for (int n = lane; n < count; n += worker_lanes) {
+      int const row = n / chunks, col = n % chunks * per_chunk;
+      ptx::copy_async<16>(to + static_cast<std::uint32_t>(tile::offset(row, col)),
+                          src + (row * row_stride + col));
     }
   }
 }
-// Any corner; Bytes at a time. What is outside becomes zero.
-template <int Bytes, class T, int R, int C, int S>
-TK_DEVICE void load_edge(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> const& src,
-                         arrival done) {
-  using tile = shared_tile<T, R, C>;
-  constexpr int per_piece = Bytes / tile::size, pieces = C / per_piece;
-  auto const& x = src.of.x;
-  std::uint32_t const to = ptx::smem(&dst);
-  TK_ROLL
-  for (int n = done.lane; n < R * pieces; n += done.lanes) {
-    int const row = n / pieces, col = n % pieces * per_piece;
-    int const left =
-        src.row + row < x.rows ? static_cast<int>(x.cols - src.col - col) * tile::size : 0;
-    int const inside = left < 0 ? 0 : left < Bytes ? left : Bytes;
-    T const* const from = inside ? x.at(src.row + row, src.col + col, src.i, src.j) : x.data;
-    ptx::copy_async<Bytes>(to + static_cast<std::uint32_t>(tile::offset(row, col)), from, inside);
+// Bytes at a time, of which the first `left` are inside the tensor.
+template <int Bytes>
+TK_DEVICE void copy_chunk(std::uint32_t to, void const* from, int left, void const* somewhere) {
+  TK_UNROLL
+  for (int b = 0; b < 16; b += Bytes) {
+    int const inside = left < b ? 0 : left - b < Bytes ? left - b : Bytes;
+    ptx::copy_async<Bytes>(to + static_cast<std::uint32_t>(b),
+                           inside ? static_cast<char const*>(from) + b : somewhere, inside);
   }
 }
-// Through registers.
+// Any corner, any alignment. What is outside becomes zero.
 template <class T, int R, int C, int S>
-TK_DEVICE void load_plain(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> const& src,
-                          arrival done) {
+TK_DEVICE void load_any(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> const& src,
+                        arrival done) {
   using tile = shared_tile<T, R, C>;
   constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk;
-  done.plain = true;
+  auto const& x = src.of;
+  int const bytes = x.granule * tile::size;
+  done.plain = done.plain || bytes < 4;
   TK_ROLL
-  for (int n = done.lane; n < R * chunks; n += done.lanes) {
-    int const row = n / chunks, col = n % chunks * per_chunk;
-    *reinterpret_cast<chunk16*>(bytes_of(dst) + tile::offset(row, col)) =
-        read_chunk(src.of.x, src.of.granule, src.row + row, src.col + col, src.i, src.j);
+  for (int n = ptx::opaque(done.lane); n < R * chunks; n += worker_lanes) {
+    int const row = n / chunks, col = n % chunks * per_chunk, at = tile::offset(row, col);
+    if (bytes < 4) {
+      *reinterpret_cast<chunk16*>(bytes_of(dst) + at) =
+          read_chunk(x.all(), x.granule, src.row + row, src.col + col, src.i, src.j);
+      continue;
+    }
+    int const left = src.row + row < x.rows ? (x.cols - src.col - col) * tile::size : 0;
+    T const* const from = x.at(src.row + row, src.col + col, src.i, src.j);
+    std::uint32_t const to = ptx::smem(&dst) + static_cast<std::uint32_t>(at);
+    if (bytes == 16) copy_chunk<16>(to, from, left, x.data);
+    else if (bytes == 8) copy_chunk<8>(to, from, left, x.data);
+    else copy_chunk<4>(to, from, left, x.data);
   }
 }
 // Share is for clusters, which these chips do not have.
 template <class T, int R, int C, int Share>
 TK_DEVICE void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share, C>> const& src,
                            arrival done) {
-  auto const& x = src.of.x;
-  int const granule_bytes = src.of.granule * static_cast<int>(sizeof(T));
-  if (granule_bytes == 16 && src.row + R <= x.rows && src.col + C <= x.cols)
-    load_inside(dst, x.at(src.row, src.col, src.i, src.j), x.row_stride, done);
-  else if (granule_bytes == 16) load_edge<16>(dst, src, done);
-  else if (granule_bytes == 8) load_edge<8>(dst, src, done);
-  else if (granule_bytes == 4) load_edge<4>(dst, src, done);
-  else load_plain(dst, src, done);
+  if (!done.mine()) return;
+  auto const& x = src.of;
+  if (x.granule == 16 / int{sizeof(T)} && src.row + R <= x.rows && src.col + C <= x.cols)
+    load_inside(dst, x.at(src.row, src.col, src.i, src.j), x.row_stride, done.lane);
+  else load_any(dst, src, done);
 }
 template <class T, int R, int C>
 TK_DEVICE void load_async(shared_tile<T, R, C>& dst, window_of<source<T, R, C>> const& src,
@@ -109,13 +118,14 @@ TK_DEVICE void load_async(shared_tile<T, R, C>& dst, window_of<source<T, R, C>> 
 // src[0, N); elements from `left` on are zero.
 template <class T, int N>
 TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival done) {
+  if (!done.mine()) return;
   if (left >= N && reinterpret_cast<std::uintptr_t>(src) % 16 == 0) {
     constexpr int per_chunk = 16 / int{sizeof(T)};
-    for (int n = done.lane; n < N / per_chunk; n += done.lanes)
+    for (int n = done.lane; n < N / per_chunk; n += worker_lanes)
       ptx::copy_async<16>(ptx::smem(dst.data + n * per_chunk), src + n * per_chunk);
   } else {
     done.plain = true;
-    for (int n = done.lane; n < N; n += done.lanes) dst.data[n] = n < left ? src[n] : T{};
+    for (int n = done.lane; n < N; n += worker_lanes) dst.data[n] = n < left ? src[n] : T{};
   }
 }
 
@@ -129,7 +139,7 @@ TK_DEVICE void store(shared_tile<T, R, C>& dst, X const& x) {
 // ---- registers to global
 template <class T, int R, int V, class X>
 TK_DEVICE void store(window_of<sink<T, R, V>> const& dst, X const& x) {
-  store_direct(dst.of.x, dst.row, dst.col, dst.i, dst.j, x, dst.of.granule);
+  store_direct(dst.of.all(), dst.row, dst.col, dst.i, dst.j, x, dst.of.granule);
 }
 // Through shared memory, by the part-th of the tiles `via`. A warp reads back what it wrote itself:
 // its 16 of every 64 rows. The tile is free again when it returns.
@@ -138,8 +148,8 @@ TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X cons
                            shared_tile<T, R, C> (&via)[Tiles], int part = 0) {
   using tile = shared_tile<T, R, C>;
   constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk;
-  auto const& y = dst.of.x;
-  if (dst.of.granule != per_chunk) return store(dst, x);
+  auto const& y = dst.of;
+  if (y.granule != per_chunk) return store(dst, x);
   auto& t = via[part % Tiles];
   w.sync();
   int const own_lane = ptx::opaque(w.lane()), lane = own_lane % warp_lanes,
@@ -149,7 +159,7 @@ TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X cons
   TK_UNROLL
   for (int n = lane; n < R / 4 * chunks; n += warp_lanes) {
     int const i = n / chunks, row = i / 16 * 64 + 16 * warp + i % 16, col = n % chunks * per_chunk;
-    int const left = dst.row + row < y.rows ? static_cast<int>(y.cols - dst.col) - col : 0;
+    int const left = dst.row + row < y.rows ? y.cols - dst.col - col : 0;
     if (left <= 0) continue;
     T* const to = y.at(dst.row + row, dst.col + col, dst.i, dst.j);
     auto const& chunk = *reinterpret_cast<chunk16 const*>(bytes_of(t) + tile::offset(row, col));

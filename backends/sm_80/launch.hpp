@@ -9,12 +9,19 @@
 
 namespace tk::be {
 
+template <class T> view<T> view_of(tensor<T> const& x) {
+  return {x.data,
+          x.row_stride,
+          x.stride0,
+          x.stride1,
+          static_cast<int>(x.rows),
+          static_cast<int>(x.cols),
+          granule_of(x)};
+}
 template <int R, int C, class T> source<T, R, C> read_from(tensor<T const> const& x) {
-  return {x, granule_of(x)};
+  return {view_of(x)};
 }
-template <int R, int C, class T> sink<T, R, C> write_to(tensor<T> const& x) {
-  return {x, granule_of(x)};
-}
+template <int R, int C, class T> sink<T, R, C> write_to(tensor<T> const& x) { return {view_of(x)}; }
 
 template <class Op> void launch(typename Op::args const& a, void* stream) {
   static_assert(block_smem_bytes<Op> <= smem_bytes,

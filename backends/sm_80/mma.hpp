@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Products. mm_* writes dst, mma_* adds to it; A is [m, k] (at: [k, m]), B is [k, n] (bt: [n, k]).
-// A warp has 16 rows of every 64 and all columns, so that a fragment of B serves R / 64 instructions
-// on either side of it: tall tiles need less of shared memory's bandwidth (tune.hpp). Fragments are
-// loaded one step of 16 x 16 of B ahead of the instructions that take them.
+// A warp has 16 rows of every 64 and all columns, so that a fragment of B serves R / 64
+// instructions on either side of it: tall tiles need less of shared memory's bandwidth (tune.hpp).
+// Fragments are loaded one step of 16 x 16 of B ahead of the instructions that take them.
 #pragma once
 #include "backends/sm_80/copy.hpp"
 
@@ -17,9 +17,8 @@ template <class Tile> struct blocks_of {
   using swizzle = typename Tile::swizzle;
   std::uint32_t first;  // in the block at (0, 0)
   TK_DEVICE blocks_of(Tile const& x, int row, int chunk)
-      : first(ptx::smem(&x) +
-              static_cast<std::uint32_t>(row * swizzle::row_bytes +
-                                         swizzle::chunk(row, chunk) * 16)) {}
+      : first(ptx::smem(&x) + static_cast<std::uint32_t>(row * swizzle::row_bytes +
+                                                         swizzle::chunk(row, chunk) * 16)) {}
   TK_DEVICE std::uint32_t at(int row, int col) const {
     int const chunk = col % Tile::panel_cols / 8;
     return (first ^ static_cast<std::uint32_t>(chunk << 4)) +
@@ -60,8 +59,7 @@ template <bool Trans, class A> struct left_operand {  // in shared memory
  private:
   static TK_DEVICE blocks_of<A> start(A const& a) {
     int const lane = worker_lane() % warp_lanes, warp = worker_lane() / warp_lanes;
-    if constexpr (Trans)
-      return {a, beside_first::row(lane), beside_first::chunk(lane) + 2 * warp};
+    if constexpr (Trans) return {a, beside_first::row(lane), beside_first::chunk(lane) + 2 * warp};
     else return {a, below_first::row(lane) + 16 * warp, below_first::chunk(lane)};
   }
 };
@@ -78,8 +76,8 @@ template <bool Trans, class B> struct right_operand {
   using order = std::conditional_t<Trans, beside_first, below_first>;
   blocks_of<B> blocks;
   TK_DEVICE explicit right_operand(B const& b)
-      : blocks(b, order::row(worker_lane() % warp_lanes), order::chunk(worker_lane() % warp_lanes)) {
-  }
+      : blocks(b, order::row(worker_lane() % warp_lanes),
+               order::chunk(worker_lane() % warp_lanes)) {}
   TK_DEVICE fragment load(int k, int n) const {
     return load_fragment<!Trans>(Trans ? blocks.at(16 * n, 16 * k) : blocks.at(16 * k, 16 * n));
   }

@@ -17,11 +17,11 @@ inline void require_chip() {
   int const found = capability();
   int const smem = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   if (found < compute_capability || smem < smem_bytes)
-    throw error(status::wrong_chip,
-                "the library was built for compute capability " + spoken(compute_capability) +
-                    " or later with " + std::to_string(smem_bytes) +
-                    " bytes of shared memory in a block; the device has " + spoken(found) +
-                    " and " + std::to_string(smem));
+    throw error(status::wrong_chip, "the library was built for compute capability " +
+                                        spoken(compute_capability) + " or later with " +
+                                        std::to_string(smem_bytes) +
+                                        " bytes of shared memory in a block; the device has " +
+                                        spoken(found) + " and " + std::to_string(smem));
 }
 
 // ---- launch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rings of slots that the warps which read them also fill, each warp its part. No block barrier is
+// Rings of slots that the warps which read them also fill, each its part. No block barrier is
 // in the way: a warp may be as far ahead of the slowest one as there are slots. `full` of a slot
 // counts its lanes, each when its own copies are there; `empty` its warps.
 #pragma once
@@ -10,8 +10,9 @@ namespace tk::be {
 
 template <class Slot, int N> class ring {
  public:
-  TK_DEVICE ring(ring_memory<Slot, N>& m, ring_barriers<N>& b, int lane, int lanes)
-      : memory_(m), barriers_(b), lane_(lane), lanes_(lanes) {}
+  // For worker `me` of the `of` that fill and read it.
+  TK_DEVICE ring(ring_memory<Slot, N>& m, ring_barriers<N>& b, int me = 0, int of = 1)
+      : memory_(m), barriers_(b), me_(me), of_(of) {}
 
   // ---- filling; load is load(slot, arrival)
   // Whether every warp has released the slot to fill next.
@@ -23,7 +24,7 @@ template <class Slot, int N> class ring {
   }
   template <class Load> TK_DEVICE void put(Load load) {
     bool plain = false;
-    load(memory_.slot[back_.slot], arrival{ptx::opaque(lane_), lanes_, plain});
+    load(memory_.slot[back_.slot], arrival{ptx::opaque(worker_lane()), me_, of_, turn_, plain});
     std::uint32_t const full = ptx::smem(&barriers_.full[back_.slot]);
     if (plain) {
       ptx::copy_wait();
@@ -47,7 +48,7 @@ template <class Slot, int N> class ring {
   }
   TK_DEVICE void release() {
     ptx::warp_sync();
-    if (lane_ % warp_lanes == 0) ptx::barrier_arrive(ptx::smem(&barriers_.empty[oldest_]));
+    if (worker_lane() % warp_lanes == 0) ptx::barrier_arrive(ptx::smem(&barriers_.empty[oldest_]));
     oldest_ = oldest_ + 1 == N ? 0 : oldest_ + 1;
   }
   // Stores have read the slot when store_async returns.
@@ -57,7 +58,7 @@ template <class Slot, int N> class ring {
   ring_memory<Slot, N>& memory_;
   ring_barriers<N>& barriers_;
   ring_place<N> front_, back_;
-  int lane_, lanes_, oldest_ = 0, filled_ = 0;
+  int me_, of_, turn_ = 0, oldest_ = 0, filled_ = 0;
 };
 
 // All workers compute at once; turns are advice, and not taken here.

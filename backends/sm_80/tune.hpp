@@ -2,8 +2,8 @@
 // Tile sizes by op, chosen for 163 KB of shared memory and 255 registers a lane; not measured yet.
 // What bounds them is shared memory's 128 bytes a clock. A warp that has r rows and N columns of a
 // product reads 2 / r + 2 / N bytes for each multiplication (B once for its r rows, A once for its
-// columns), and copies write 2 / rows + 2 / columns of the block's tile. The tensor cores of an A100
-// do 1024 multiplications a clock:
+// columns), and copies write 2 / rows + 2 / columns of the block's tile. The tensor cores of an
+// A100 do 1024 multiplications a clock:
 //   gemm, 32 x 128 a warp, 256 x 128 a block   0.078 + 0.023 = 0.102, 104 bytes a clock (81 %)
 //   gemm, 16 x 256 a warp, 128 x 256 a block   0.133 + 0.023 = 0.156, 160 bytes a clock
 //   attention, 32 rows a warp, N = 64          q k^T 0.094, p v (p in registers) 0.063

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Movement of shared tiles (backends/sm_80/tile.hpp). A source or sink carries the TMA map whose box is one panel, and
-// the pointer and strides, which plain copies use where TMA's alignment rules don't hold. The
-// moving warp calls loads with all its lanes; one of them issues TMA.
+// Movement of shared tiles (backends/sm_80/tile.hpp). A source or sink carries the TMA map whose
+// box is one panel, and the pointer and strides, which plain copies use where TMA's alignment rules
+// don't hold. The moving warp calls loads with all its lanes; one of them issues TMA.
 #pragma once
 #include "backends/sm_80/tile.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The instructions of sm_90a that the backend uses beyond those of all NVIDIA chips, one function
-// each (PTX ISA 8.x: 9.7.13 mbarrier, 9.7.9.27 bulk tensor copies, 9.7.15 wgmma, setmaxnreg). Shared
-// addresses are 32-bit. The emulator replaces this file as a whole.
+// each (PTX ISA 8.x: 9.7.13 mbarrier, 9.7.9.27 bulk tensor copies, 9.7.15 wgmma, setmaxnreg).
+// Shared addresses are 32-bit. The emulator replaces this file as a whole.
 #pragma once
 #include <cuda.h>
 

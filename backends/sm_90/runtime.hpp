@@ -14,9 +14,9 @@ namespace tk::be::rt {
 // Refuses a device other than compute capability 9.0.
 inline void require_chip() {
   if (int const found = capability(); found != 90)
-    throw error(status::wrong_chip,
-                "the library was built for compute capability 9.0; the device has " +
-                    spoken(found));
+    throw error(
+        status::wrong_chip,
+        "the library was built for compute capability 9.0; the device has " + spoken(found));
 }
 
 // ---- TMA maps

@@ -98,8 +98,9 @@ TK_DEVICE void ldmatrix(std::uint32_t src, std::uint32_t& a, std::uint32_t& b, s
                         std::uint32_t& d, here where = here::current()) {
   emulator::ldmatrix(src, a, b, c, d, where);
 }
-TK_DEVICE void ldmatrix_transposed(std::uint32_t src, std::uint32_t& a, std::uint32_t& b, std::uint32_t& c,
-                        std::uint32_t& d, here where = here::current()) {
+TK_DEVICE void ldmatrix_transposed(std::uint32_t src, std::uint32_t& a, std::uint32_t& b,
+                                   std::uint32_t& c, std::uint32_t& d,
+                                   here where = here::current()) {
   emulator::ldmatrix_transposed(src, a, b, c, d, where);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The instructions of sm_90a on the CPU beyond those of all NVIDIA chips: the same functions as backends/sm_90/intrinsics.hpp, with
-// the caller's source line for reports. What they do is in backends/emulator.
+// The instructions of sm_90a on the CPU beyond those of all NVIDIA chips: the same functions as
+// backends/sm_90/intrinsics.hpp, with the caller's source line for reports. What they do is in
+// backends/emulator.
 #pragma once
 #include "backends/emulator/registers.hpp"
 #include "backends/emulator/sm_80/warp.hpp"
