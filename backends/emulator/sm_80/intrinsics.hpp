@@ -4,6 +4,7 @@
 #pragma once
 #include "backends/emulator/async_copy.hpp"
 #include "backends/emulator/sm_80/warp.hpp"
+#include "backends/emulator/warp_mma.hpp"
 
 namespace tk::be::ptx {
 
@@ -56,46 +57,13 @@ TK_DEVICE void add_to_global(float* dst, float a, float b, float c, float d) {
 }
 
 // ---- products
-// d[16, 8] = a[16, 16] b[16, 8] (+ d). With g = lane / 4, t = lane % 4 and half h of a register: a
-// has row g + 8 (r & 1), k 2 t + h + 8 (r >> 1); b has k 2 t + h + 8 r, column g; d has row
-// g + 8 (r >> 1), column 2 t + (r & 1).
+// d[16, 8] = a[16, 16] b[16, 8] (+ d).
 template <class T>
 TK_DEVICE void mma(T, float* d, std::uint32_t const* a, std::uint32_t b0, std::uint32_t b1,
                    bool keep, here where = here::current()) {
-  struct {
-    std::uint32_t a[4], b[2];
-    float d[4];
-  } op{{a[0], a[1], a[2], a[3]}, {b0, b1}, {}};
-  if (keep)
-    for (int r = 0; r < 4; ++r) op.d[r] = d[r];
-  emulator::collective(
-      op,
-      [](auto* const* lanes) {
-        float left[16][16], right[16][8];
-        for (int l = 0; l < warp_lanes; ++l) {
-          int const g = l / 4, t = l % 4;
-          for (int h = 0; h < 2; ++h) {
-            auto const value = [&](std::uint32_t x) {
-              return widen(T{static_cast<std::uint16_t>(x >> 16 * h)});
-            };
-            for (int r = 0; r < 4; ++r)
-              left[g + 8 * (r & 1)][2 * t + h + 8 * (r >> 1)] = value(lanes[l]->a[r]);
-            for (int r = 0; r < 2; ++r) right[2 * t + h + 8 * r][g] = value(lanes[l]->b[r]);
-          }
-        }
-        for (int row = 0; row < 16; ++row) {
-          float sum[8];
-          auto const at = [&](int col) -> float& {
-            return lanes[row % 8 * 4 + col / 2]->d[row / 8 * 2 + col % 2];
-          };
-          for (int col = 0; col < 8; ++col) sum[col] = at(col);
-          for (int k = 0; k < 16; ++k)
-            for (int col = 0; col < 8; ++col) sum[col] += left[row][k] * right[k][col];
-          for (int col = 0; col < 8; ++col) at(col) = sum[col];
-        }
-      },
-      "mma m16n8k16", where);
-  for (int r = 0; r < 4; ++r) d[r] = op.d[r];
+  if (!keep)
+    for (int r = 0; r < 4; ++r) d[r] = 0;
+  emulator::mma_m16n8k16<T>(d, a, b0, b1, where);
 }
 
 }  // namespace tk::be::ptx
