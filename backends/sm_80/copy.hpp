@@ -103,6 +103,7 @@ TK_DEVICE void load_any(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> co
 template <class T, int R, int C, int Share>
 TK_DEVICE void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share, C>> const& src,
                            arrival done) {
+  static_assert(R % Share == 0, "the blocks of a cluster load equal shares");
   if (!done.mine()) return;
   auto const& x = src.of;
   if (x.granule == 16 / int{sizeof(T)} && src.row + R <= x.rows && src.col + C <= x.cols)

@@ -22,5 +22,6 @@
 namespace tk::be {
 
 inline constexpr int warp_lanes = 32, worker_warps = 4, worker_lanes = 128, worker_rows = 64;
+inline constexpr bool limited_memory = true;  // an op that needs more does not compile
 
 }  // namespace tk::be

@@ -12,7 +12,6 @@ inline constexpr bool has_async_products = true;
 inline constexpr int max_cluster = 8;          // blocks (CUDA C++ Programming Guide, 5.2.1)
 inline constexpr int tile_alignment = 1024;    // PTX ISA, "Swizzling modes"
 inline constexpr int smem_bytes = 227 * 1024;  // of one block (CUDA C++ Programming Guide, 9.0)
-inline constexpr bool limited_memory = true;   // an op that needs more does not compile
 
 // Registers per lane of the moving warpgroup and of each worker; together at most 65536 / 128.
 constexpr int mover_registers(int workers) { return workers == 1 ? 56 : workers == 2 ? 40 : 32; }
