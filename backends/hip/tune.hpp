@@ -24,6 +24,15 @@ constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors)
 // over k; 0 where tiles are never cut.
 inline constexpr int gemm_parking_cost = 0;
 
+// Whether loads of rows that lie so many bytes apart are fast: copies to LDS take them.
+constexpr bool gemm_loads_fast(std::int64_t bytes) { return bytes % 4 == 0; }
+
+// What a task of repack copies: R rows of each worker by C columns.
+struct repack_tuning {
+  int workers, R, C;
+};
+constexpr repack_tuning tune_repack() { return {4, 8, 512}; }
+
 // Rows of queries per worker and keys per step.
 struct attention_tuning {
   int workers, M, N, slots, own_slots;
