@@ -24,8 +24,11 @@ constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors)
 // over k; 0 where tiles are never cut.
 inline constexpr int gemm_parking_cost = 0;
 
-// Whether loads of rows that lie so many bytes apart are fast: copies to LDS take them.
-constexpr bool gemm_loads_fast(std::int64_t bytes) { return bytes % 4 == 0; }
+enum class load_cost { none, some, high };
+// What rows that lie so many bytes apart cost their loads: without copies to LDS much.
+constexpr load_cost gemm_load_cost(std::int64_t bytes) {
+  return bytes % 4 != 0 ? load_cost::high : load_cost::none;
+}
 
 // What a task of repack copies: R rows of each worker by C columns.
 struct repack_tuning {

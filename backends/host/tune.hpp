@@ -23,8 +23,9 @@ constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors)
 // Tiles are never cut along k: what that would cost, in steps.
 inline constexpr int gemm_parking_cost = 0;
 
-// Rows may lie anyhow.
-constexpr bool gemm_loads_fast(std::int64_t) { return true; }
+enum class load_cost { none, some, high };
+// What rows that lie so many bytes apart cost their loads.
+constexpr load_cost gemm_load_cost(std::int64_t) { return load_cost::none; }
 
 // What a task of repack copies: R rows of each worker by C columns.
 struct repack_tuning {

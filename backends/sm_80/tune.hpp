@@ -30,8 +30,11 @@ constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors)
 // Tiles are not cut along k.
 inline constexpr int gemm_parking_cost = 0;
 
-// Whether loads of rows that lie so many bytes apart are fast: cp.async takes them.
-constexpr bool gemm_loads_fast(std::int64_t bytes) { return bytes % 4 == 0; }
+enum class load_cost { none, some, high };
+// What rows that lie so many bytes apart cost their loads: without cp.async much.
+constexpr load_cost gemm_load_cost(std::int64_t bytes) {
+  return bytes % 4 != 0 ? load_cost::high : load_cost::none;
+}
 
 // What a task of repack copies: R rows of each worker by C columns.
 struct repack_tuning {

@@ -24,8 +24,15 @@ constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors)
 // over k; 0 where tiles are never cut. Cutting brings 2 to 3 % at 8192 cubed.
 inline constexpr int gemm_parking_cost = 3;
 
-// Whether loads of rows that lie so many bytes apart are fast: TMA takes them.
-constexpr bool gemm_loads_fast(std::int64_t bytes) { return bytes > 0 && bytes % 16 == 0; }
+enum class load_cost { none, some, high };
+// What rows that lie so many bytes apart cost their loads: nothing; a third of a large product,
+// where TMA reads one sector more of each 128 bytes (H200, 3072 and 4096 cubed); far more, without
+// TMA.
+constexpr load_cost gemm_load_cost(std::int64_t bytes) {
+  return bytes <= 0 || bytes % 16 != 0 ? load_cost::high
+         : bytes % 32 != 0             ? load_cost::some
+                                       : load_cost::none;
+}
 
 // What a task of repack copies: R rows of each worker by C columns.
 struct repack_tuning {
