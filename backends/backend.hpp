@@ -11,5 +11,5 @@
 #define TK_UNROLL
 #endif
 
-#include TK_BACKEND(arch.hpp)
+#include TK_CHIP(arch.hpp)
 #include TK_BACKEND(fragment.hpp)

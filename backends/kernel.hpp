@@ -9,4 +9,4 @@
 #include TK_BACKEND(sync.hpp)
 #include TK_BACKEND(block.hpp)
 #include TK_BACKEND(launch.hpp)
-#include TK_BACKEND(tune.hpp)
+#include TK_CHIP(tune.hpp)

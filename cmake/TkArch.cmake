@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What is built, and with which compiler. Included before project(), because an arch may prescribe
 # the C++ compiler. From the cache variables TK_ARCH and TK_EMULATE it sets
-#   TK_TARGET    the arch: host, sm_90a or gfx942 ("native" resolved)
+#   TK_TARGET    the arch: one of tk_archs ("native" resolved)
 #   TK_DEVICE    the language of device sources: CXX, CUDA or HIP
 #   TK_DEFINES   the compile definitions of everything that includes core/ or backends/
 #   TK_HIP_FLAGS, TK_HIP_LIBRARY   for HIP; TK_ROCM tells whether ROCm is installed
@@ -9,10 +9,12 @@
 include_guard()
 cmake_minimum_required(VERSION 3.25)  # for cmake -P
 
-set(TK_ARCH native CACHE STRING "native, host, sm_90a or gfx942")
+set(tk_archs host sm_90a gfx90a gfx942 gfx950)
+set(tk_later sm_80 sm_86 sm_89)
+list(JOIN tk_archs ", " tk_choices)
+set(tk_choices "native, ${tk_choices}")
+set(TK_ARCH native CACHE STRING "${tk_choices}")
 option(TK_EMULATE "run a GPU's device code on the CPU, lane by lane" OFF)
-set(tk_archs host sm_90a gfx942)
-set(tk_later sm_80 sm_86 sm_89 gfx90a gfx950)
 set_property(CACHE TK_ARCH PROPERTY STRINGS native ${tk_archs})
 
 function(tk_stop sentence)
@@ -69,15 +71,15 @@ if(TK_ARCH STREQUAL native)
 elseif(TK_ARCH IN_LIST tk_archs)
   set(TK_TARGET ${TK_ARCH})
 elseif(TK_ARCH IN_LIST tk_later)
-  tk_stop("TK_ARCH=${TK_ARCH} comes later; today's choices are native, host, sm_90a and gfx942.")
+  tk_stop("TK_ARCH=${TK_ARCH} comes later; today's choices are ${tk_choices}.")
 else()
-  tk_stop("TK_ARCH=${TK_ARCH} is unknown; choose native, host, sm_90a or gfx942.")
+  tk_stop("TK_ARCH=${TK_ARCH} is unknown; choose one of ${tk_choices}.")
 endif()
 if(CMAKE_SCRIPT_MODE_FILE)
   return()  # cmake -P cmake/TkArch.cmake: says what native is
 endif()
 if(TK_EMULATE AND TK_TARGET STREQUAL host)
-  tk_stop("TK_EMULATE=ON needs TK_ARCH=sm_90a or TK_ARCH=gfx942; the host runs its code as it is.")
+  tk_stop("TK_EMULATE=ON needs the TK_ARCH of a GPU (${tk_choices}); the host runs its code as it is.")
 endif()
 
 string(TOUPPER "TK_ARCH_${TK_TARGET}=1" TK_DEFINES)
