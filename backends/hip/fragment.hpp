@@ -53,13 +53,11 @@ TK_DEVICE std::uint32_t round_high(float x) {
   auto const u = std::bit_cast<std::uint32_t>(x);
   return x != x ? u | 0x400000 : u + 0x7fff + (u >> 16 & 1);
 }
-TK_DEVICE std::uint32_t pack(bf16, float lo, float hi) {
-  if constexpr (has_bf16_pack) return gcn::pack_bf16(lo, hi);
+template <bool Native = has_bf16_pack> TK_DEVICE std::uint32_t pack(bf16, float lo, float hi) {
+  if constexpr (Native) return gcn::pack_bf16<Native>(lo, hi);
   return gcn::permute(round_high(hi), round_high(lo), 0x07060302);
 }
-TK_DEVICE std::uint32_t pack(fp16, float lo, float hi) {
-  return gcn::to_fp16(lo) | std::uint32_t{gcn::to_fp16(hi)} << 16;
-}
+TK_DEVICE std::uint32_t pack(fp16, float lo, float hi) { return gcn::pack_fp16(lo, hi); }
 TK_DEVICE float widen(bf16 x) { return std::bit_cast<float>(std::uint32_t{x.bits} << 16); }
 TK_DEVICE float widen(fp16 x) { return gcn::from_fp16(x.bits); }
 TK_DEVICE float widen(float x) { return x; }

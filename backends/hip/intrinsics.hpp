@@ -17,6 +17,19 @@ TK_DEVICE int block() { return static_cast<int>(__builtin_amdgcn_workgroup_id_x(
 TK_DEVICE int lane() { return static_cast<int>(__builtin_amdgcn_workitem_id_x() % warp_lanes); }
 // The value of the first lane, known to the compiler as the same in the whole wave.
 TK_DEVICE int broadcast(int x) { return __builtin_amdgcn_readfirstlane(x); }
+// A struct that is the same in the whole wave, said to the compiler: it divides in vector registers,
+// and takes what comes of 64-bit divisions for different in each lane (clang 22).
+template <class X>
+  requires(sizeof(X) % 4 == 0)
+TK_DEVICE X uniform(X const& x) {
+  struct words {
+    int w[sizeof(X) / 4];
+  };
+  auto y = std::bit_cast<words>(x);
+  TK_UNROLL
+  for (int i = 0; i < static_cast<int>(sizeof(X) / 4); ++i) y.w[i] = broadcast(y.w[i]);
+  return std::bit_cast<X>(y);
+}
 // x, of which the compiler knows no more than that it is the same in the whole wave: what follows
 // from it is computed here, and not kept in registers from before a loop.
 TK_DEVICE int opaque(int x) {
@@ -46,9 +59,6 @@ TK_DEVICE float min(float a, float b) { return __builtin_fminf(a, b); }
 // Four bytes of high : low, chosen by the bytes of `which` (0 to 3 are those of low).
 TK_DEVICE std::uint32_t permute(std::uint32_t high, std::uint32_t low, std::uint32_t which) {
   return __builtin_amdgcn_perm(high, low, which);
-}
-TK_DEVICE std::uint16_t to_fp16(float x) {
-  return __builtin_bit_cast(std::uint16_t, static_cast<_Float16>(x));
 }
 TK_DEVICE float from_fp16(std::uint16_t x) {
   return static_cast<float>(__builtin_bit_cast(_Float16, x));
@@ -132,10 +142,11 @@ TK_DEVICE void add_to_global(float* p, float x) {
   __builtin_amdgcn_global_atomic_fadd_f32((__attribute__((address_space(1))) float*)p, x);
 }
 
-// ---- numbers of 16 bits, as operands
+// ---- numbers of 16 bits, in pairs and as operands
 template <int N> struct halves {
   std::uint32_t w[N / 2];
 };
+typedef _Float16 two_fp16 __attribute__((ext_vector_type(2)));
 typedef __bf16 two_bf16 __attribute__((ext_vector_type(2)));
 typedef float two_fp32 __attribute__((ext_vector_type(2)));
 typedef short four_bits __attribute__((ext_vector_type(4)));
@@ -144,6 +155,10 @@ typedef __bf16 eight_bf16 __attribute__((ext_vector_type(8)));
 typedef _Float16 eight_fp16 __attribute__((ext_vector_type(8)));
 
 // Rounded to nearest even.
+TK_DEVICE std::uint32_t pack_fp16(float lo, float hi) {
+  return __builtin_bit_cast(std::uint32_t,
+                            __builtin_convertvector((two_fp32{lo, hi}), two_fp16));
+}
 template <bool There = has_bf16_pack>
   requires There
 TK_DEVICE std::uint32_t pack_bf16(float lo, float hi) {

@@ -28,6 +28,12 @@ TK_DEVICE int broadcast(int x, here where = here::current()) {
       "broadcast", where);
   return x;
 }
+// A struct that is the same in the whole wave.
+template <class X>
+  requires(sizeof(X) % 4 == 0)
+TK_DEVICE X uniform(X const& x) {
+  return x;
+}
 TK_DEVICE int opaque(int x) { return x; }
 template <class Args> TK_DEVICE Args const& reread(Args const& a) { return a; }
 // The block's LDS, as a T.
@@ -48,7 +54,6 @@ TK_DEVICE std::uint32_t permute(std::uint32_t high, std::uint32_t low, std::uint
     y |= static_cast<std::uint32_t>(bytes >> 8 * (which >> 8 * i & 7) & 0xff) << 8 * i;
   return y;
 }
-TK_DEVICE std::uint16_t to_fp16(float x) { return round_to<fp16>(x).bits; }
 TK_DEVICE float from_fp16(std::uint16_t x) { return tk::widen(fp16{x}); }
 
 // ---- wave and block
@@ -118,13 +123,16 @@ TK_DEVICE unsigned load_acquire(unsigned const* p, here where = here::current())
 TK_DEVICE void add_release(unsigned* p, unsigned x) { __atomic_fetch_add(p, x, __ATOMIC_RELEASE); }
 TK_DEVICE void add_to_global(float* p, float x) { emulator::atomic_add(p, x); }
 
-// ---- numbers of 16 bits, as operands (backends/emulator/mfma.hpp)
+// ---- numbers of 16 bits, in pairs and as operands (backends/emulator/mfma.hpp)
 template <int N> struct halves {
   std::uint32_t w[N / 2];
 };
 typedef float sums16 __attribute__((vector_size(16)));
 typedef float sums32 __attribute__((vector_size(64)));
 
+TK_DEVICE std::uint32_t pack_fp16(float lo, float hi) {
+  return std::uint32_t{round_to<fp16>(hi).bits} << 16 | round_to<fp16>(lo).bits;
+}
 template <bool There = has_bf16_pack>
   requires There
 TK_DEVICE std::uint32_t pack_bf16(float lo, float hi) {
