@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Matrix products and transposing reads of waves of 64 lanes, in numbers of 16 bits held in words.
-//   mfma<M, T>   D[M, M] += A[M, K] B[K, M], M = 16 or 32. Lane l holds the N k from N (l / M) on of
+//   mfma<M, T>   D[M, M] += A[M, K] B[K, M], M = 16 or 32. Lane l holds the N k from N (l / M) on
+//   of
 //                A row l % M and of B column l % M, N = 4 or 8, so that K = 64 N / M; of D column
 //                l % M and the rows 4 (l / M) + r / 4 * 256 / M + r % 4.
 //   read_transposed   lane l names four numbers of its own; of every 16 lanes, lane i gets element
@@ -43,8 +44,9 @@ Sums mfma(Operand const& a, Operand const& b, Sums d, std::source_location where
             lanes[l]->d[r] = sum;
           }
       },
-      M == 16 ? N == 4 ? "mfma 16x16x16" : "mfma 16x16x32"
-              : N == 4 ? "mfma 32x32x8" : "mfma 32x32x16",
+      M == 16  ? N == 4 ? "mfma 16x16x16" : "mfma 16x16x32"
+      : N == 4 ? "mfma 32x32x8"
+               : "mfma 32x32x16",
       where);
   for (int r = 0; r < count; ++r) d[r] = op.d[r];
   return d;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Shared tiles and their movement. Global memory goes straight to LDS, as many bytes per lane as the
-// chip copies at once where rows begin at multiples of that, four where at multiples of four; else
-// through registers. Waves that load a tile together take its pieces in turn. Stores leave straight
-// from registers.
+// Shared tiles and their movement. Global memory goes straight to LDS, as many bytes per lane as
+// the chip copies at once where rows begin at multiples of that, four where at multiples of four;
+// else through registers. Waves that load a tile together take its pieces in turn. Stores leave
+// straight from registers.
 #pragma once
 #include "backends/hip/fragment.hpp"
 #include "backends/hip/lds.hpp"

@@ -17,8 +17,8 @@ TK_DEVICE int block() { return static_cast<int>(__builtin_amdgcn_workgroup_id_x(
 TK_DEVICE int lane() { return static_cast<int>(__builtin_amdgcn_workitem_id_x() % warp_lanes); }
 // The value of the first lane, known to the compiler as the same in the whole wave.
 TK_DEVICE int broadcast(int x) { return __builtin_amdgcn_readfirstlane(x); }
-// A struct that is the same in the whole wave, said to the compiler: it divides in vector registers,
-// and takes what comes of 64-bit divisions for different in each lane (clang 22).
+// A struct that is the same in the whole wave, said to the compiler: it divides in vector
+// registers, and takes what comes of 64-bit divisions for different in each lane (clang 22).
 template <class X>
   requires(sizeof(X) % 4 == 0)
 TK_DEVICE X uniform(X const& x) {
@@ -83,10 +83,10 @@ TK_DEVICE void sync_block() {
 // ---- global memory to LDS
 // Lane l copies Bytes bytes from `from` + its own `offset` (below 2^31) to dst + Bytes l; dst and
 // `from` are the same in the whole wave. In assembly, because after the builtin every read of LDS
-// waits for all copies (clang 22). The low half of a pointer into LDS is the address there; M0 takes
-// it, one instruction ahead. `from` goes through a scalar move: vector memory may not read a scalar
-// register within five states of a vector instruction that wrote it, and compilers do not look into
-// assembly (MI300 ISA, 4.5, "Manually inserted wait states").
+// waits for all copies (clang 22). The low half of a pointer into LDS is the address there; M0
+// takes it, one instruction ahead. `from` goes through a scalar move: vector memory may not read a
+// scalar register within five states of a vector instruction that wrote it, and compilers do not
+// look into assembly (MI300 ISA, 4.5, "Manually inserted wait states").
 template <int Bytes>
 concept copy_width = Bytes == 4 || Bytes == copy_lane_bytes;
 
@@ -95,10 +95,10 @@ template <int Bytes>
 TK_DEVICE void copy_to_lds(char* dst, char const* from, std::uint32_t offset) {
   auto const to = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(dst));
   char const* base;
-#define TK_COPY(INSTRUCTION, LDS)                                   \
-  asm volatile("s_mov_b64 %0, %2\n\t" INSTRUCTION " %1, %0" LDS     \
-               : "=&s"(base)                                        \
-               : "v"(offset), "s"(from), "{m0}"(to)                 \
+#define TK_COPY(INSTRUCTION, LDS)                               \
+  asm volatile("s_mov_b64 %0, %2\n\t" INSTRUCTION " %1, %0" LDS \
+               : "=&s"(base)                                    \
+               : "v"(offset), "s"(from), "{m0}"(to)             \
                : "memory")
   if constexpr (Bytes == 16) TK_COPY("global_load_lds_dwordx4", "");
   else if constexpr (copy_is_load) TK_COPY("global_load_dword", " lds");
@@ -111,7 +111,7 @@ template <int Bytes>
 TK_DEVICE void copy_to_lds(char* dst, void const* from) {
   __attribute__((constant)) alignas(16) static std::uint32_t const zero[4] = {};
   auto const to = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(dst));
-#define TK_COPY(INSTRUCTION, LDS)                                                               \
+#define TK_COPY(INSTRUCTION, LDS)                                                             \
   asm volatile("s_nop 0\n\t" INSTRUCTION " %0, off" LDS ::"v"(from ? from : zero), "{m0}"(to) \
                : "memory")
   if constexpr (Bytes == 16) TK_COPY("global_load_lds_dwordx4", "");
@@ -156,17 +156,16 @@ typedef _Float16 eight_fp16 __attribute__((ext_vector_type(8)));
 
 // Rounded to nearest even.
 TK_DEVICE std::uint32_t pack_fp16(float lo, float hi) {
-  return __builtin_bit_cast(std::uint32_t,
-                            __builtin_convertvector((two_fp32{lo, hi}), two_fp16));
+  return __builtin_bit_cast(std::uint32_t, __builtin_convertvector((two_fp32{lo, hi}), two_fp16));
 }
 template <bool There = has_bf16_pack>
   requires There
 TK_DEVICE std::uint32_t pack_bf16(float lo, float hi) {
-  return __builtin_bit_cast(std::uint32_t,
-                            __builtin_convertvector((two_fp32{lo, hi}), two_bf16));
+  return __builtin_bit_cast(std::uint32_t, __builtin_convertvector((two_fp32{lo, hi}), two_bf16));
 }
 // Four numbers from LDS at each lane's address, exchanged among 16 lanes: lane i gets element i % 4
-// of what lanes i / 4, i / 4 + 4, + 8 and + 12 of the 16 name (ds_read_b64_tr_b16; CDNA 4 ISA, 11.4).
+// of what lanes i / 4, i / 4 + 4, + 8 and + 12 of the 16 name (ds_read_b64_tr_b16; CDNA 4
+// ISA, 11.4).
 template <bool There = has_transposed_reads>
   requires There
 TK_DEVICE halves<4> read_transposed(char const* p) {
@@ -175,7 +174,8 @@ TK_DEVICE halves<4> read_transposed(char const* p) {
 }
 
 // ---- MFMA of M = 16 or 32, with N = 4 or 8. Lane l holds of A row l % M, of B column l % M, both
-// with the N k from N (l / M) on; of D column l % M and the rows 4 (l / M) + r / 4 * 256 / M + r % 4.
+// with the N k from N (l / M) on; of D column l % M and the rows 4 (l / M) + r / 4 * 256 / M + r
+// % 4.
 typedef float sums16 __attribute__((ext_vector_type(4)));
 typedef float sums32 __attribute__((ext_vector_type(16)));
 
@@ -191,8 +191,7 @@ TK_DEVICE Sums mfma(T, halves<N> a, halves<N> b, Sums d) {
   else if constexpr (N == 4 && is_bf16)
     TK_MFMA(__builtin_amdgcn_mfma_f32_32x32x8bf16_1k, four_bits);
   else if constexpr (N == 4) TK_MFMA(__builtin_amdgcn_mfma_f32_32x32x8f16, four_fp16);
-  else if constexpr (small && is_bf16)
-    TK_MFMA(__builtin_amdgcn_mfma_f32_16x16x32_bf16, eight_bf16);
+  else if constexpr (small && is_bf16) TK_MFMA(__builtin_amdgcn_mfma_f32_16x16x32_bf16, eight_bf16);
   else if constexpr (small) TK_MFMA(__builtin_amdgcn_mfma_f32_16x16x32_f16, eight_fp16);
   else if constexpr (is_bf16) TK_MFMA(__builtin_amdgcn_mfma_f32_32x32x16_bf16, eight_bf16);
   else TK_MFMA(__builtin_amdgcn_mfma_f32_32x32x16_f16, eight_fp16);

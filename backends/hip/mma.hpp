@@ -156,9 +156,7 @@ template <class T, class Map, bool Trans, int Cols, class Part, class B>
 TK_DEVICE void add_single(float* d, bool keep, Part const (&left)[Map::slots], B const& b, int k,
                           int first) {
   constexpr int L = Map::L, count = Cols / Map::G;
-  auto const column = [=](int lane) {
-    return first + (right_column<Map, 1>(lane) & (Cols - 1));
-  };
+  auto const column = [=](int lane) { return first + (right_column<Map, 1>(lane) & (Cols - 1)); };
   Part right;
   if constexpr (Trans) right = read_along<Part>(b, column(worker_lane()), k);
   else right = read_across<Part>(b, k, column);
@@ -177,8 +175,7 @@ TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
   constexpr int Run = K % (8 * G) == 0 && (!fours || mfma_run == 8) ? 8 : 4;
   using part = k_run<Run, fours ? 4 * G : 4>;
   constexpr int pairs = !TransB && has_transposed_reads ? 0 : N / (2 * L) * 2 * L;
-  int const lane_k =
-      (fours ? 4 : Run) * static_cast<int>(static_cast<unsigned>(worker_lane()) / L);
+  int const lane_k = (fours ? 4 : Run) * static_cast<int>(static_cast<unsigned>(worker_lane()) / L);
   TK_UNROLL
   for (int step = 0; step < K / (Run * G); ++step) {
     int const k = step * (Run * G) + lane_k;

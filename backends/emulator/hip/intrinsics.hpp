@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The instructions of these chips on the CPU: the same functions as backends/hip/intrinsics.hpp,
 // each on the chips that have it, with the caller's source line for reports. MFMA and shuffles are
-// collectives of 64 lanes; a copy to LDS arrives when it is waited for; LDS is the emulator's shared
-// memory.
+// collectives of 64 lanes; a copy to LDS arrives when it is waited for; LDS is the emulator's
+// shared memory.
 #pragma once
 #include <cmath>
 #include <cstring>
@@ -146,7 +146,7 @@ TK_DEVICE halves<4> read_transposed(char const* p, here where = here::current())
 template <class T, int N, class Sums>
   requires(N == 4 || N == mfma_run)
 TK_DEVICE Sums mfma(T, halves<N> a, halves<N> b, Sums d, here where = here::current()) {
-  return emulator::mfma<sizeof(Sums) == sizeof(sums16) ? 16 : 32, T>(a, b, d, where);
+  return emulator::mfma < sizeof(Sums) == sizeof(sums16) ? 16 : 32, T > (a, b, d, where);
 }
 
 }  // namespace tk::be::gcn

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The runtime of an emulated chip of this backend: memory and events of backends/emulator/runtime.hpp, and
-// launches that run at once and throw what the emulator reports.
+// The runtime of an emulated chip of this backend: memory and events of
+// backends/emulator/runtime.hpp, and launches that run at once and throw what the emulator reports.
 #pragma once
 #include <type_traits>
 
