@@ -10,6 +10,14 @@
 
 #if defined(TK_ARCH_SM_90A)
 #define TK_BACKEND_NAME sm_90
+#elif defined(TK_ARCH_SM_89)
+#define TK_BACKEND_NAME sm_80
+#define TK_CHIP_NAME sm_89
+#elif defined(TK_ARCH_SM_86)
+#define TK_BACKEND_NAME sm_80
+#define TK_CHIP_NAME sm_86
+#elif defined(TK_ARCH_SM_80)
+#define TK_BACKEND_NAME sm_80
 #elif defined(TK_ARCH_GFX90A)
 #define TK_BACKEND_NAME hip
 #define TK_CHIP_NAME gfx90a

@@ -9,8 +9,7 @@
 include_guard()
 cmake_minimum_required(VERSION 3.25)  # for cmake -P
 
-set(tk_archs host sm_90a gfx90a gfx942 gfx950)
-set(tk_later sm_80 sm_86 sm_89)
+set(tk_archs host sm_80 sm_86 sm_89 sm_90a gfx90a gfx942 gfx950)
 list(JOIN tk_archs ", " tk_choices)
 set(tk_choices "native, ${tk_choices}")
 set(TK_ARCH native CACHE STRING "${tk_choices}")
@@ -70,8 +69,6 @@ if(TK_ARCH STREQUAL native)
   message(STATUS "TK_ARCH native: ${TK_TARGET} (${tk_why})")
 elseif(TK_ARCH IN_LIST tk_archs)
   set(TK_TARGET ${TK_ARCH})
-elseif(TK_ARCH IN_LIST tk_later)
-  tk_stop("TK_ARCH=${TK_ARCH} comes later; today's choices are ${tk_choices}.")
 else()
   tk_stop("TK_ARCH=${TK_ARCH} is unknown; choose one of ${tk_choices}.")
 endif()
@@ -219,8 +216,10 @@ give its place with -DCMAKE_CUDA_COMPILER=/path/to/nvcc.")
   endif()
   set(CMAKE_CUDA_COMPILER ${TK_NVCC} CACHE FILEPATH "nvcc")
   set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER})
-  # "-real": -gencode arch=compute_90a,code=sm_90a and no PTX, which wgmma does not allow.
-  string(REPLACE sm_ "" CMAKE_CUDA_ARCHITECTURES ${TK_TARGET}-real)
+  # sm_80 and the like: code of that chip, and PTX from which the driver makes that of later ones.
+  # "-real" for sm_90a: no PTX, which no other chip takes.
+  string(REPLACE sm_ "" CMAKE_CUDA_ARCHITECTURES ${TK_TARGET})
+  string(REPLACE 90a 90a-real CMAKE_CUDA_ARCHITECTURES ${CMAKE_CUDA_ARCHITECTURES})
   enable_language(CUDA)
   if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # unknown to CMake 3.25
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)

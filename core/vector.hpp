@@ -49,33 +49,46 @@ TK_DEVICE void across_cols(float (&x)[Size], int first, bool mine, Put put) {
   }
 }
 
+// A few of a lane's columns at a time: all at once would take more registers, and no fewer
+// exchanges.
+template <class F, class Worker, class X, class Put>
+TK_DEVICE void reduce_in_warp([[maybe_unused]] Worker const& w, X const& x, Put put) {
+  using op = operand<X>;
+  using map = be::fragment_map<op::rows, op::cols>;
+  constexpr int N = map::count / map::slots, at_once = (N & -N) < 16 ? N & -N : 16;
+  int const left = map::lane_col(be::worker_lane());
+  op const from{x};
+  TK_UNROLL
+  for (int first = 0; first < N; first += at_once) {
+    auto const value = [&](int slot, int k) {
+      return from.template element<map>(map::element(slot, first + k), slot);
+    };
+    float share[at_once];
+    TK_UNROLL
+    for (int k = 0; k < at_once; ++k) share[k] = value(0, k);
+    TK_UNROLL
+    for (int slot = 1; slot < map::slots; ++slot) TK_UNROLL
+    for (int k = 0; k < at_once; ++k) share[k] = F{}(share[k], value(slot, k));
+    if constexpr (be::worker_warps == 1) w.sync();  // x may read what is written now
+    across_cols<map, F, 1, at_once>(
+        share, first, true, [&](int k, float v) { put(left + map::col(map::element(0, k)), v); });
+  }
+}
 template <class F, class Worker, class T, int C, class X>
 TK_DEVICE void reduce_cols(Worker const& w, shared_vec<T, C>& dst, X const& x,
                            [[maybe_unused]] col_parts<C>& parts) {
-  using op = operand<X>;
-  using map = be::fragment_map<op::rows, op::cols>;
   static_assert(is_tile<X>, "a reduction over columns takes a tile");
-  static_assert(op::cols == C, "a reduction over columns gives as many values as it has columns");
-  constexpr int N = map::count / map::slots;
-  int const lane = be::worker_lane(), left = map::lane_col(lane);
-  op const from{x};
-  float share[N];
-  TK_UNROLL
-  for (int k = 0; k < N; ++k) share[k] = from.template element<map>(map::element(0, k), 0);
-  TK_UNROLL
-  for (int slot = 1; slot < map::slots; ++slot) TK_UNROLL
-  for (int k = 0; k < N; ++k)
-    share[k] = F{}(share[k], from.template element<map>(map::element(slot, k), slot));
-  auto const col = [&](int k) { return left + map::col(map::element(0, k)); };
-
+  static_assert(operand<X>::cols == C,
+                "a reduction over columns gives as many values as it has columns");
   if constexpr (be::worker_warps == 1) {
-    w.sync();  // dst has been read
-    across_cols<map, F, 1, N>(share, 0, true, [&](int k, float v) { put(&dst.data[col(k)], v); });
+    reduce_in_warp<F>(w, x, [&](int col, float v) { put(&dst.data[col], v); });
   } else {
-    static_assert(map::lane_col(be::worker_lanes - be::warp_lanes) == 0,
-                  "the warps of a worker hold different rows");
+    int const lane = be::worker_lane();
+    static_assert(
+        be::fragment_map<be::worker_rows, 16>::lane_col(be::worker_lanes - be::warp_lanes) == 0,
+        "the warps of a worker hold different rows");
     float* const part = parts.of[lane / be::warp_lanes];
-    across_cols<map, F, 1, N>(share, 0, true, [&](int k, float v) { part[col(k)] = v; });
+    reduce_in_warp<F>(w, x, [&](int col, float v) { part[col] = v; });
     w.sync();
     for (int c = lane; c < C; c += be::worker_lanes) {
       float v = parts.of[0][c];

@@ -79,7 +79,15 @@ class model {
   virtual void end(block&) {}
   virtual void warp_rests() {}  // see team::watcher
 };
-enum model_slot { mbarrier_slot, bulk_slot, product_slot, register_slot, proxy_slot, model_slots };
+enum model_slot {
+  mbarrier_slot,
+  bulk_slot,
+  product_slot,
+  register_slot,
+  proxy_slot,
+  copy_slot,
+  model_slots
+};
 
 struct block {
   team* of = nullptr;

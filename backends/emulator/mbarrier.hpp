@@ -186,6 +186,19 @@ inline void mbarrier_arrive(std::uint32_t address, location where = location::cu
   breathe(me);
 }
 
+// Whether the phase of this parity has completed.
+inline bool mbarrier_test(std::uint32_t address, int parity, location where = location::current()) {
+  look_at_mbarrier(address);
+  sanitizer::quiet const q;
+  lane& me = self();
+  mbarrier bar(me, address, where);
+  if (&bar.known().home() != &own_block(me)) bar.refuse("awaited from another block");
+  bool const passed = bar.passed(parity);
+  if (passed) sanitizer::observe(bar.order(parity));
+  breathe(me);
+  return passed;
+}
+
 inline std::string state_of_mbarrier(lane const& l, std::uint64_t address) {
   return mbarrier(const_cast<lane&>(l), static_cast<std::uint32_t>(address), l.wait.where)
       .known()

@@ -1,29 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Qualifiers, capabilities and sizes. A worker is a warpgroup: four warps that issue wgmma
+// Capabilities and sizes. A worker is a warpgroup: four warps that issue wgmma
 // together, 64 rows at a time. A block of w workers has w + 1 warpgroups; the first one moves data
 // and gives registers up.
 #pragma once
-#include <cstdint>
-
-#if defined(__CUDACC__)
-#define TK_DEVICE __device__ __forceinline__
-#define TK_BOTH __host__ __device__ __forceinline__
-#define TK_KERNEL(threads) __global__ void __launch_bounds__(threads, 1)
-#define TK_ARGUMENT __grid_constant__
-#else  // host sources, and device sources under emulation
-#define TK_DEVICE inline
-#define TK_BOTH inline
-#define TK_KERNEL(threads) inline void
-#define TK_ARGUMENT
-#endif
+#include "backends/sm_80/nvidia.hpp"
 
 namespace tk::be {
 
-inline constexpr int warp_lanes = 32, worker_warps = 4, worker_lanes = 128, worker_rows = 64;
+inline constexpr int compute_capability = 90;
 inline constexpr bool has_async_products = true;
 inline constexpr int max_cluster = 8;          // blocks (CUDA C++ Programming Guide, 5.2.1)
+inline constexpr int tile_alignment = 1024;    // PTX ISA, "Swizzling modes"
 inline constexpr int smem_bytes = 227 * 1024;  // of one block (CUDA C++ Programming Guide, 9.0)
-inline constexpr bool limited_memory = true;   // an op that needs more does not compile
 
 // Registers per lane of the moving warpgroup and of each worker; together at most 65536 / 128.
 constexpr int mover_registers(int workers) { return workers == 1 ? 56 : workers == 2 ? 40 : 32; }

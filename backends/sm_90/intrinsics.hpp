@@ -1,90 +1,30 @@
 // SPDX-License-Identifier: MIT
-// The instructions of sm_90a that the backend uses, one function each (PTX ISA 8.x: 9.7.13
-// mbarrier, 9.7.9.27 bulk tensor copies, 9.7.15 wgmma, setmaxnreg), and the special registers.
+// The instructions of sm_90a that the backend uses beyond those of all NVIDIA chips, one function
+// each (PTX ISA 8.x: 9.7.13 mbarrier, 9.7.9.27 bulk tensor copies, 9.7.15 wgmma, setmaxnreg).
 // Shared addresses are 32-bit. The emulator replaces this file as a whole.
 #pragma once
 #include <cuda.h>
 
-#include "backends/sm_90/arch.hpp"
-#include "core/element.hpp"
+#include "backends/sm_80/warp.hpp"
 
 namespace tk::be::ptx {
 
 using tensor_map = CUtensorMap;
 
-// ---- where this lane is
-TK_DEVICE int thread() { return threadIdx.x; }
-TK_DEVICE int block() { return blockIdx.x; }
-TK_DEVICE int blocks() { return gridDim.x; }
+// ---- clusters
 TK_DEVICE int cluster_rank() {
   int rank;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
 }
-// Dynamic shared memory of the block; its alignment is whatever the launch gives (16 at least).
-TK_DEVICE char* dynamic_smem() {
-  extern __shared__ char tk_dynamic_smem[];
-  return tk_dynamic_smem;
-}
-TK_DEVICE std::uint32_t smem(void const* p) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
-}
-
-// ---- arithmetic
-TK_DEVICE float ex2(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-TK_DEVICE float lg2(float x) {
-  float y;
-  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-TK_DEVICE float reciprocal(float x) {
-  float y;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-TK_DEVICE float max(float a, float b) { return fmaxf(a, b); }
-// Two numbers rounded to nearest even, `lo` in the lower half.
-TK_DEVICE std::uint32_t pack(bf16, float lo, float hi) {
-  std::uint32_t y;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(hi), "f"(lo));
-  return y;
-}
-TK_DEVICE std::uint32_t pack(fp16, float lo, float hi) {
-  std::uint32_t y;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(hi), "f"(lo));
-  return y;
-}
-TK_DEVICE float widen(bf16 x) { return __uint_as_float(std::uint32_t{x.bits} << 16); }
-TK_DEVICE float widen(fp16 x) {
-  float y;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
-  return y;
-}
-
-// ---- warp
-TK_DEVICE float shuffle_xor(float x, int mask) { return __shfl_xor_sync(0xffffffff, x, mask); }
-// The value of lane 0, known to the compiler as the same in the whole warp.
-TK_DEVICE int broadcast(int x) { return __shfl_sync(0xffffffff, x, 0); }
-TK_DEVICE void warp_sync() { __syncwarp(); }
-TK_DEVICE void sync_block() { __syncthreads(); }
 
 // ---- mbarrier
-TK_DEVICE void barrier_init(std::uint32_t bar, int arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(arrivals) : "memory");
-}
 TK_DEVICE void barrier_init_fence() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 TK_DEVICE void barrier_expect(std::uint32_t bar, int bytes) {
   asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(bytes)
                : "memory");
-}
-TK_DEVICE void barrier_arrive(std::uint32_t bar) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory");
 }
 // Without .release.cluster: for that ptxas 13.0 emits MEMBAR.ALL.GPU, which cost a fifth of a large
 // product. The arrival says only that tiles have been read, so it publishes no writes.
@@ -107,32 +47,13 @@ TK_DEVICE void barrier_wait(std::uint32_t bar, int phase) {
       : "memory");
 }
 
-// ---- named barriers and registers
-TK_DEVICE void named_sync(int id, int threads) {
-  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
-}
-TK_DEVICE void named_arrive(int id, int threads) {
-  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
-}
+// ---- registers
 template <int N> TK_DEVICE void give_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N));
 }
 template <int N> TK_DEVICE void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N));
 }
-
-// ---- between blocks
-TK_DEVICE unsigned load_acquire(unsigned const* p) {
-  unsigned x;
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(x) : "l"(p) : "memory");
-  return x;
-}
-TK_DEVICE void add_release(unsigned* p, unsigned x) {
-  asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(p), "r"(x) : "memory");
-}
-
-// The old value of *p; p counts up to `last` and then starts again at 0.
-TK_DEVICE unsigned next_ticket(unsigned* p, unsigned last) { return atomicInc(p, last); }
 
 // ---- bulk tensor copies; coordinates innermost first
 #define TK_TMA(DIM, COORDS, LIST, BAR, MASK)                                                       \
@@ -192,20 +113,7 @@ TK_DEVICE void stmatrix(std::uint32_t dst, std::uint32_t a, std::uint32_t b, std
                "r"(a), "r"(b), "r"(c), "r"(d)
                : "memory");
 }
-TK_DEVICE void ldmatrix(std::uint32_t src, std::uint32_t& a, std::uint32_t& b, std::uint32_t& c,
-                        std::uint32_t& d) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
-               : "r"(src)
-               : "memory");
-}
-TK_DEVICE void ldmatrix_transposed(std::uint32_t src, std::uint32_t& a, std::uint32_t& b,
-                                   std::uint32_t& c, std::uint32_t& d) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
-               : "r"(src)
-               : "memory");
-}
+
 // Contiguous bytes, a multiple of 16 at 16-byte boundaries.
 TK_DEVICE void bulk_load(std::uint32_t dst, void const* src, int bytes, std::uint32_t bar) {
   asm volatile(

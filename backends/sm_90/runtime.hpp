@@ -1,103 +1,23 @@
 // SPDX-License-Identifier: MIT
-// The CUDA runtime as TK uses it: memory, events, device query, TMA maps, launches. Throws
-// tk::error with the runtime's own words. The emulator replaces this file as a whole.
+// The runtime of sm_90: that of all NVIDIA chips, TMA maps, launches of clusters. Throws tk::error
+// with the CUDA runtime's own words. The emulator replaces this file as a whole.
 #pragma once
 #include <cuda.h>
-#include <cuda_runtime.h>
 
-#include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 
-#include "core/status.hpp"
+#include "backends/sm_80/device.hpp"
 
 namespace tk::be::rt {
 
-inline constexpr int dl_device_type = 2;  // kDLCUDA
-
-inline void check(cudaError_t e, char const* what) {
-  if (e != cudaSuccess)
-    throw error(status::runtime_error, std::string(what) + ": " + cudaGetErrorString(e));
-}
-
-// ---- memory, for tests and benchmarks
-inline void* allocate(std::size_t bytes) {
-  void* p = nullptr;
-  check(cudaMalloc(&p, bytes ? bytes : 1), "cudaMalloc");
-  return p;
-}
-inline void release(void* p) { static_cast<void>(cudaFree(p)); }
-inline void copy_in(void* device, void const* host, std::size_t bytes) {
-  check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "copy to the device");
-}
-inline void copy_out(void* host, void const* device, std::size_t bytes) {
-  check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "copy from the device");
-}
-inline void fill(void* device, int byte, std::size_t bytes) {
-  check(cudaMemset(device, byte, bytes), "cudaMemset");
-  check(cudaDeviceSynchronize(), "cudaMemset");
-}
-inline void fill_async(void* device, int byte, std::size_t bytes, void* stream) {
-  check(cudaMemsetAsync(device, byte, bytes, static_cast<cudaStream_t>(stream)), "cudaMemset");
-}
-inline void synchronize() { check(cudaDeviceSynchronize(), "synchronize"); }
-
-// ---- events
-class event {
- public:
-  event() { check(cudaEventCreate(&e_), "cudaEventCreate"); }
-  ~event() { static_cast<void>(cudaEventDestroy(e_)); }
-  event(event const&) = delete;
-  event& operator=(event const&) = delete;
-  void record(void* stream) {
-    check(cudaEventRecord(e_, static_cast<cudaStream_t>(stream)), "cudaEventRecord");
-  }
-  friend float milliseconds(event const& from, event const& to) {
-    float ms = 0;
-    check(cudaEventSynchronize(to.e_), "cudaEventSynchronize");
-    check(cudaEventElapsedTime(&ms, from.e_, to.e_), "cudaEventElapsedTime");
-    return ms;
-  }
-
- private:
-  cudaEvent_t e_ = nullptr;
-};
-
-// ---- device
-struct device_info {
-  std::string name;
-  int multiprocessors;
-  std::size_t memory_bytes, l2_bytes;
-};
-inline device_info device() {
-  int id = 0;
-  cudaDeviceProp p;
-  check(cudaGetDevice(&id), "cudaGetDevice");
-  check(cudaGetDeviceProperties(&p, id), "cudaGetDeviceProperties");
-  return {p.name, p.multiProcessorCount, p.totalGlobalMem, static_cast<std::size_t>(p.l2CacheSize)};
-}
-inline int current_device() {
-  int id = 0;
-  if (cudaError_t const e = cudaGetDevice(&id); e != cudaSuccess)
-    throw error(status::wrong_chip, std::string("no usable CUDA device: ") + cudaGetErrorString(e));
-  return id;
-}
-inline int attribute(cudaDeviceAttr what) {
-  int x = 0;
-  check(cudaDeviceGetAttribute(&x, what, current_device()), "cudaDeviceGetAttribute");
-  return x;
-}
 // Refuses a device other than compute capability 9.0.
 inline void require_chip() {
-  int const major = attribute(cudaDevAttrComputeCapabilityMajor);
-  int const minor = attribute(cudaDevAttrComputeCapabilityMinor);
-  if (major != 9 || minor != 0)
-    throw error(status::wrong_chip,
-                "the library was built for compute capability 9.0; the device has " +
-                    std::to_string(major) + "." + std::to_string(minor));
+  if (int const found = capability(); found != 90)
+    throw error(
+        status::wrong_chip,
+        "the library was built for compute capability 9.0; the device has " + spoken(found));
 }
-inline int multiprocessors() { return attribute(cudaDevAttrMultiProcessorCount); }
 
 // ---- TMA maps
 using tensor_map = CUtensorMap;

@@ -12,7 +12,8 @@ struct gemm_tuning {
   bool turns;
 };
 constexpr gemm_tuning tune_gemm(bool large) {
-  return large ? gemm_tuning{2, 64, 256, 64, 4, 1, 16, true} : gemm_tuning{2, 64, 128, 64, 6, 1, 16, true};
+  return large ? gemm_tuning{2, 64, 256, 64, 4, 1, 16, true}
+               : gemm_tuning{2, 64, 128, 64, 6, 1, 16, true};
 }
 // Blocks of C that a launch must have before the large tiles pay.
 constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors) {
@@ -24,14 +25,16 @@ constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors)
 inline constexpr int gemm_parking_cost = 3;
 
 // Rows of queries per worker and keys per step; `ahead` issues the next scores before this step's
-// softmax, `turns` puts the workers in turn. Tiles of a worker: at most 192 registers a lane.
+// softmax, `turns` puts the workers in turn. Tiles of a worker: at most 192 registers a lane. d
+// 128: 176 keys and one slot for q are 0 to 2 % faster from 8192 keys on, and 2 to 15 % slower
+// below 4096.
 struct attention_tuning {
   int workers, M, N, slots, own_slots;
   bool ahead, turns;
 };
 constexpr attention_tuning tune_attention_forward(int d) {
   if (d <= 64) return {3, 64, 128, 10, 2, true, true};
-  if (d <= 128) return {2, 64, 176, 4, 1, true, true};
+  if (d <= 128) return {2, 64, 128, 5, 2, true, true};
   return {2, 64, 80, 4, 1, true, false};
 }
 

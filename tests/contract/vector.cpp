@@ -51,6 +51,7 @@ template <class T, int R, int C> struct over_columns : simple_op {
     reg_tile<bf16, R, C> const p = cast<bf16>(x);
     col_sum(k.w, s.vec, p, s.parts);
     store(out + 4 * C, s.vec, C);
+    read_tile(x, a.x, tile);  // both tiles at once are more than registers hold
     col_sum(k.w, s.vec, (x - row_max(x)) * 2.f, s.parts);
     store(out + 5 * C, s.vec, C);
     // Two more in a row: what the first gives is an operand of the second.

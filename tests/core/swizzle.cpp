@@ -92,7 +92,7 @@ namespace {
 namespace be = tk::be;
 
 template <class Tile>
-concept in_banks = requires { Tile::offset(0, 0); };
+concept in_banks = requires { typename Tile::swizzle; };
 
 struct place {
   int row, col;
@@ -229,10 +229,10 @@ template <class Tile> void check_banks() {
   CAPTURE(Tile::rows);
   CAPTURE(Tile::cols);
   CAPTURE(size);
+  check_places<Tile>();
   if constexpr (!in_banks<Tile>) {
     CHECK(be::worker_lanes == 1);  // ordinary memory
   } else {
-    check_places<Tile>();
     constexpr bool whole = width % 128 == 0 || width == 64 || width == 32;
     CHECK(copy_passes<Tile>() <= (whole ? 1 : 3));
     CHECK(fragment_passes<Tile>() <= (neighbours<Tile>() * size == 8 ? 2 : 1));

@@ -36,7 +36,8 @@ TEST_CASE("emulated chips lack no function") {
     if (!chip.is_directory()) continue;
     ++chips;
     auto const common = names_in(emulated / "runtime.hpp");
-    for (char const* file : {"intrinsics.hpp", "runtime.hpp"}) {
+    for (char const* file : {"intrinsics.hpp", "runtime.hpp", "warp.hpp"}) {
+      if (!std::filesystem::exists(chip.path() / file)) continue;
       auto const real = names_in("backends" / chip.path().filename() / file);
       auto const ours = names_in(chip.path() / file);
       CHECK(real.size() > 10);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// The instructions of sm_80, sm_86 and sm_89 on the CPU: the same functions as
+// backends/sm_80/intrinsics.hpp, with the caller's source line for reports.
+#pragma once
+#include "backends/emulator/async_copy.hpp"
+#include "backends/emulator/sm_80/warp.hpp"
+#include "backends/emulator/warp_mma.hpp"
+
+namespace tk::be::ptx {
+
+// ---- warp
+TK_DEVICE bool all(bool x, here where = here::current()) {
+  emulator::collective(
+      x,
+      [](bool* const* lanes) {
+        bool every = true;
+        for (int l = 0; l < warp_lanes; ++l) every = every && *lanes[l];
+        for (int l = 0; l < warp_lanes; ++l) *lanes[l] = every;
+      },
+      "vote", where);
+  return x;
+}
+
+TK_DEVICE int opaque(int x) { return x; }
+TK_DEVICE char* aligned_smem(std::uint32_t alignment) {
+  auto const raw = reinterpret_cast<std::uintptr_t>(dynamic_smem());
+  return dynamic_smem() + (alignment - raw % alignment) % alignment;
+}
+
+// ---- mbarrier
+TK_DEVICE bool barrier_test(std::uint32_t bar, int phase, here where = here::current()) {
+  return emulator::mbarrier_test(bar, phase, where);
+}
+TK_DEVICE void barrier_wait(std::uint32_t bar, int phase, here where = here::current()) {
+  emulator::mbarrier_wait(bar, phase, where);
+}
+
+// ---- copies from global to shared memory
+template <int Bytes>
+TK_DEVICE void copy_async(std::uint32_t dst, void const* src, here where = here::current()) {
+  emulator::copy_async(dst, src, Bytes, Bytes, where);
+}
+template <int Bytes>
+TK_DEVICE void copy_async(std::uint32_t dst, void const* src, int inside,
+                          here where = here::current()) {
+  emulator::copy_async(dst, src, Bytes, inside, where);
+}
+TK_DEVICE void copy_arrive(std::uint32_t bar, here where = here::current()) {
+  emulator::copy_arrive(bar, where);
+}
+TK_DEVICE void copy_wait() { emulator::copy_wait_all(); }
+
+// ---- atomics
+TK_DEVICE void add_to_global(float* dst, float a, float b, float c, float d) {
+  float const x[] = {a, b, c, d};
+  for (int i = 0; i < 4; ++i) emulator::atomic_add(dst + i, x[i]);
+}
+
+// ---- products
+// d[16, 8] = a[16, 16] b[16, 8] (+ d).
+template <class T>
+TK_DEVICE void mma(T, float* d, std::uint32_t const* a, std::uint32_t b0, std::uint32_t b1,
+                   bool keep, here where = here::current()) {
+  if (!keep)
+    for (int r = 0; r < 4; ++r) d[r] = 0;
+  emulator::mma_m16n8k16<T>(d, a, b0, b1, where);
+}
+
+}  // namespace tk::be::ptx

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// The instructions that every NVIDIA backend uses, on the CPU: the same functions as
+// backends/sm_80/warp.hpp, with the caller's source line for reports.
+#pragma once
+#include <cmath>
+
+#include "backends/emulator/async_view.hpp"
+#include "backends/emulator/emulator.hpp"
+#include "backends/emulator/mbarrier.hpp"
+#include "backends/emulator/widen.hpp"
+#include "backends/select.hpp"
+#include "core/element.hpp"
+
+#include TK_CHIP(arch.hpp)
+
+namespace tk::be::ptx {
+
+using here = std::source_location;
+
+// ---- where this lane is
+TK_DEVICE int thread() { return emulator::thread_index(); }
+TK_DEVICE int block() { return emulator::block_index(); }
+TK_DEVICE int blocks() { return emulator::block_count(); }
+// Dynamic shared memory of the block: 16-byte aligned and not more.
+TK_DEVICE char* dynamic_smem() { return emulator::shared_memory(); }
+TK_DEVICE std::uint32_t smem(void const* p, here where = here::current()) {
+  return emulator::shared_address(p, where);
+}
+
+// ---- arithmetic; .ftz takes and gives zero for subnormal numbers
+TK_DEVICE float flush(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? 0 * x : x; }
+TK_DEVICE float ex2(float x) { return flush(std::exp2(flush(x))); }
+TK_DEVICE float lg2(float x) { return flush(std::log2(flush(x))); }
+TK_DEVICE float reciprocal(float x) { return flush(1 / flush(x)); }
+TK_DEVICE float max(float a, float b) { return std::fmax(a, b); }
+// Two numbers rounded to nearest even, `lo` in the lower half.
+template <class T> TK_DEVICE std::uint32_t pack_as(float lo, float hi) {
+  return std::uint32_t{round_to<T>(hi).bits} << 16 | round_to<T>(lo).bits;
+}
+TK_DEVICE std::uint32_t pack(bf16, float lo, float hi) { return pack_as<bf16>(lo, hi); }
+TK_DEVICE std::uint32_t pack(fp16, float lo, float hi) { return pack_as<fp16>(lo, hi); }
+TK_DEVICE float widen(bf16 x) { return emulator::widen_bf16(x.bits); }
+TK_DEVICE float widen(fp16 x) { return emulator::widen_fp16(x.bits); }
+
+// ---- warp
+TK_DEVICE float shuffle_xor(float x, int mask, here where = here::current()) {
+  struct {
+    float mine, theirs;
+    int mask;
+  } op{x, 0, mask};
+  emulator::collective(
+      op,
+      [](auto* const* lanes) {
+        for (int l = 0; l < warp_lanes; ++l)
+          lanes[l]->theirs = lanes[(l ^ lanes[l]->mask) & 31]->mine;
+      },
+      "shuffle", where);
+  return op.theirs;
+}
+// The value of lane 0.
+TK_DEVICE int broadcast(int x, here where = here::current()) {
+  emulator::collective(
+      x,
+      [](int* const* lanes) {
+        for (int l = 1; l < warp_lanes; ++l) *lanes[l] = *lanes[0];
+      },
+      "broadcast", where);
+  return x;
+}
+TK_DEVICE void warp_sync(here where = here::current()) { emulator::sync_warp(where); }
+TK_DEVICE void sync_block(here where = here::current()) { emulator::sync_block(where); }
+
+// ---- barriers
+TK_DEVICE void barrier_init(std::uint32_t bar, int arrivals, here where = here::current()) {
+  emulator::mbarrier_init(bar, arrivals, where);
+}
+TK_DEVICE void barrier_arrive(std::uint32_t bar, here where = here::current()) {
+  emulator::mbarrier_arrive(bar, where);
+}
+TK_DEVICE void named_sync(int id, int threads, here where = here::current()) {
+  emulator::named_sync(id, threads, where);
+}
+TK_DEVICE void named_arrive(int id, int threads, here where = here::current()) {
+  emulator::named_arrive(id, threads, where);
+}
+
+// ---- between blocks
+TK_DEVICE unsigned load_acquire(unsigned const* p, here where = here::current()) {
+  return emulator::poll(p, where);
+}
+TK_DEVICE void add_release(unsigned* p, unsigned x) { __atomic_fetch_add(p, x, __ATOMIC_RELEASE); }
+// The old value of *p; p counts up to `last` and then starts again at 0.
+TK_DEVICE unsigned next_ticket(unsigned* p, unsigned last) {
+  unsigned old = __atomic_load_n(p, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(p, &old, old >= last ? 0 : old + 1, false, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED)) {}
+  return old;
+}
+
+// ---- matrices of 8 x 8
+TK_DEVICE void ldmatrix(std::uint32_t src, std::uint32_t& a, std::uint32_t& b, std::uint32_t& c,
+                        std::uint32_t& d, here where = here::current()) {
+  emulator::ldmatrix(src, a, b, c, d, where);
+}
+TK_DEVICE void ldmatrix_transposed(std::uint32_t src, std::uint32_t& a, std::uint32_t& b,
+                                   std::uint32_t& c, std::uint32_t& d,
+                                   here where = here::current()) {
+  emulator::ldmatrix_transposed(src, a, b, c, d, where);
+}
+
+}  // namespace tk::be::ptx

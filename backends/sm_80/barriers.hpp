@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// What rings of every NVIDIA backend are made of, and where workers meet. A slot has two mbarriers:
+// `full` completes when its bytes have arrived, `empty` when every reader has released it.
+#pragma once
+#include "backends/backend.hpp"
+
+namespace tk::be {
+
+template <class Slot, int N> struct ring_memory {
+  Slot slot[N];
+};
+template <int N> struct ring_barriers {
+  std::uint64_t full[N], empty[N];
+  TK_DEVICE void init(int readers, int fillers = 1) {
+    for (int i = 0; i < N; ++i) {
+      ptx::barrier_init(ptx::smem(&full[i]), fillers);
+      ptx::barrier_init(ptx::smem(&empty[i]), readers);
+    }
+  }
+};
+
+template <int N> struct ring_place {
+  int slot = 0, phase = 0;
+  TK_DEVICE void next() {
+    if (++slot == N) slot = 0, phase ^= 1;
+  }
+};
+
+// Between workers of different blocks: pass_turn lets whoever takes the turn read what this worker
+// has stored in global memory; take_turn waits for that, and leaves *turn zero. A wait may only be
+// for a task that was dealt earlier, else it can hang.
+TK_DEVICE void pass_turn(worker w, unsigned* turn) {
+  w.sync();
+  if (w.leader()) ptx::add_release(turn, 1);
+}
+TK_DEVICE void take_turn(worker w, unsigned* turn) {
+  if (w.leader()) {
+    while (ptx::load_acquire(turn) == 0) {}
+    *turn = 0;
+  }
+  w.sync();
+}
+
+// Where the workers of a block meet, in two halves: what a worker stored in shared memory before
+// its n-th arrive(), and what it had read, is settled for all after their n-th await(). A worker
+// may arrive once more before the others have awaited.
+template <int Workers> class meeting {
+ public:
+  TK_DEVICE static void init(std::uint64_t& bar) {
+    ptx::barrier_init(ptx::smem(&bar), worker_warps * Workers);
+  }
+  TK_DEVICE explicit meeting(std::uint64_t& bar) : bar(ptx::smem(&bar)) {}
+  TK_DEVICE void arrive() const {
+    ptx::warp_sync();
+    if (ptx::thread() % warp_lanes == 0) ptx::barrier_arrive(bar);
+  }
+  TK_DEVICE void await() {
+    ptx::barrier_wait(bar, phase);
+    phase ^= 1;
+  }
+
+ private:
+  std::uint32_t bar;
+  int phase = 0;
+};
+
+}  // namespace tk::be

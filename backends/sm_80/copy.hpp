@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// Movement of shared tiles (tile.hpp). Lanes that load a tile together take its chunks of 16 bytes
+// in turn: with cp.async, in one, two or four pieces, where rows begin at multiples of 16, 8 or 4
+// bytes; else through registers. Stores leave through shared memory, so that they are whole lines.
+#pragma once
+#include "backends/sm_80/tile.hpp"
+
+namespace tk::be {
+
+// A tensor as kernels have it, made by read_from() and write_to() (launch.hpp); sizes fit in 31
+// bits.
+template <class T> struct view {
+  T* data;
+  std::int64_t row_stride, stride0, stride1;
+  int rows, cols, granule;
+  TK_BOTH tensor<T> all() const { return {data, rows, cols, row_stride, 1, stride0, 1, stride1}; }
+  TK_DEVICE T* at(int row, int col, int i, int j) const {
+    return data + (i * stride0 + j * stride1 + row * row_stride + col);
+  }
+};
+template <class T, int R, int C> struct source : view<T const> {};
+template <class T, int R, int C> struct sink : view<T> {};
+
+// This lane of a worker, and whose turn it is to load: the workers that fill a slot take its tiles
+// in turn, one for all of a tile, because finding a tile's place costs more than copying it.
+// `plain` is set where something goes through registers, which the slot's barrier does not know of.
+struct arrival {
+  int lane, me, of;
+  int& turn;
+  bool& plain;
+  TK_DEVICE bool mine() const {
+    bool const is_mine = turn == me;
+    turn = turn + 1 == of ? 0 : turn + 1;
+    return is_mine;
+  }
+};
+
+// ---- global to shared
+// All of it in the tensor, in chunks of 16 bytes. Where lanes take whole rows at a time, a lane's
+// chunks are at one column, eight rows or a multiple of it apart, and so at one place of the
+// swizzle.
+template <class T, int R, int C>
+TK_DEVICE void load_inside(shared_tile<T, R, C>& dst, T const* src, std::int64_t row_stride,
+                           int lane) {
+  using tile = shared_tile<T, R, C>;
+  constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk, count = R * chunks;
+  std::uint32_t const to = ptx::smem(&dst);
+  if constexpr (constexpr int rows = worker_lanes / chunks;
+                worker_lanes % chunks == 0 && rows % 8 == 0) {
+    int const first = lane / chunks, col = lane % chunks * per_chunk;
+    std::uint32_t const place = to + static_cast<std::uint32_t>(tile::offset(first, col));
+    T const* const from = src + (first * row_stride + col);
+    TK_UNROLL
+    for (int row = 0; row < R; row += rows)
+      if (R % rows == 0 || first + row < R)
+        ptx::copy_async<16>(place + static_cast<std::uint32_t>(row * tile::swizzle::row_bytes),
+                            from + row * row_stride);
+  } else {
+    TK_UNROLL
+    for (int n = lane; n < count; n += worker_lanes) {
+      int const row = n / chunks, col = n % chunks * per_chunk;
+      ptx::copy_async<16>(to + static_cast<std::uint32_t>(tile::offset(row, col)),
+                          src + (row * row_stride + col));
+    }
+  }
+}
+// Bytes at a time, of which the first `left` are inside the tensor.
+template <int Bytes>
+TK_DEVICE void copy_chunk(std::uint32_t to, void const* from, int left, void const* somewhere) {
+  TK_UNROLL
+  for (int b = 0; b < 16; b += Bytes) {
+    int const inside = left < b ? 0 : left - b < Bytes ? left - b : Bytes;
+    ptx::copy_async<Bytes>(to + static_cast<std::uint32_t>(b),
+                           inside ? static_cast<char const*>(from) + b : somewhere, inside);
+  }
+}
+// Any corner, any alignment. What is outside becomes zero.
+template <class T, int R, int C, int S>
+TK_DEVICE void load_any(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> const& src,
+                        arrival done) {
+  using tile = shared_tile<T, R, C>;
+  constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk;
+  auto const& x = src.of;
+  int const bytes = x.granule * tile::size;
+  done.plain = done.plain || bytes < 4;
+  TK_ROLL
+  for (int n = ptx::opaque(done.lane); n < R * chunks; n += worker_lanes) {
+    int const row = n / chunks, col = n % chunks * per_chunk, at = tile::offset(row, col);
+    if (bytes < 4) {
+      *reinterpret_cast<chunk16*>(bytes_of(dst) + at) =
+          read_chunk(x.all(), x.granule, src.row + row, src.col + col, src.i, src.j);
+      continue;
+    }
+    int const left = src.row + row < x.rows ? (x.cols - src.col - col) * tile::size : 0;
+    T const* const from = x.at(src.row + row, src.col + col, src.i, src.j);
+    std::uint32_t const to = ptx::smem(&dst) + static_cast<std::uint32_t>(at);
+    if (bytes == 16) copy_chunk<16>(to, from, left, x.data);
+    else if (bytes == 8) copy_chunk<8>(to, from, left, x.data);
+    else copy_chunk<4>(to, from, left, x.data);
+  }
+}
+// Share is for clusters, which these chips do not have.
+template <class T, int R, int C, int Share>
+TK_DEVICE void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share, C>> const& src,
+                           arrival done) {
+  static_assert(R % Share == 0, "the blocks of a cluster load equal shares");
+  if (!done.mine()) return;
+  auto const& x = src.of;
+  if (x.granule == 16 / int{sizeof(T)} && src.row + R <= x.rows && src.col + C <= x.cols)
+    load_inside(dst, x.at(src.row, src.col, src.i, src.j), x.row_stride, done.lane);
+  else load_any(dst, src, done);
+}
+template <class T, int R, int C>
+TK_DEVICE void load_async(shared_tile<T, R, C>& dst, window_of<source<T, R, C>> const& src,
+                          arrival done) {
+  load_shared(dst, src, done);
+}
+
+// src[0, N); elements from `left` on are zero.
+template <class T, int N>
+TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival done) {
+  if (!done.mine()) return;
+  if (left >= N && reinterpret_cast<std::uintptr_t>(src) % 16 == 0) {
+    constexpr int per_chunk = 16 / int{sizeof(T)};
+    for (int n = done.lane; n < N / per_chunk; n += worker_lanes)
+      ptx::copy_async<16>(ptx::smem(dst.data + n * per_chunk), src + n * per_chunk);
+  } else {
+    done.plain = true;
+    for (int n = done.lane; n < N; n += worker_lanes) dst.data[n] = n < left ? src[n] : T{};
+  }
+}
+
+// ---- registers and shared memory
+// Read by other lanes once a barrier of the worker has followed.
+template <class T, int R, int C, class X>
+TK_DEVICE void store(shared_tile<T, R, C>& dst, X const& x) {
+  put_pairs(dst, x, worker_lane());
+}
+
+// ---- registers to global
+template <class T, int R, int V, class X>
+TK_DEVICE void store(window_of<sink<T, R, V>> const& dst, X const& x) {
+  store_direct(dst.of.all(), dst.row, dst.col, dst.i, dst.j, x, dst.of.granule);
+}
+// Through shared memory, by the part-th of the tiles `via`. A warp reads back what it wrote itself:
+// its 16 of every 64 rows. The tile is free again when it returns.
+template <class T, int R, int C, int Tiles, class X>
+TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X const& x,
+                           shared_tile<T, R, C> (&via)[Tiles], int part = 0) {
+  using tile = shared_tile<T, R, C>;
+  constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk;
+  auto const& y = dst.of;
+  if (y.granule != per_chunk) return store(dst, x);
+  auto& t = via[part % Tiles];
+  w.sync();
+  int const own_lane = ptx::opaque(w.lane()), lane = own_lane % warp_lanes,
+            warp = own_lane / warp_lanes;
+  put_pairs(t, x, own_lane);
+  ptx::warp_sync();
+  TK_UNROLL
+  for (int n = lane; n < R / 4 * chunks; n += warp_lanes) {
+    int const i = n / chunks, row = i / 16 * 64 + 16 * warp + i % 16, col = n % chunks * per_chunk;
+    int const left = dst.row + row < y.rows ? y.cols - dst.col - col : 0;
+    if (left <= 0) continue;
+    T* const to = y.at(dst.row + row, dst.col + col, dst.i, dst.j);
+    auto const& chunk = *reinterpret_cast<chunk16 const*>(bytes_of(t) + tile::offset(row, col));
+    if (left >= per_chunk) {
+      *reinterpret_cast<chunk16*>(to) = chunk;
+    } else {
+      TK_UNROLL
+      for (int e = 0; e < per_chunk - 1; ++e)
+        if (e < left) to[e] = reinterpret_cast<T const*>(&chunk)[e];
+    }
+  }
+}
+template <class T, int R, int C, class X>
+TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X const& x,
+                           shared_tile<T, R, C>& via) {
+  store_async(w, dst, x, reinterpret_cast<shared_tile<T, R, C>(&)[1]>(via));
+}
+
+}  // namespace tk::be

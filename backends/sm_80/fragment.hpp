@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// What core/ needs to know of an NVIDIA backend: the register layout and scalar arithmetic.
+// A fragment is the accumulator of wgmma.m64nNk16, or of mma.m16n8k16 in each of four warps:
+//   (lane L, element i) -> (row 16 w + g + 8 ((i >> 1) & 1), col 8 (i >> 2) + 2 t + (i & 1))
+// with L of 128, w = L >> 5, g = (L & 31) >> 2, t = L & 3; R / 64 such blocks lie one after
+// another. Pairs (i, i + 1) packed to 16 bits are, in the same order, the A operand of the next
+// product.
+#pragma once
+#include "backends/backend.hpp"
+
+#include TK_VENDOR(intrinsics.hpp)
+
+namespace tk::be {
+
+TK_DEVICE int worker_lane() { return ptx::thread() % worker_lanes; }
+
+template <int R, int C> struct fragment_map {
+  static_assert(R % worker_rows == 0, "a register tile has a multiple of 64 rows on this chip");
+  static_assert(C % 16 == 0, "a register tile has a multiple of 16 columns");
+  static constexpr int rows = R, cols = C, lanes = worker_lanes;
+  static constexpr int count = R * C / lanes, slots = R / 32, shares = 2;
+  static TK_BOTH constexpr int slot(int i) { return 2 * (i / (C / 2)) + ((i >> 1) & 1); }
+  static TK_BOTH constexpr int row(int slot) { return 64 * (slot >> 1) + 8 * (slot & 1); }
+  static TK_BOTH constexpr int col(int i) { return 8 * (i % (C / 2) >> 2) + (i & 1); }
+  static TK_BOTH constexpr int element(int slot, int k) {
+    return (slot >> 1) * (C / 2) + (k >> 1) * 4 + (slot & 1) * 2 + (k & 1);
+  }
+  static TK_BOTH constexpr int lane_row(int lane) { return 16 * (lane >> 5) + (lane >> 2 & 7); }
+  static TK_BOTH constexpr int lane_col(int lane) { return 2 * (lane & 3); }
+  // Where element i of the p-th V columns, seen as a tile, lies in this one.
+  template <int V> static TK_BOTH constexpr int part(int i, int p) {
+    return i / (V / 2) * (C / 2) + p * (V / 2) + i % (V / 2);
+  }
+  // body(i, slot, share): neighbours in a row belong to different shares of a reduction.
+  template <class Body> static TK_DEVICE void for_each(Body body) {
+    TK_UNROLL
+    for (int i = 0; i < count; ++i) body(i, slot(i), i & 1);
+  }
+};
+template <int R> struct column_map {
+  static constexpr int count = R / 32;
+};
+
+TK_DEVICE float max(float a, float b) { return ptx::max(a, b); }
+TK_DEVICE float min(float a, float b) { return -ptx::max(-a, -b); }
+TK_DEVICE float exp2(float x) { return ptx::ex2(x); }
+TK_DEVICE float log2(float x) { return ptx::lg2(x); }
+TK_DEVICE float reciprocal(float x) { return ptx::reciprocal(x); }
+template <class T> TK_DEVICE std::uint32_t pack(T type, float lo, float hi) {
+  return ptx::pack(type, lo, hi);
+}
+template <class T> TK_DEVICE float widen(T x) { return ptx::widen(x); }
+TK_DEVICE float widen(float x) { return x; }
+// The value of the lane whose number in its warp differs in the bits of `mask`.
+TK_DEVICE float shuffle_xor(float x, int mask) { return ptx::shuffle_xor(x, mask); }
+// Combines the values of the lanes that hold one row of an R x C tile.
+template <int R, class F> TK_DEVICE float across_row(float x, F f) {
+  x = f(x, ptx::shuffle_xor(x, 1));
+  return f(x, ptx::shuffle_xor(x, 2));
+}
+
+}  // namespace tk::be

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// The instructions of sm_80, sm_86 and sm_89 that the backend uses beyond those of all NVIDIA
+// chips, one function each (PTX ISA 8.x: 9.7.9.25.3 cp.async, 9.7.13 mbarrier, 9.7.14.5 mma). The
+// emulator replaces this file as a whole.
+#pragma once
+#include "backends/sm_80/warp.hpp"
+
+namespace tk::be::ptx {
+
+// ---- warp
+TK_DEVICE bool all(bool x) { return __all_sync(0xffffffff, x); }
+// x, of which the compiler knows nothing: what follows from it is computed here, and not kept in
+// registers from before a loop.
+TK_DEVICE int opaque(int x) {
+  asm volatile("" : "+r"(x));
+  return x;
+}
+// dynamic_smem() from the next multiple of `alignment` on. Kept in a register: else it is made
+// anew, which takes long on later chips, wherever it is used.
+TK_DEVICE char* aligned_smem(std::uint32_t alignment) {
+  std::uint32_t x = (smem(dynamic_smem()) + alignment - 1) & ~(alignment - 1);
+  asm volatile("" : "+r"(x));
+  return static_cast<char*>(__cvta_shared_to_generic(x));
+}
+
+// ---- mbarrier
+// Whether the phase of this parity has completed.
+TK_DEVICE bool barrier_test(std::uint32_t bar, int phase) {
+  int done;
+  asm volatile(
+      "{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+      "selp.b32 %0, 1, 0, p;\n}"
+      : "=r"(done)
+      : "r"(bar), "r"(phase)
+      : "memory");
+  return done != 0;
+}
+TK_DEVICE void barrier_wait(std::uint32_t bar, int phase) {
+  asm volatile(
+      "{\n.reg .pred done;\n"
+      "again: mbarrier.test_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@done bra over;\nbra again;\nover:\n}" ::"r"(bar),
+      "r"(phase)
+      : "memory");
+}
+
+// ---- copies from global to shared memory: Bytes at a multiple of Bytes
+template <int Bytes> TK_DEVICE void copy_async(std::uint32_t dst, void const* src) {
+  if constexpr (Bytes == 16)
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(dst), "l"(src)
+                 : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(dst), "l"(src), "n"(Bytes)
+                 : "memory");
+}
+// Only the first `inside` bytes are read; the rest becomes zero.
+template <int Bytes> TK_DEVICE void copy_async(std::uint32_t dst, void const* src, int inside) {
+  if constexpr (Bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(dst), "l"(src), "r"(inside)
+                 : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(dst), "l"(src), "n"(Bytes),
+                 "r"(inside)
+                 : "memory");
+}
+// Arrives for this lane when all copies that it has issued are there. All lanes of a warp together.
+TK_DEVICE void copy_arrive(std::uint32_t bar) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(bar) : "memory");
+}
+// Until all copies that this lane has issued are there.
+TK_DEVICE void copy_wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+// ---- atomics
+TK_DEVICE void add_to_global(float* dst, float a, float b, float c, float d) {
+  atomicAdd(dst, a);
+  atomicAdd(dst + 1, b);
+  atomicAdd(dst + 2, c);
+  atomicAdd(dst + 3, d);
+}
+
+// ---- products
+// d[16, 8] = a[16, 16] b[16, 8] (+ d). Not volatile: a product depends on its operands alone.
+#define TK_MMA(T, TYPE)                                                                       \
+  TK_DEVICE void mma(T, float* d, std::uint32_t const* a, std::uint32_t b0, std::uint32_t b1, \
+                     bool keep) {                                                             \
+    float const c[] = {keep ? d[0] : 0.f, keep ? d[1] : 0.f, keep ? d[2] : 0.f,               \
+                       keep ? d[3] : 0.f};                                                    \
+    asm("mma.sync.aligned.m16n8k16.row.col.f32." TYPE "." TYPE                                \
+        ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"            \
+        : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                                      \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(c[0]), "f"(c[1]), \
+          "f"(c[2]), "f"(c[3]));                                                              \
+  }
+TK_MMA(bf16, "bf16")
+TK_MMA(fp16, "f16")
+#undef TK_MMA
+
+}  // namespace tk::be::ptx

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Host side: kernel arguments from tensors, and the launch of a persistent grid.
+#pragma once
+#include <algorithm>
+
+#include "backends/sm_80/block.hpp"
+
+#include TK_VENDOR(runtime.hpp)
+
+namespace tk::be {
+
+template <class T> view<T> view_of(tensor<T> const& x) {
+  return {x.data,
+          x.row_stride,
+          x.stride0,
+          x.stride1,
+          static_cast<int>(x.rows),
+          static_cast<int>(x.cols),
+          granule_of(x)};
+}
+template <int R, int C, class T> source<T, R, C> read_from(tensor<T const> const& x) {
+  return {view_of(x)};
+}
+template <int R, int C, class T> sink<T, R, C> write_to(tensor<T> const& x) { return {view_of(x)}; }
+
+template <class Op> void launch(typename Op::args const& a, void* stream) {
+  static_assert(block_smem_bytes<Op> <= smem_bytes,
+                "the op's tiles exceed a block's shared memory");
+  int const tasks = Op::tasks(a);
+  if (tasks == 0) return;
+  rt::require_chip();
+  int const blocks = std::min(tasks, rt::multiprocessors());
+  rt::launch(run_block<Op>, {blocks, block_threads<Op>, block_smem_bytes<Op>, stream}, a);
+}
+
+}  // namespace tk::be

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Products. mm_* writes dst, mma_* adds to it; A is [m, k] (at: [k, m]), B is [k, n] (bt: [n, k]).
+// A warp has 16 rows of every 64 and all columns, so that a fragment of B serves R / 64
+// instructions on either side of it: tall tiles need less of shared memory's bandwidth (tune.hpp).
+// Fragments are loaded one step of 16 x 16 of B ahead of the instructions that take them.
+#pragma once
+#include "backends/sm_80/copy.hpp"
+
+namespace tk::be {
+
+template <class X> inline constexpr bool in_shared = false;
+template <class T, int R, int C> inline constexpr bool in_shared<shared_tile<T, R, C>> = true;
+
+// A lane's address for ldmatrix in the 16 x 16 blocks of a tile. The swizzle repeats every eight
+// rows, and a block begins at an even chunk, so that blocks differ by constants.
+template <class Tile> struct blocks_of {
+  using swizzle = typename Tile::swizzle;
+  std::uint32_t first;  // in the block at (0, 0)
+  TK_DEVICE blocks_of(Tile const& x, int row, int chunk)
+      : first(ptx::smem(&x) + static_cast<std::uint32_t>(row * swizzle::row_bytes +
+                                                         swizzle::chunk(row, chunk) * 16)) {}
+  TK_DEVICE std::uint32_t at(int row, int col) const {
+    int const chunk = col % Tile::panel_cols / 8;
+    return (first ^ static_cast<std::uint32_t>(chunk << 4)) +
+           static_cast<std::uint32_t>(col / Tile::panel_cols * Tile::panel_bytes +
+                                      row * swizzle::row_bytes);
+  }
+};
+
+// The lanes' rows and chunks in a block: matrices 0 to 3 lie below one another first, or beside.
+struct below_first {
+  static TK_DEVICE int row(int lane) { return lane & 15; }
+  static TK_DEVICE int chunk(int lane) { return lane >> 4; }
+};
+struct beside_first {
+  static TK_DEVICE int row(int lane) { return (lane & 7) + (lane >> 4) * 8; }
+  static TK_DEVICE int chunk(int lane) { return lane >> 3 & 1; }
+};
+
+struct fragment {
+  std::uint32_t r[4];
+};
+template <bool Transposed> TK_DEVICE fragment load_fragment(std::uint32_t src) {
+  fragment x;
+  if constexpr (Transposed) ptx::ldmatrix_transposed(src, x.r[0], x.r[1], x.r[2], x.r[3]);
+  else ptx::ldmatrix(src, x.r[0], x.r[1], x.r[2], x.r[3]);
+  return x;
+}
+
+// The left operand: fragment (block of 64 rows, k / 16) of this warp.
+template <bool Trans, class A> struct left_operand {  // in shared memory
+  blocks_of<A> blocks;
+  TK_DEVICE explicit left_operand(A const& a) : blocks(start(a)) {}
+  TK_DEVICE fragment load(int block, int k) const {
+    return load_fragment<Trans>(Trans ? blocks.at(16 * k, 64 * block)
+                                      : blocks.at(64 * block, 16 * k));
+  }
+
+ private:
+  static TK_DEVICE blocks_of<A> start(A const& a) {
+    int const lane = worker_lane() % warp_lanes, warp = worker_lane() / warp_lanes;
+    if constexpr (Trans) return {a, beside_first::row(lane), beside_first::chunk(lane) + 2 * warp};
+    else return {a, below_first::row(lane) + 16 * warp, below_first::chunk(lane)};
+  }
+};
+template <class T, int R, int K> struct left_operand<false, reg_tile<T, R, K>> {  // in registers
+  reg_tile<T, R, K> const& a;
+  TK_DEVICE explicit left_operand(reg_tile<T, R, K> const& a) : a(a) {}
+  TK_DEVICE fragment load(int block, int k) const {
+    auto const* const e = a.e + (block * (K / 16) + k) * 4;
+    return {{e[0], e[1], e[2], e[3]}};
+  }
+};
+// The right operand: 16 k by 16 columns, which is two instructions' worth.
+template <bool Trans, class B> struct right_operand {
+  using order = std::conditional_t<Trans, beside_first, below_first>;
+  blocks_of<B> blocks;
+  TK_DEVICE explicit right_operand(B const& b)
+      : blocks(b, order::row(worker_lane() % warp_lanes),
+               order::chunk(worker_lane() % warp_lanes)) {}
+  TK_DEVICE fragment load(int k, int n) const {
+    return load_fragment<!Trans>(Trans ? blocks.at(16 * n, 16 * k) : blocks.at(16 * k, 16 * n));
+  }
+};
+
+// d[R, N] (+)= A B over K.
+template <bool Keep, class T, int K, bool TransA, bool TransB, int R, int N, class A, class B>
+TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
+  constexpr int blocks = R / 64, pairs = N / 16, steps = K / 16 * pairs;
+  left_operand<TransA, A> const left(a);
+  right_operand<TransB, B> const right(b);
+  fragment x[2][blocks], y[2];
+  TK_UNROLL
+  for (int block = 0; block < blocks; ++block) x[0][block] = left.load(block, 0);
+  y[0] = right.load(0, 0);
+  TK_UNROLL
+  for (int step = 0; step < steps; ++step) {
+    int const k = step / pairs, n = step % pairs;
+    if (step + 1 < steps) y[(step + 1) % 2] = right.load((step + 1) / pairs, (step + 1) % pairs);
+    if (n == 0 && step + pairs < steps) {
+      TK_UNROLL
+      for (int block = 0; block < blocks; ++block) x[(k + 1) % 2][block] = left.load(block, k + 1);
+    }
+    TK_UNROLL
+    for (int block = 0; block < blocks; ++block) TK_UNROLL
+    for (int half = 0; half < 2; ++half)
+      ptx::mma(T{}, d.e + block * (N / 2) + n * 8 + half * 4, x[k % 2][block].r,
+               y[step % 2].r[2 * half], y[step % 2].r[2 * half + 1], Keep || k > 0);
+  }
+}
+
+template <bool Keep, class T, int R, int N, int K, class A>
+TK_DEVICE void product_ab(reg_tile<float, R, N>& d, A const& a, shared_tile<T, K, N> const& b) {
+  product<Keep, T, K, false, false>(d, a, b);
+}
+template <bool Keep, class T, int R, int N, int K, class A>
+TK_DEVICE void product_abt(reg_tile<float, R, N>& d, A const& a, shared_tile<T, N, K> const& b) {
+  product<Keep, T, K, false, true>(d, a, b);
+}
+template <bool Keep, class T, int R, int N, int K>
+TK_DEVICE void product_atb(reg_tile<float, R, N>& d, shared_tile<T, K, R> const& a,
+                           shared_tile<T, K, N> const& b) {
+  product<Keep, T, K, true, false>(d, a, b);
+}
+template <bool Keep, class T, int R, int N, int K>
+TK_DEVICE void product_atbt(reg_tile<float, R, N>& d, shared_tile<T, K, R> const& a,
+                            shared_tile<T, N, K> const& b) {
+  product<Keep, T, K, true, true>(d, a, b);
+}
+
+template <class X> TK_DEVICE void hand_back(X&) {}
+template <int Running> TK_DEVICE void await_products() {}
+
+}  // namespace tk::be

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// What the arch.hpp of every NVIDIA chip has in common: qualifiers, and the worker. A worker is
+// four warps, each with 16 of every 64 rows, so that its register layout is the same on all of them
+// (fragment.hpp): that of wgmma's accumulator, which is four of mma.m16n8k16's one below another.
+#pragma once
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define TK_DEVICE __device__ __forceinline__
+#define TK_BOTH __host__ __device__ __forceinline__
+#define TK_KERNEL(threads) __global__ void __launch_bounds__(threads, 1)
+#define TK_ARGUMENT __grid_constant__
+#define TK_ROLL _Pragma("unroll 1")  // for loops that are rarely run
+#else                                // host sources, and device sources under emulation
+#define TK_DEVICE inline
+#define TK_BOTH inline
+#define TK_KERNEL(threads) inline void
+#define TK_ARGUMENT
+#define TK_ROLL
+#endif
+
+namespace tk::be {
+
+inline constexpr int warp_lanes = 32, worker_warps = 4, worker_lanes = 128, worker_rows = 64;
+inline constexpr bool limited_memory = true;  // an op that needs more does not compile
+
+}  // namespace tk::be

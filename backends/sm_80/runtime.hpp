@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// The runtime of sm_80, sm_86 and sm_89: that of all NVIDIA chips, and launches. The emulator
+// replaces this file as a whole.
+#pragma once
+#include <type_traits>
+
+#include "backends/select.hpp"
+#include "backends/sm_80/device.hpp"
+
+#include TK_CHIP(arch.hpp)
+
+namespace tk::be::rt {
+
+// Takes the chip that the library was built for and any later one, which runs its PTX (CUDA C++
+// Programming Guide, 3.1.4), but refuses one whose blocks have too little shared memory.
+inline void require_chip() {
+  int const found = capability();
+  int const smem = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  if (found < compute_capability || smem < smem_bytes)
+    throw error(status::wrong_chip, "the library was built for compute capability " +
+                                        spoken(compute_capability) + " or later with " +
+                                        std::to_string(smem_bytes) +
+                                        " bytes of shared memory in a block; the device has " +
+                                        spoken(found) + " and " + std::to_string(smem));
+}
+
+// ---- launch
+struct launch_shape {
+  int blocks, threads;
+  std::size_t smem_bytes;
+  void* stream;
+};
+template <class Args>
+void launch(void (*kernel)(Args), launch_shape const& how, std::type_identity_t<Args> const& args) {
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(how.smem_bytes)),
+        "shared memory of a kernel");
+  void* arguments[] = {const_cast<Args*>(&args)};
+  check(cudaLaunchKernel(reinterpret_cast<void const*>(kernel),
+                         dim3(static_cast<unsigned>(how.blocks)),
+                         dim3(static_cast<unsigned>(how.threads)), arguments, how.smem_bytes,
+                         static_cast<cudaStream_t>(how.stream)),
+        "launch");
+}
+
+}  // namespace tk::be::rt

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Tile sizes by op, chosen for 163 KB of shared memory and 255 registers a lane; not measured yet.
+// What bounds them is shared memory's 128 bytes a clock. A warp that has r rows and N columns of a
+// product reads 2 / r + 2 / N bytes for each multiplication (B once for its r rows, A once for its
+// columns), and copies write 2 / rows + 2 / columns of the block's tile. The tensor cores of an
+// A100 do 1024 multiplications a clock:
+//   gemm, 32 x 128 a warp, 256 x 128 a block   0.078 + 0.023 = 0.102, 104 bytes a clock (81 %)
+//   gemm, 16 x 256 a warp, 128 x 256 a block   0.133 + 0.023 = 0.156, 160 bytes a clock
+//   attention, 32 rows a warp, N = 64          q k^T 0.094, p v (p in registers) 0.063
+//   attention, 16 rows a warp, N = 64          q k^T 0.156, p v 0.125
+#pragma once
+#include "backends/sm_80/arch.hpp"
+
+namespace tk::be {
+
+// C tiles of workers * M rows by N columns; `large` where enough of them fill the card.
+struct gemm_tuning {
+  int workers, M, N, K, stages, cluster, group;
+  bool turns;
+};
+constexpr gemm_tuning tune_gemm(bool large) {
+  return large ? gemm_tuning{2, 128, 128, 32, 4, 1, 8, false}
+               : gemm_tuning{2, 64, 128, 64, 4, 1, 8, false};
+}
+// Blocks of C that a launch must have before the large tiles pay.
+constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors) {
+  return large_tiles * 4 >= multiprocessors * 3;
+}
+
+// Tiles are not cut along k.
+inline constexpr int gemm_parking_cost = 0;
+
+// Rows of queries per worker and keys per step.
+struct attention_tuning {
+  int workers, M, N, slots, own_slots;
+  bool ahead, turns;
+};
+constexpr attention_tuning tune_attention_forward(int d) {
+  if (d <= 64) return {2, 128, 128, 6, 1, false, false};
+  if (d <= 128) return {2, 128, 64, 6, 1, false, false};
+  return {2, 64, 64, 3, 1, false, false};
+}
+
+}  // namespace tk::be

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Capabilities and sizes of compute capability 8.6 (A10, A40, RTX 30).
+#pragma once
+#include "backends/sm_80/nvidia.hpp"
+
+namespace tk::be {
+
+inline constexpr int compute_capability = 86;
+inline constexpr bool has_async_products = false;
+inline constexpr int max_cluster = 1;         // no clusters
+inline constexpr int tile_alignment = 128;    // a visit to each bank
+inline constexpr int smem_bytes = 99 * 1024;  // of one block (CUDA C++ Programming Guide, 9.0)
+
+}  // namespace tk::be

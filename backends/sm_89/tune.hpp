@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Tile sizes by op, chosen for 99 KB of shared memory; not measured yet. The tensor cores of these
+// chips do half as much a clock as an A100's or less, with the same bandwidth of shared memory
+// (sm_80/tune.hpp), so that 16 rows a warp are enough.
+#pragma once
+#include "backends/select.hpp"
+
+#include TK_CHIP(arch.hpp)
+
+namespace tk::be {
+
+// C tiles of workers * M rows by N columns; `large` where enough of them fill the card.
+struct gemm_tuning {
+  int workers, M, N, K, stages, cluster, group;
+  bool turns;
+};
+constexpr gemm_tuning tune_gemm(bool large) {
+  return large ? gemm_tuning{2, 64, 128, 32, 4, 1, 8, false}
+               : gemm_tuning{2, 64, 64, 32, 5, 1, 8, false};
+}
+// Blocks of C that a launch must have before the large tiles pay.
+constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors) {
+  return large_tiles * 4 >= multiprocessors * 3;
+}
+
+// Tiles are not cut along k.
+inline constexpr int gemm_parking_cost = 0;
+
+// Rows of queries per worker and keys per step.
+struct attention_tuning {
+  int workers, M, N, slots, own_slots;
+  bool ahead, turns;
+};
+constexpr attention_tuning tune_attention_forward(int d) {
+  if (d <= 64) return {2, 128, 64, 8, 1, false, false};
+  if (d <= 128) return {2, 64, 64, 4, 1, false, false};
+  return {1, 64, 32, 4, 1, false, false};
+}
+
+}  // namespace tk::be
