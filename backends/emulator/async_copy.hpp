@@ -81,6 +81,7 @@ inline void copy_wait_all() {
     mine.open = nullptr;
   }
   for (auto const& b : batches) async_copies::complete(own_team(me), *b);
+  sanitizer::publish(&model_of<async_copies>(own_block(me)).of(me).order);
 }
 
 // The arrivals of one warp's lanes, each after its copies.
