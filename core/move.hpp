@@ -58,12 +58,39 @@ TK_DEVICE chunk16 read_chunk(tensor<T const> const& x, int granule, int row, int
     TK_UNROLL
     for (int k = 0; k < 4; ++k)
       if (col + k < x.cols) read_words<1>(y.w + k, p + k);
+  } else if (col > 0 && col + n < x.cols) {  // whole words, of which a neighbour may have a half
+    auto const at = reinterpret_cast<std::uintptr_t>(p);
+    auto const* const words = reinterpret_cast<std::uint32_t const*>(at & ~std::uintptr_t{3});
+    if (at % 4 == 0) {
+      TK_UNROLL
+      for (int k = 0; k < 4; ++k) y.w[k] = words[k];
+    } else {
+      TK_UNROLL
+      for (int k = 0; k < 4; ++k) y.w[k] = words[k] >> 16 | words[k + 1] << 16;
+    }
   } else {
     TK_UNROLL
     for (int k = 0; k < n; ++k)
       if (col + k < x.cols) y.w[k / 2] |= std::uint32_t{p[k].bits} << k % 2 * 16;
   }
   return y;
+}
+
+// dst = src in R rows and C columns from (row, col) on, by the lanes of a worker. Rows of dst begin
+// at multiples of 16 bytes; up to the next one, a last row of chunks is filled with zeros.
+template <int R, int C, class T>
+TK_DEVICE void copy_rows(tensor<T> const& dst, tensor<T const> const& src, int granule, int row,
+                         int col, int i, int j) {
+  constexpr int n = 16 / static_cast<int>(sizeof(T)), chunks = C / n;
+  constexpr int each = R * chunks / be::worker_lanes;
+  static_assert(R * chunks % be::worker_lanes == 0, "every lane copies as many chunks");
+  TK_UNROLL
+  for (int k = 0; k < each; ++k) {
+    int const c = be::worker_lane() + k * be::worker_lanes;
+    int const r = row + c / chunks, at = col + c % chunks * n;
+    if (r < src.rows && at < src.cols)
+      *reinterpret_cast<chunk16*>(dst.at(r, at, i, j)) = read_chunk(src, granule, r, at, i, j);
+  }
 }
 
 // ---- one number

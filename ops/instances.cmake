@@ -12,6 +12,9 @@ foreach(t bf16 fp16)
   endforeach()
 endforeach()
 
+# its operands, where they lie badly: any elements of that size
+tk_instance(gemm_repack ops/gemm/repack.hpp "tk::repack_run<tk::bf16>")
+
 # attention forward: element type, head size
 foreach(t bf16 fp16)
   foreach(d 64 128 256)

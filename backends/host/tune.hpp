@@ -23,6 +23,15 @@ constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors)
 // Tiles are never cut along k: what that would cost, in steps.
 inline constexpr int gemm_parking_cost = 0;
 
+// Rows may lie anyhow.
+constexpr bool gemm_loads_fast(std::int64_t) { return true; }
+
+// What a task of repack copies: R rows of each worker by C columns.
+struct repack_tuning {
+  int workers, R, C;
+};
+constexpr repack_tuning tune_repack() { return {1, 16, 512}; }
+
 // Rows of queries and keys per step. Nothing runs ahead of anything.
 struct attention_tuning {
   int workers, M, N, slots, own_slots;

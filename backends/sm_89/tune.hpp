@@ -26,6 +26,15 @@ constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors)
 // Tiles are not cut along k.
 inline constexpr int gemm_parking_cost = 0;
 
+// Whether loads of rows that lie so many bytes apart are fast: cp.async takes them.
+constexpr bool gemm_loads_fast(std::int64_t bytes) { return bytes % 4 == 0; }
+
+// What a task of repack copies: R rows of each worker by C columns.
+struct repack_tuning {
+  int workers, R, C;
+};
+constexpr repack_tuning tune_repack() { return {2, 16, 512}; }
+
 // Rows of queries per worker and keys per step.
 struct attention_tuning {
   int workers, M, N, slots, own_slots;

@@ -24,6 +24,15 @@ constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors)
 // over k; 0 where tiles are never cut. Cutting brings 2 to 3 % at 8192 cubed.
 inline constexpr int gemm_parking_cost = 3;
 
+// Whether loads of rows that lie so many bytes apart are fast: TMA takes them.
+constexpr bool gemm_loads_fast(std::int64_t bytes) { return bytes > 0 && bytes % 16 == 0; }
+
+// What a task of repack copies: R rows of each worker by C columns.
+struct repack_tuning {
+  int workers, R, C;
+};
+constexpr repack_tuning tune_repack() { return {3, 16, 512}; }
+
 // Rows of queries per worker and keys per step; `ahead` issues the next scores before this step's
 // softmax, `turns` puts the workers in turn. Tiles of a worker: at most 192 registers a lane. d
 // 128: 176 keys and one slot for q are 0 to 2 % faster from 8192 keys on, and 2 to 15 % slower

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Chooses the compiled instance of gemm that a problem asks for.
+#include <cstdint>
 #include <limits>
 #include <string>
 
@@ -10,7 +11,10 @@
 namespace tk {
 
 template <class T, bool TransposeA, bool TransposeB> struct gemm_run {
-  static void launch(gemm_problem const& x, void* workspace, void* stream);
+  static void launch(gemm_problem const& x, gemm_plan const& plan, void* workspace, void* stream);
+};
+template <class T> struct repack_run {
+  static void launch(matrix const& dst, matrix const& src, void* stream);
 };
 
 namespace {
@@ -29,22 +33,33 @@ void check_size(gemm_problem const& x) {
     throw error(status::unsupported, "tk_gemm: d has more than 2^31 tiles of 64 x 64 elements");
 }
 
-template <class T> void choose(gemm_problem const& x, void* workspace, void* stream) {
+template <class T>
+void choose(gemm_problem const& x, gemm_plan const& plan, void* workspace, void* stream) {
   if (x.transpose_a) {
-    if (x.transpose_b) gemm_run<T, true, true>::launch(x, workspace, stream);
-    else gemm_run<T, true, false>::launch(x, workspace, stream);
+    if (x.transpose_b) gemm_run<T, true, true>::launch(x, plan, workspace, stream);
+    else gemm_run<T, true, false>::launch(x, plan, workspace, stream);
   } else {
-    if (x.transpose_b) gemm_run<T, false, true>::launch(x, workspace, stream);
-    else gemm_run<T, false, false>::launch(x, workspace, stream);
+    if (x.transpose_b) gemm_run<T, false, true>::launch(x, plan, workspace, stream);
+    else gemm_run<T, false, false>::launch(x, plan, workspace, stream);
   }
 }
 
 }  // namespace
 
-void launch(gemm_problem const& x, void* workspace, void* stream) {
-  check_size(x);
-  if (x.a.type == element::bf16) choose<bf16>(x, workspace, stream);
-  else choose<fp16>(x, workspace, stream);
+void launch(gemm_problem const& given, void* workspace, void* stream) {
+  check_size(given);
+  gemm_problem x = given;
+  auto const plan = plan_gemm(given);
+  auto const copy = [&](matrix& m, matrix to) {
+    if (!to.data) return;
+    to.data = static_cast<char*>(workspace) + reinterpret_cast<std::uintptr_t>(to.data);
+    repack_run<bf16>::launch(to, m, stream);
+    m = to;
+  };
+  copy(x.a, plan.a);
+  copy(x.b, plan.b);
+  if (x.a.type == element::bf16) choose<bf16>(x, plan, workspace, stream);
+  else choose<fp16>(x, plan, workspace, stream);
 }
 
 std::size_t workspace_bytes(gemm_problem const& x) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How a gemm is spread over the chip: which tiles, and whether some of them are cut along k. Known
-// before the launch, because sums of pieces wait in the workspace: counters first, then one tile of
-// fp32 for each share and worker.
+// How a gemm is spread over the chip: which tiles, whether some of them are cut along k, and which
+// operands are copied first because the chip would load them slowly as they lie. Known before the
+// launch, since sums of pieces and copies are in the workspace: counters, one tile of fp32 for each
+// share and worker, a, b. Where data lie is not asked: they are not known to the query.
 #pragma once
 #include <cstddef>
 
@@ -16,24 +17,46 @@ namespace tk {
 struct gemm_plan {
   bool large;
   even_shares cut;
+  matrix a,
+      b;  // where the copies lie, `data` at an offset into the workspace; null if none is made
   std::size_t workspace_bytes;
 };
 
+// A copy of x at the end of `workspace_bytes`, rows at multiples of 128 bytes.
+inline matrix place_copy(matrix x, std::size_t& workspace_bytes) {
+  constexpr std::int64_t line = 128, size = 2;
+  x.data = reinterpret_cast<void*>(workspace_bytes);
+  x.row_stride = (x.cols * size + line - 1) / line * line / size;
+  if (x.batch_stride == 0) x.batch = 1;
+  x.batch_stride = x.batch > 1 ? x.rows * x.row_stride : 0;
+  workspace_bytes += static_cast<std::size_t>(x.batch * x.rows * x.row_stride * size);
+  return x;
+}
+
 inline gemm_plan plan_gemm(gemm_problem const& x) {
+  constexpr std::int64_t worth_copying = 1 << 20;  // multiplications
   auto const count = [&](be::gemm_tuning const& t) {
     return std::int64_t{ceil_div(static_cast<int>(x.m), t.cluster * t.workers * t.M)} *
            ceil_div(static_cast<int>(x.n), t.N) * x.batch;
   };
+  auto const slow = [](matrix const& m) {
+    return (m.rows > 1 && !be::gemm_loads_fast(2 * m.row_stride)) ||
+           (m.batch > 1 && m.batch_stride != 0 && !be::gemm_loads_fast(2 * m.batch_stride));
+  };
   int const blocks = be::rt::multiprocessors();
-  bool const large = be::gemm_prefers_large(count(be::tune_gemm(true)), blocks);
-  auto const tune = be::tune_gemm(large);
-  gemm_plan plan{large, {}, 0};
-  if (tune.cluster > 1 || blocks * tune.workers * sizeof(unsigned) > counter_bytes) return plan;
-  plan.cut = share_evenly(static_cast<int>(count(tune)), ceil_div(static_cast<int>(x.k), tune.K),
-                          blocks, be::gemm_parking_cost);
-  if (plan.cut.tiles > 0)
-    plan.workspace_bytes = counter_bytes + std::size_t{sizeof(float)} * plan.cut.shares *
-                                               tune.workers * tune.M * tune.N;
+  gemm_plan plan{};
+  plan.large = be::gemm_prefers_large(count(be::tune_gemm(true)), blocks);
+  auto const tune = be::tune_gemm(plan.large);
+  if (tune.cluster == 1 && blocks * tune.workers * sizeof(unsigned) <= counter_bytes)
+    plan.cut = share_evenly(static_cast<int>(count(tune)), ceil_div(static_cast<int>(x.k), tune.K),
+                            blocks, be::gemm_parking_cost);
+  std::size_t bytes =
+      counter_bytes + std::size_t{sizeof(float)} * plan.cut.shares * tune.workers * tune.M * tune.N;
+  if (x.m * x.n >= worth_copying / (x.k > 0 ? x.k : 1) && x.k > 0) {
+    if (slow(x.a)) plan.a = place_copy(x.a, bytes);
+    if (slow(x.b)) plan.b = place_copy(x.b, bytes);
+  }
+  plan.workspace_bytes = bytes > counter_bytes ? bytes : 0;
   return plan;
 }
 

@@ -8,7 +8,7 @@
 namespace tk {
 
 template <class T, bool TransposeA, bool TransposeB> struct gemm_run {
-  static void launch(gemm_problem const& x, void* workspace, void* stream);
+  static void launch(gemm_problem const& x, gemm_plan const& plan, void* workspace, void* stream);
 };
 
 template <class T> tensor<T> typed(matrix const& x) {
@@ -49,9 +49,8 @@ void launch_gemm(gemm_problem const& x, gemm_plan const& plan, void* workspace, 
 }
 
 template <class T, bool TransposeA, bool TransposeB>
-void gemm_run<T, TransposeA, TransposeB>::launch(gemm_problem const& x, void* workspace,
-                                                 void* stream) {
-  auto const plan = plan_gemm(x);
+void gemm_run<T, TransposeA, TransposeB>::launch(gemm_problem const& x, gemm_plan const& plan,
+                                                 void* workspace, void* stream) {
   auto const sized = [&]<class Out>(Out) {
     if (plan.large)
       launch_gemm<gemm<T, Out, TransposeA, TransposeB, true>, T, Out>(x, plan, workspace, stream);
