@@ -18,8 +18,15 @@
 #define TK_CHIP_NAME sm_86
 #elif defined(TK_ARCH_SM_80)
 #define TK_BACKEND_NAME sm_80
+#elif defined(TK_ARCH_GFX90A)
+#define TK_BACKEND_NAME hip
+#define TK_CHIP_NAME gfx90a
 #elif defined(TK_ARCH_GFX942)
 #define TK_BACKEND_NAME hip
+#define TK_CHIP_NAME gfx942
+#elif defined(TK_ARCH_GFX950)
+#define TK_BACKEND_NAME hip
+#define TK_CHIP_NAME gfx950
 #else
 #define TK_BACKEND_NAME host
 #endif

@@ -9,8 +9,7 @@
 include_guard()
 cmake_minimum_required(VERSION 3.25)  # for cmake -P
 
-set(tk_archs host sm_80 sm_86 sm_89 sm_90a gfx942)
-set(tk_later gfx90a gfx950)
+set(tk_archs host sm_80 sm_86 sm_89 sm_90a gfx90a gfx942 gfx950)
 list(JOIN tk_archs ", " tk_choices)
 set(tk_choices "native, ${tk_choices}")
 set(TK_ARCH native CACHE STRING "${tk_choices}")
@@ -76,8 +75,6 @@ if(TK_ARCH STREQUAL native)
   message(STATUS "TK_ARCH native: ${TK_TARGET} (${tk_why})")
 elseif(TK_ARCH IN_LIST tk_archs)
   set(TK_TARGET ${TK_ARCH})
-elseif(TK_ARCH IN_LIST tk_later)
-  tk_stop("TK_ARCH=${TK_ARCH} comes later; today's choices are ${tk_choices}.")
 else()
   tk_stop("TK_ARCH=${TK_ARCH} is unknown; choose one of ${tk_choices}.")
 endif()

@@ -1,35 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Qualifiers, capabilities and sizes of gfx942. A worker is one wave of 64 lanes. All waves of a
-// block move data and compute: there is no room for a moving wave, and no barrier for parts of a
-// block.
+// Capabilities and sizes are the chip's own.
 #pragma once
-#include <cstdint>
+#include "backends/select.hpp"
 
-#if defined(__HIP__)
-#define TK_DEVICE __attribute__((device, always_inline)) inline
-#define TK_BOTH __attribute__((host, device, always_inline)) inline
-#define TK_KERNEL(threads) \
-  __attribute__((global, amdgpu_flat_work_group_size(threads, threads))) void
-#else  // host sources, and device sources under emulation
-#define TK_DEVICE inline
-#define TK_BOTH inline
-#define TK_KERNEL(threads) inline void
-#endif
-#define TK_ARGUMENT
-
-// For loops that are rarely run.
-#if defined(__HIP__)
-#define TK_ROLL _Pragma("clang loop unroll(disable)")
-#else
-#define TK_ROLL
-#endif
-
-namespace tk::be {
-
-inline constexpr int warp_lanes = 64, worker_warps = 1, worker_lanes = 64, worker_rows = 16;
-inline constexpr bool has_async_products = false;  // the compiler waits for MFMA
-inline constexpr int max_cluster = 1;              // no clusters
-inline constexpr int smem_bytes = 64 * 1024;  // LDS of one block (CDNA3 ISA, "Local data share")
-inline constexpr bool limited_memory = true;  // an op that needs more does not compile
-
-}  // namespace tk::be
+#include TK_CHIP(arch.hpp)

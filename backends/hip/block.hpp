@@ -33,7 +33,7 @@ template <class Op, class In, class Own, class Common> struct context {
 
 template <class Op>
 TK_DEVICE void run_task(block_memory<Op>& m, typename Op::args const& a, int i, int wave) {
-  auto const t = Op::task_at(a, i, 0);
+  auto const t = gcn::uniform(Op::task_at(a, i, 0));
   [[maybe_unused]] int copies = 0;
   if constexpr (has_own<Op>) Op::load_own(m.own[wave], a, t, wave, arrival{0, 1, copies});
   if constexpr (has_common<Op>) Op::load_common(m.common, a, t, arrival{wave, Op::workers, copies});

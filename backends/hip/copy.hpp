@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Shared tiles and their movement. Global memory goes straight to LDS, four bytes per lane, where
-// rows begin at multiples of four bytes; else through registers. Waves that load a tile together
-// take its pieces in turn. Stores leave straight from registers.
+// Shared tiles and their movement. Global memory goes straight to LDS, as many bytes per lane as
+// the chip copies at once where rows begin at multiples of that, four where at multiples of four;
+// else through registers. Waves that load a tile together take its pieces in turn. Stores leave
+// straight from registers.
 #pragma once
 #include "backends/hip/fragment.hpp"
 #include "backends/hip/lds.hpp"
@@ -83,7 +84,10 @@ template <class X> TK_DEVICE char const* bytes_of(X const& x) {
 }
 
 // ---- global to shared
-inline constexpr int copy_bytes = 4 * warp_lanes;  // of one copy by one wave: two lines
+inline constexpr int copy_bytes = copy_lane_bytes * warp_lanes;  // of one copy by one wave
+// Bytes of a copy by one lane, such that a panel is whole copies by one wave.
+template <class Tile>
+inline constexpr int lane_bytes = Tile::panel_bytes % copy_bytes == 0 ? copy_lane_bytes : 4;
 
 // Any strides, any alignment.
 template <class T, int R, int C, int S>
@@ -101,40 +105,48 @@ TK_DEVICE void load_plain(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> 
         read_chunk(x, granule, src.row + row, src.col + col, 0, 0);
   }
 }
-// Straight to LDS. A lane's four bytes are in the tensor or not, whole; what is not becomes zero.
-template <bool Inside, class T, int R, int C, int S>
+// Straight to LDS. A lane's bytes are in the tensor or not, whole; what is not becomes zero.
+template <bool Inside, int Bytes, class T, int R, int C, int S>
 TK_DEVICE void load_direct(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> const& src,
                            arrival done) {
   using tile = shared_tile<T, R, C>;
-  constexpr int rows_at_once = copy_bytes / tile::swizzle::row_bytes, pieces = R / rows_at_once;
+  constexpr int piece = Bytes * warp_lanes, rows_at_once = piece / tile::swizzle::row_bytes;
+  constexpr int pieces = R / rows_at_once;
   auto const& x = src.of;
   std::uint64_t const row_bytes = x.row_bytes;
   char const* const corner = reinterpret_cast<char const*>(x.at(src.i, src.j).data) +
                              (static_cast<std::uint32_t>(src.row) * row_bytes +
                               static_cast<std::uint64_t>(src.col) * tile::size);
   auto const copy = [&](int p, int n) {
-    auto const at = tile::swizzle::at(n * copy_bytes + 4 * worker_lane());
+    auto const at = tile::swizzle::at(n * piece + Bytes * worker_lane());
     int const first = n * rows_at_once;
     auto const row = static_cast<std::uint32_t>(at.row - first);
     char const* const from =
         corner + (static_cast<std::uint32_t>(first) * row_bytes + p * tile::swizzle::row_bytes);
-    char* const to = bytes_of(dst) + p * tile::panel_bytes + n * copy_bytes;
+    char* const to = bytes_of(dst) + p * tile::panel_bytes + n * piece;
     if constexpr (Inside) {
-      gcn::copy_to_lds(to, from, row * x.row_bytes + static_cast<std::uint32_t>(at.byte));
+      gcn::copy_to_lds<Bytes>(to, from, row * x.row_bytes + static_cast<std::uint32_t>(at.byte));
     } else {
       bool const there = src.row + at.row < x.rows &&
                          src.col + p * tile::panel_cols + at.byte / tile::size < x.cols;
-      gcn::copy_to_lds(to, there ? from + (row * row_bytes + at.byte) : nullptr);
+      gcn::copy_to_lds<Bytes>(to, there ? from + (row * row_bytes + at.byte) : nullptr);
     }
     ++done.copies;
   };
-  if (Inside && done.waves > 1) {  // once per step
+  if (Inside && done.waves > 1 && pieces % done.waves == 0) {  // once per step
     TK_UNROLL
-    for (int p = 0; p < tile::panels; ++p) {
-      TK_UNROLL
-      for (int turn = 0; turn < pieces / done.waves; ++turn) copy(p, turn * done.waves + done.wave);
-      if (done.wave < pieces % done.waves) copy(p, pieces - pieces % done.waves + done.wave);
-    }
+    for (int p = 0; p < tile::panels; ++p) TK_UNROLL
+    for (int turn = 0; turn < pieces / done.waves; ++turn) copy(p, turn * done.waves + done.wave);
+  } else if (Inside && done.waves > 1) {
+    constexpr int all = tile::panels * pieces;
+    auto const copy_nth = [&](unsigned n) {
+      copy(static_cast<int>(n / pieces), static_cast<int>(n % pieces));
+    };
+    TK_UNROLL
+    for (int turn = 0; turn < all / done.waves; ++turn)
+      copy_nth(static_cast<unsigned>(turn * done.waves + done.wave));
+    if (done.wave < all % done.waves)
+      copy_nth(static_cast<unsigned>(all - all % done.waves + done.wave));
   } else {
     TK_ROLL
     for (int n = done.wave; n < tile::panels * pieces; n += done.waves)
@@ -146,14 +158,22 @@ template <class T, int R, int C, int Share>
 TK_DEVICE void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share, C>> const& src,
                            arrival done) {
   static_assert(R % Share == 0, "the blocks of a cluster load equal shares");
-  constexpr int per_word = 4 / shared_tile<T, R, C>::size;
+  constexpr int size = shared_tile<T, R, C>::size, most = lane_bytes<shared_tile<T, R, C>>;
   auto const& x = src.of;
   int const left = x.cols - src.col;
-  if (left >= C && src.row + R <= x.rows && x.row_bytes) return load_direct<true>(dst, src, done);
+  // Rows begin, and what is left of one ends, at multiples of so many bytes.
+  auto const in_pieces = [&](int bytes) {
+    return x.row_bytes && (bytes == 4 || x.granule * size >= bytes) &&
+           (left >= C || left * size % bytes == 0);
+  };
+  if (left >= C && src.row + R <= x.rows && in_pieces(most))
+    return load_direct<true, most>(dst, src, done);
   window_of<source<T, Share, C>> const rare{x, gcn::opaque(src.row), gcn::opaque(src.col),
                                             gcn::opaque(src.i), gcn::opaque(src.j)};
-  if (x.row_bytes && (left >= C || left % per_word == 0)) load_direct<false>(dst, rare, done);
-  else load_plain(dst, rare, done);
+  if (in_pieces(most)) return load_direct<false, most>(dst, rare, done);
+  if constexpr (most > 4)
+    if (in_pieces(4)) return load_direct<false, 4>(dst, rare, done);
+  load_plain(dst, rare, done);
 }
 template <class T, int R, int C>
 TK_DEVICE void load_async(shared_tile<T, R, C>& dst, window_of<source<T, R, C>> const& src,

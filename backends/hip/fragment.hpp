@@ -5,7 +5,8 @@
 // tile's rows are a multiple of 32, else 16. Which column is which is up to the order in which
 // right operands are read (mma.hpp); a lane holds runs of W = L / 4:
 //   (lane l, element i of a slot) -> (row Q (l % L) + row(slot), col 16 (i / W) + W g + i % W)
-// Q = 2 interleaves blocks of rows where there are two, so that a lane's rows are neighbours.
+// Q = 2 interleaves blocks of rows where there are two, so that a lane's rows are neighbours and
+// one word of a row of k holds both; chips with transposing reads need none of that.
 #pragma once
 #include "backends/select.hpp"
 
@@ -18,7 +19,7 @@ TK_DEVICE int worker_lane() { return gcn::lane(); }
 template <int R, int C> struct fragment_map {
   static_assert(R % 16 == 0 && C % 16 == 0, "a register tile's dimensions are multiples of 16");
   static constexpr int L = R % 32 == 0 ? 32 : 16, G = 64 / L, W = L / 4,
-                       Q = R % (2 * L) == 0 ? 2 : 1;
+                       Q = R % (2 * L) == 0 && !has_transposed_reads ? 2 : 1;
   static constexpr int rows = R, cols = C, lanes = worker_lanes;
   static constexpr int count = R * C / lanes, slots = R / L, per_slot = C / G, shares = 2;
   static TK_BOTH constexpr int slot(int i) { return i / per_slot; }
@@ -52,12 +53,11 @@ TK_DEVICE std::uint32_t round_high(float x) {
   auto const u = std::bit_cast<std::uint32_t>(x);
   return x != x ? u | 0x400000 : u + 0x7fff + (u >> 16 & 1);
 }
-TK_DEVICE std::uint32_t pack(bf16, float lo, float hi) {
+template <bool Native = has_bf16_pack> TK_DEVICE std::uint32_t pack(bf16, float lo, float hi) {
+  if constexpr (Native) return gcn::pack_bf16<Native>(lo, hi);
   return gcn::permute(round_high(hi), round_high(lo), 0x07060302);
 }
-TK_DEVICE std::uint32_t pack(fp16, float lo, float hi) {
-  return gcn::to_fp16(lo) | std::uint32_t{gcn::to_fp16(hi)} << 16;
-}
+TK_DEVICE std::uint32_t pack(fp16, float lo, float hi) { return gcn::pack_fp16(lo, hi); }
 TK_DEVICE float widen(bf16 x) { return std::bit_cast<float>(std::uint32_t{x.bits} << 16); }
 TK_DEVICE float widen(fp16 x) { return gcn::from_fp16(x.bits); }
 TK_DEVICE float widen(float x) { return x; }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The instructions of gfx942 that the backend uses, one function each (AMD Instinct MI300 ISA), and
-// where a lane is. LDS is reached through ordinary pointers. The emulator replaces this file as a
-// whole.
+// The instructions that the backend uses, one function each (AMD Instinct MI200, MI300 and CDNA 4
+// ISA), and where a lane is. What not every chip has asks for a capability (arch.hpp). LDS is
+// reached through ordinary pointers. The emulator replaces this file as a whole.
 #pragma once
 #include <bit>
+#include <type_traits>
 
 #include "backends/hip/arch.hpp"
 #include "core/element.hpp"
@@ -16,6 +17,19 @@ TK_DEVICE int block() { return static_cast<int>(__builtin_amdgcn_workgroup_id_x(
 TK_DEVICE int lane() { return static_cast<int>(__builtin_amdgcn_workitem_id_x() % warp_lanes); }
 // The value of the first lane, known to the compiler as the same in the whole wave.
 TK_DEVICE int broadcast(int x) { return __builtin_amdgcn_readfirstlane(x); }
+// A struct that is the same in the whole wave, said to the compiler: it divides in vector
+// registers, and takes what comes of 64-bit divisions for different in each lane (clang 22).
+template <class X>
+  requires(sizeof(X) % 4 == 0)
+TK_DEVICE X uniform(X const& x) {
+  struct words {
+    int w[sizeof(X) / 4];
+  };
+  auto y = std::bit_cast<words>(x);
+  TK_UNROLL
+  for (int i = 0; i < static_cast<int>(sizeof(X) / 4); ++i) y.w[i] = broadcast(y.w[i]);
+  return std::bit_cast<X>(y);
+}
 // x, of which the compiler knows no more than that it is the same in the whole wave: what follows
 // from it is computed here, and not kept in registers from before a loop.
 TK_DEVICE int opaque(int x) {
@@ -46,9 +60,6 @@ TK_DEVICE float min(float a, float b) { return __builtin_fminf(a, b); }
 TK_DEVICE std::uint32_t permute(std::uint32_t high, std::uint32_t low, std::uint32_t which) {
   return __builtin_amdgcn_perm(high, low, which);
 }
-TK_DEVICE std::uint16_t to_fp16(float x) {
-  return __builtin_bit_cast(std::uint16_t, static_cast<_Float16>(x));
-}
 TK_DEVICE float from_fp16(std::uint16_t x) {
   return static_cast<float>(__builtin_bit_cast(_Float16, x));
 }
@@ -70,26 +81,43 @@ TK_DEVICE void sync_block() {
 }
 
 // ---- global memory to LDS
-// Lane l copies four bytes from `from` + its own `offset` (below 2^31) to dst + 4 l; dst and `from`
-// are the same in the whole wave. In assembly, because after the builtin every read of LDS waits
-// for all copies (clang 22). The low half of a pointer into LDS is the address there; M0 takes it,
-// one instruction ahead. `from` goes through a scalar move: vector memory may not read a scalar
-// register within five states of a vector instruction that wrote it, and compilers do not look into
-// assembly (MI300 ISA, 4.5, "Manually inserted wait states").
+// Lane l copies Bytes bytes from `from` + its own `offset` (below 2^31) to dst + Bytes l; dst and
+// `from` are the same in the whole wave. In assembly, because after the builtin every read of LDS
+// waits for all copies (clang 22). The low half of a pointer into LDS is the address there; M0
+// takes it, one instruction ahead. `from` goes through a scalar move: vector memory may not read a
+// scalar register within five states of a vector instruction that wrote it, and compilers do not
+// look into assembly (MI300 ISA, 4.5, "Manually inserted wait states").
+template <int Bytes>
+concept copy_width = Bytes == 4 || Bytes == copy_lane_bytes;
+
+template <int Bytes>
+  requires copy_width<Bytes>
 TK_DEVICE void copy_to_lds(char* dst, char const* from, std::uint32_t offset) {
   auto const to = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(dst));
   char const* base;
-  asm volatile("s_mov_b64 %0, %2\n\tglobal_load_lds_dword %1, %0"
-               : "=&s"(base)
-               : "v"(offset), "s"(from), "{m0}"(to)
-               : "memory");
+#define TK_COPY(INSTRUCTION, LDS)                               \
+  asm volatile("s_mov_b64 %0, %2\n\t" INSTRUCTION " %1, %0" LDS \
+               : "=&s"(base)                                    \
+               : "v"(offset), "s"(from), "{m0}"(to)             \
+               : "memory")
+  if constexpr (Bytes == 16) TK_COPY("global_load_lds_dwordx4", "");
+  else if constexpr (copy_is_load) TK_COPY("global_load_dword", " lds");
+  else TK_COPY("global_load_lds_dword", "");
+#undef TK_COPY
 }
 // The same from an address of the lane's own; a lane without one gets zero.
+template <int Bytes>
+  requires copy_width<Bytes>
 TK_DEVICE void copy_to_lds(char* dst, void const* from) {
-  __attribute__((constant)) static std::uint32_t const zero = 0;
+  __attribute__((constant)) alignas(16) static std::uint32_t const zero[4] = {};
   auto const to = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(dst));
-  asm volatile("s_nop 0\n\tglobal_load_lds_dword %0, off" ::"v"(from ? from : &zero), "{m0}"(to)
-               : "memory");
+#define TK_COPY(INSTRUCTION, LDS)                                                             \
+  asm volatile("s_nop 0\n\t" INSTRUCTION " %0, off" LDS ::"v"(from ? from : zero), "{m0}"(to) \
+               : "memory")
+  if constexpr (Bytes == 16) TK_COPY("global_load_lds_dwordx4", "");
+  else if constexpr (copy_is_load) TK_COPY("global_load_dword", " lds");
+  else TK_COPY("global_load_lds_dword", "");
+#undef TK_COPY
 }
 // Until at most N of this wave's later accesses to global memory, copies among them, are running.
 template <int N> TK_DEVICE void wait_copies() {
@@ -108,35 +136,66 @@ TK_DEVICE unsigned load_acquire(unsigned const* p) {
 TK_DEVICE void add_release(unsigned* p, unsigned x) {
   __hip_atomic_fetch_add(p, x, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
 }
+// By the instruction, which is for memory of this card only. For the generic builtin gfx90a makes a
+// loop of exchanges, because the memory might be the host's (clang 22).
 TK_DEVICE void add_to_global(float* p, float x) {
-  __hip_atomic_fetch_add(p, x, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+  __builtin_amdgcn_global_atomic_fadd_f32((__attribute__((address_space(1))) float*)p, x);
 }
 
-// ---- MFMA of M = 16 or 32. Lane l holds of A row l % M, of B column l % M, both with the four k
-// from 4 (l / M) on; of D column l % M and the rows 4 (l / M) + r / 4 * 256 / M + r % 4.
-struct four {
-  std::uint32_t w[2];
+// ---- numbers of 16 bits, in pairs and as operands
+template <int N> struct halves {
+  std::uint32_t w[N / 2];
 };
+typedef _Float16 two_fp16 __attribute__((ext_vector_type(2)));
+typedef __bf16 two_bf16 __attribute__((ext_vector_type(2)));
+typedef float two_fp32 __attribute__((ext_vector_type(2)));
+typedef short four_bits __attribute__((ext_vector_type(4)));
+typedef _Float16 four_fp16 __attribute__((ext_vector_type(4)));
+typedef __bf16 eight_bf16 __attribute__((ext_vector_type(8)));
+typedef _Float16 eight_fp16 __attribute__((ext_vector_type(8)));
+
+// Rounded to nearest even.
+TK_DEVICE std::uint32_t pack_fp16(float lo, float hi) {
+  return __builtin_bit_cast(std::uint32_t, __builtin_convertvector((two_fp32{lo, hi}), two_fp16));
+}
+template <bool There = has_bf16_pack>
+  requires There
+TK_DEVICE std::uint32_t pack_bf16(float lo, float hi) {
+  return __builtin_bit_cast(std::uint32_t, __builtin_convertvector((two_fp32{lo, hi}), two_bf16));
+}
+// Four numbers from LDS at each lane's address, exchanged among 16 lanes: lane i gets element i % 4
+// of what lanes i / 4, i / 4 + 4, + 8 and + 12 of the 16 name (ds_read_b64_tr_b16; CDNA 4
+// ISA, 11.4).
+template <bool There = has_transposed_reads>
+  requires There
+TK_DEVICE halves<4> read_transposed(char const* p) {
+  return __builtin_bit_cast(halves<4>, __builtin_amdgcn_ds_read_tr16_b64_v4i16(
+                                           (__attribute__((address_space(3))) four_bits*)p));
+}
+
+// ---- MFMA of M = 16 or 32, with N = 4 or 8. Lane l holds of A row l % M, of B column l % M, both
+// with the N k from N (l / M) on; of D column l % M and the rows 4 (l / M) + r / 4 * 256 / M + r
+// % 4.
 typedef float sums16 __attribute__((ext_vector_type(4)));
 typedef float sums32 __attribute__((ext_vector_type(16)));
-typedef short four_bf16 __attribute__((ext_vector_type(4)));
-typedef _Float16 four_fp16 __attribute__((ext_vector_type(4)));
 
-TK_DEVICE sums16 mfma(bf16, four a, four b, sums16 d) {
-  return __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(__builtin_bit_cast(four_bf16, a),
-                                                   __builtin_bit_cast(four_bf16, b), d, 0, 0, 0);
-}
-TK_DEVICE sums16 mfma(fp16, four a, four b, sums16 d) {
-  return __builtin_amdgcn_mfma_f32_16x16x16f16(__builtin_bit_cast(four_fp16, a),
-                                               __builtin_bit_cast(four_fp16, b), d, 0, 0, 0);
-}
-TK_DEVICE sums32 mfma(bf16, four a, four b, sums32 d) {
-  return __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(__builtin_bit_cast(four_bf16, a),
-                                                  __builtin_bit_cast(four_bf16, b), d, 0, 0, 0);
-}
-TK_DEVICE sums32 mfma(fp16, four a, four b, sums32 d) {
-  return __builtin_amdgcn_mfma_f32_32x32x8f16(__builtin_bit_cast(four_fp16, a),
-                                              __builtin_bit_cast(four_fp16, b), d, 0, 0, 0);
+template <class T, int N, class Sums>
+  requires(N == 4 || N == mfma_run)
+TK_DEVICE Sums mfma(T, halves<N> a, halves<N> b, Sums d) {
+  constexpr bool small = sizeof(Sums) == sizeof(sums16), is_bf16 = std::is_same_v<T, bf16>;
+#define TK_MFMA(NAME, TYPE) \
+  return NAME(__builtin_bit_cast(TYPE, a), __builtin_bit_cast(TYPE, b), d, 0, 0, 0)
+  if constexpr (N == 4 && small && is_bf16)
+    TK_MFMA(__builtin_amdgcn_mfma_f32_16x16x16bf16_1k, four_bits);
+  else if constexpr (N == 4 && small) TK_MFMA(__builtin_amdgcn_mfma_f32_16x16x16f16, four_fp16);
+  else if constexpr (N == 4 && is_bf16)
+    TK_MFMA(__builtin_amdgcn_mfma_f32_32x32x8bf16_1k, four_bits);
+  else if constexpr (N == 4) TK_MFMA(__builtin_amdgcn_mfma_f32_32x32x8f16, four_fp16);
+  else if constexpr (small && is_bf16) TK_MFMA(__builtin_amdgcn_mfma_f32_16x16x32_bf16, eight_bf16);
+  else if constexpr (small) TK_MFMA(__builtin_amdgcn_mfma_f32_16x16x32_f16, eight_fp16);
+  else if constexpr (is_bf16) TK_MFMA(__builtin_amdgcn_mfma_f32_32x32x16_bf16, eight_bf16);
+  else TK_MFMA(__builtin_amdgcn_mfma_f32_32x32x16_f16, eight_fp16);
+#undef TK_MFMA
 }
 
 }  // namespace tk::be::gcn

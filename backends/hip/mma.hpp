@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Products. mm_* writes dst, mma_* adds to it; A is [m, k] (at: [k, m]), B is [k, n] (bt: [n, k]).
 // The compiler waits for MFMA where a result is used. The k of a step are dealt to the lanes in
-// runs of Run = 4 or 8 (those of lane l from Run (l / L) on), the same for both operands; the sum
-// does not mind. Where the other dimension is the contiguous one, two neighbouring blocks of L are
-// interleaved, so that a lane reads whole words and finds an element of either block in each.
+// runs of Run = 4 or 8, of fours that are Gap apart, the same for both operands; the sum does not
+// mind. Gap is 4 (lane l has those from Run (l / L) on) unless the left operand is an accumulator
+// whose lanes hold fours. Where the other dimension is the contiguous one, LDS is read by
+// transposing reads; on chips that have none, two neighbouring blocks of L are interleaved, so that
+// a lane reads whole words and finds an element of either block in each.
 #pragma once
 #include "backends/hip/copy.hpp"
 
@@ -12,57 +14,89 @@ namespace tk::be {
 template <class X> inline constexpr bool in_shared = false;
 template <class T, int R, int C> inline constexpr bool in_shared<shared_tile<T, R, C>> = true;
 
-// One lane's part of an operand in one step: Run k of one row of A or column of B.
-template <int Run> struct k_run {
-  gcn::four of[Run / 4];
+// One lane's part of an operand in one step: Run k of one row of A or column of B, for `products`
+// MFMA.
+template <int Run, int Gap> struct k_run {
+  static constexpr int run = Run, gap = Gap, each = Run < mfma_run ? Run : mfma_run;
+  static constexpr int products = Run / each;
+  std::uint32_t w[Run / 2];
+  // The i-th k, counted from the first.
+  static constexpr int k(int i) { return i / 4 * Gap + i % 4; }
+  // What the h-th MFMA takes.
+  TK_DEVICE gcn::halves<each> operand(int h) const {
+    gcn::halves<each> y;
+    TK_UNROLL
+    for (int i = 0; i < each / 2; ++i) y.w[i] = w[h * each / 2 + i];
+    return y;
+  }
 };
 
 // Row `row` of a tile whose contiguous dimension is k.
-template <int Run, class Tile> TK_DEVICE k_run<Run> read_along(Tile const& x, int row, int k) {
-  return std::bit_cast<k_run<Run>>(
-      *reinterpret_cast<word_run<Run / 2> const*>(bytes_of(x) + Tile::offset(row, k)));
+template <class Part, class Tile> TK_DEVICE Part read_along(Tile const& x, int row, int k) {
+  constexpr int at_once = Part::gap == 4 ? Part::run : 4;
+  Part y;
+  TK_UNROLL
+  for (int i = 0; i < Part::run; i += at_once) {
+    auto const z = *reinterpret_cast<word_run<at_once / 2> const*>(
+        bytes_of(x) + Tile::offset(row, k + Part::k(i)));
+    TK_UNROLL
+    for (int n = 0; n < at_once / 2; ++n) y.w[i / 2 + n] = z.w[n];
+  }
+  return y;
 }
 // Columns `col` and `col` + 1 (even) of a tile whose rows are k.
-template <int Run, class Tile>
-TK_DEVICE void read_across(Tile const& x, int k, int col, k_run<Run>& even, k_run<Run>& odd) {
-  std::uint32_t w[Run];
+template <class Part, class Tile>
+TK_DEVICE void read_across(Tile const& x, int k, int col, Part& even, Part& odd) {
+  std::uint32_t w[Part::run];
   TK_UNROLL
-  for (int i = 0; i < Run; ++i)
-    w[i] = *reinterpret_cast<std::uint32_t const*>(bytes_of(x) + Tile::offset(k + i, col));
+  for (int i = 0; i < Part::run; ++i)
+    w[i] = *reinterpret_cast<std::uint32_t const*>(bytes_of(x) + Tile::offset(k + Part::k(i), col));
   TK_UNROLL
-  for (int i = 0; i < Run; i += 2) {
-    even.of[i / 4].w[i / 2 % 2] = gcn::permute(w[i + 1], w[i], 0x05040100);
-    odd.of[i / 4].w[i / 2 % 2] = gcn::permute(w[i + 1], w[i], 0x07060302);
+  for (int i = 0; i < Part::run; i += 2) {
+    even.w[i / 2] = gcn::permute(w[i + 1], w[i], 0x05040100);
+    odd.w[i / 2] = gcn::permute(w[i + 1], w[i], 0x07060302);
   }
 }
-// One column of it.
-template <int Run, class Tile> TK_DEVICE k_run<Run> read_across(Tile const& x, int k, int col) {
-  k_run<Run> y;
-  auto const at = [&](int i) {
-    return std::uint32_t{
-        *reinterpret_cast<std::uint16_t const*>(bytes_of(x) + Tile::offset(k + i, col))};
-  };
-  TK_UNROLL
-  for (int i = 0; i < Run; i += 2) y.of[i / 4].w[i / 2 % 2] = at(i) | at(i + 1) << 16;
+// One column of it: column(lane) is that of any lane, and of four lanes in a row four columns in a
+// row. Transposing, 16 lanes give the places of four columns of four k each (gcn::read_transposed).
+template <class Part, class Tile, class Column>
+TK_DEVICE Part read_across(Tile const& x, int k, Column column) {
+  Part y;
+  int const lane = worker_lane();
+  if constexpr (has_transposed_reads) {
+    int const col = column((lane & ~15) | (lane & 3) << 2), row = k + (lane >> 2 & 3);
+    TK_UNROLL
+    for (int i = 0; i < Part::run; i += 4) {
+      auto const z = gcn::read_transposed(bytes_of(x) + Tile::offset(row + Part::k(i), col));
+      y.w[i / 2] = z.w[0], y.w[i / 2 + 1] = z.w[1];
+    }
+  } else {
+    auto const at = [&](int i) {
+      return std::uint32_t{*reinterpret_cast<std::uint16_t const*>(
+          bytes_of(x) + Tile::offset(k + Part::k(i), column(lane)))};
+    };
+    TK_UNROLL
+    for (int i = 0; i < Part::run; i += 2) y.w[i / 2] = at(i) | at(i + 1) << 16;
+  }
   return y;
 }
 
 // Left operands of all slots of a lane's rows, k from `k` on; `k` counts this lane's run in.
-template <class Map, bool Trans, int Run, class A>
-TK_DEVICE void read_left(k_run<Run> (&y)[Map::slots], A const& a, int step, int k) {
+template <class Map, bool Trans, class Part, class A>
+TK_DEVICE void read_left(Part (&y)[Map::slots], A const& a, int step, int k) {
   int const row = Map::lane_row(worker_lane());
   TK_UNROLL
   for (int s = 0; s < Map::slots; s += Trans ? Map::Q : 1) {
     if constexpr (!in_shared<A>) {
       TK_UNROLL
-      for (int i = 0; i < Run / 2; ++i)
-        y[s].of[i / 2].w[i % 2] = a.e[(s * A::map::per_slot + step * Run) / 2 + i];
+      for (int i = 0; i < Part::run / 2; ++i)
+        y[s].w[i] = a.e[(s * A::map::per_slot + step * Part::run) / 2 + i];
     } else if constexpr (!Trans) {
-      y[s] = read_along<Run>(a, row + Map::row(s), k);
+      y[s] = read_along<Part>(a, row + Map::row(s), k);
     } else if constexpr (Map::Q == 2) {
       read_across(a, k, row + Map::row(s), y[s], y[s + 1]);
     } else {
-      y[s] = read_across<Run>(a, k, row + Map::row(s));
+      y[s] = read_across<Part>(a, k, [&](int lane) { return Map::lane_row(lane) + Map::row(s); });
     }
   }
 }
@@ -85,8 +119,8 @@ template <class T> struct block_sums<T, 32> {
 };
 
 // Elements first, first + Stride, ... of d (those of one block, `Count` of which d has) += a b.
-template <class T, int L, int Stride, int Count>
-TK_DEVICE void add_block(float* d, bool keep, gcn::four left, gcn::four right) {
+template <class T, int L, int Stride, int Count, int Each>
+TK_DEVICE void add_block(float* d, bool keep, gcn::halves<Each> left, gcn::halves<Each> right) {
   typename block_sums<T, L>::type sum{};
   if (keep) {
     TK_UNROLL
@@ -98,58 +132,61 @@ TK_DEVICE void add_block(float* d, bool keep, gcn::four left, gcn::four right) {
 }
 
 // The columns from `first` on: two blocks, interleaved.
-template <class T, class Map, bool Trans, int Run, class B>
-TK_DEVICE void add_pair(float* d, bool keep, k_run<Run> const (&left)[Map::slots], B const& b,
-                        int k, int first) {
+template <class T, class Map, bool Trans, class Part, class B>
+TK_DEVICE void add_pair(float* d, bool keep, Part const (&left)[Map::slots], B const& b, int k,
+                        int first) {
   constexpr int L = Map::L, count = L * L / 64;
-  k_run<Run> right[2];
+  Part right[2];
   int const col = first + right_column<Map, 2>(worker_lane());
   if constexpr (Trans) {
-    right[0] = read_along<Run>(b, col, k);
-    right[1] = read_along<Run>(b, col + 1, k);
+    right[0] = read_along<Part>(b, col, k);
+    right[1] = read_along<Part>(b, col + 1, k);
   } else {
     read_across(b, k, col, right[0], right[1]);
   }
   TK_UNROLL
-  for (int h = 0; h < Run / 4; ++h) TK_UNROLL
+  for (int h = 0; h < Part::products; ++h) TK_UNROLL
   for (int s = 0; s < Map::slots; ++s) TK_UNROLL
   for (int odd = 0; odd < 2; ++odd)
     add_block<T, L, 2, count>(d + s * Map::per_slot + first / Map::G + odd, keep || h > 0,
-                              left[s].of[h], right[odd].of[h]);
+                              left[s].operand(h), right[odd].operand(h));
 }
 // One block; where only half of one is left, the other half repeats it and is dropped.
-template <class T, class Map, bool Trans, int Run, int Cols, class B>
-TK_DEVICE void add_single(float* d, bool keep, k_run<Run> const (&left)[Map::slots], B const& b,
-                          int k, int first) {
+template <class T, class Map, bool Trans, int Cols, class Part, class B>
+TK_DEVICE void add_single(float* d, bool keep, Part const (&left)[Map::slots], B const& b, int k,
+                          int first) {
   constexpr int L = Map::L, count = Cols / Map::G;
-  int const col = first + (right_column<Map, 1>(worker_lane()) & (Cols - 1));
-  k_run<Run> right;
-  if constexpr (Trans) right = read_along<Run>(b, col, k);
-  else right = read_across<Run>(b, k, col);
+  auto const column = [=](int lane) { return first + (right_column<Map, 1>(lane) & (Cols - 1)); };
+  Part right;
+  if constexpr (Trans) right = read_along<Part>(b, column(worker_lane()), k);
+  else right = read_across<Part>(b, k, column);
   TK_UNROLL
-  for (int h = 0; h < Run / 4; ++h) TK_UNROLL
+  for (int h = 0; h < Part::products; ++h) TK_UNROLL
   for (int s = 0; s < Map::slots; ++s)
-    add_block<T, L, 1, count>(d + s * Map::per_slot + first / Map::G, keep || h > 0, left[s].of[h],
-                              right.of[h]);
+    add_block<T, L, 1, count>(d + s * Map::per_slot + first / Map::G, keep || h > 0,
+                              left[s].operand(h), right.operand(h));
 }
 
 template <bool Keep, class T, int K, bool TransA, bool TransB, int R, int N, class A, class B>
 TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
   using map = fragment_map<R, N>;
-  constexpr int L = map::L, G = map::G, pairs = N / (2 * L) * 2 * L;
-  constexpr int Run = !in_shared<A> ? map::W : K % (8 * G) == 0 ? 8 : 4;
-  int const lane_k = Run * static_cast<int>(static_cast<unsigned>(worker_lane()) / L);
+  constexpr int L = map::L, G = map::G;
+  constexpr bool fours = !in_shared<A> && map::W == 4;  // of an accumulator
+  constexpr int Run = K % (8 * G) == 0 && (!fours || mfma_run == 8) ? 8 : 4;
+  using part = k_run<Run, fours ? 4 * G : 4>;
+  constexpr int pairs = !TransB && has_transposed_reads ? 0 : N / (2 * L) * 2 * L;
+  int const lane_k = (fours ? 4 : Run) * static_cast<int>(static_cast<unsigned>(worker_lane()) / L);
   TK_UNROLL
   for (int step = 0; step < K / (Run * G); ++step) {
     int const k = step * (Run * G) + lane_k;
     bool const keep = Keep || step > 0;
-    k_run<Run> left[map::slots];
+    part left[map::slots];
     read_left<map, TransA>(left, a, step, k);
     TK_UNROLL
     for (int n = 0; n < pairs; n += 2 * L) add_pair<T, map, TransB>(d.e, keep, left, b, k, n);
-    if constexpr (N - pairs >= L) add_single<T, map, TransB, Run, L>(d.e, keep, left, b, k, pairs);
-    if constexpr ((N - pairs) % L != 0)
-      add_single<T, map, TransB, Run, 16>(d.e, keep, left, b, k, N - 16);
+    TK_UNROLL
+    for (int n = pairs; n + L <= N; n += L) add_single<T, map, TransB, L>(d.e, keep, left, b, k, n);
+    if constexpr (N % L != 0) add_single<T, map, TransB, 16>(d.e, keep, left, b, k, N - 16);
   }
 }
 

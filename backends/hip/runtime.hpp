@@ -9,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "backends/hip/arch.hpp"
 #include "core/status.hpp"
 
 namespace tk::be::rt {
@@ -84,13 +85,13 @@ inline device_info device() {
   auto const p = properties();
   return {p.name, p.multiProcessorCount, p.totalGlobalMem, static_cast<std::size_t>(p.l2CacheSize)};
 }
-// Refuses a device other than gfx942, whose features may be listed after its name.
+// Refuses a device other than the chip, whose features may be listed after its name.
 inline void require_chip() {
   auto const p = properties();
   std::string_view const name = p.gcnArchName;
-  if (name.substr(0, name.find(':')) != "gfx942")
-    throw error(status::wrong_chip,
-                "the library was built for gfx942; the device is " + std::string(name));
+  if (name.substr(0, name.find(':')) != chip_name)
+    throw error(status::wrong_chip, std::string("the library was built for ") + chip_name +
+                                        "; the device is " + std::string(name));
 }
 inline int multiprocessors() {
   int x = 0;

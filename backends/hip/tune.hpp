@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Tile sizes by op, chosen to fit 64 KB of LDS with one block on a compute unit; not measured on a
-// card.
+// Tile sizes by op: what the chips have in common. Their own sizes are in their tune.hpp, which
+// begins with this file: either may be included.
 #pragma once
 #include "backends/hip/arch.hpp"
+#include "ops/tuning.hpp"
 
 namespace tk::be {
 
-// C tiles of workers * M rows by N columns; `large` where enough of them fill the card.
-struct gemm_tuning {
-  int workers, M, N, K, stages, cluster, group;
-  bool turns;
-};
-constexpr gemm_tuning tune_gemm(bool large) {
-  return large ? gemm_tuning{4, 32, 128, 16, 3, 1, 8, false}
-               : gemm_tuning{4, 16, 64, 32, 4, 1, 8, false};
-}
 // Blocks of C that a launch must have before the large tiles pay.
 constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors) {
   return large_tiles * 4 >= multiprocessors * 3;
@@ -24,27 +16,13 @@ constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors)
 // over k; 0 where tiles are never cut.
 inline constexpr int gemm_parking_cost = 0;
 
-enum class load_cost { none, some, high };
-// What rows that lie so many bytes apart cost their loads: without copies to LDS much.
+// What rows that lie so many bytes apart cost their loads: without the widest copies to LDS much.
 constexpr load_cost gemm_load_cost(std::int64_t bytes) {
-  return bytes % 4 != 0 ? load_cost::high : load_cost::none;
+  return bytes % copy_lane_bytes != 0 ? load_cost::high : load_cost::none;
 }
 
-// What a task of repack copies: R rows of each worker by C columns.
-struct repack_tuning {
-  int workers, R, C;
-};
 constexpr repack_tuning tune_repack() { return {4, 8, 512}; }
 
-// Rows of queries per worker and keys per step.
-struct attention_tuning {
-  int workers, M, N, slots, own_slots;
-  bool ahead, turns;
-};
-constexpr attention_tuning tune_attention_forward(int d) {
-  if (d <= 64) return {4, 32, 64, 4, 1, false, false};
-  if (d <= 128) return {4, 32, 32, 3, 1, false, false};
-  return {4, 16, 16, 3, 1, false, false};
-}
-
 }  // namespace tk::be
+
+#include TK_CHIP(tune.hpp)

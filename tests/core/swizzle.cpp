@@ -203,6 +203,14 @@ template <class Tile, int Run, class Map> int across_passes() {
     });
 }
 
+// The same by transposing reads: 16 lanes name four columns each, of four rows.
+template <class Tile> int transposing_passes() {
+  constexpr int blocks = Tile::cols / 16;
+  return passes<Tile>(16, 8, Tile::rows / 4 * blocks, [](int n, int lane) {
+    return place{n / blocks * 4 + lane / 4, n % blocks * 16 + lane % 4 * 4};
+  });
+}
+
 // 16 bytes at a time meet no conflict; 8 bytes at a time take two passes, because eight rows want
 // the same half of a chunk. Narrow panels side by side are an exception wherever rows are read
 // across.
@@ -231,6 +239,7 @@ template <class Tile> void check_banks() {
     if constexpr (be::warp_lanes != 64) {
       CHECK(matrix_passes<Tile>() == 1);
     } else if constexpr (size == 2) {
+      CHECK(transposing_passes<Tile>() == 1);
       CHECK(left_passes<Tile, 8>() <= 1);
       CHECK(left_passes<Tile, 4>() <= 2);
       check_mfma_reads<Tile, 16>(whole);

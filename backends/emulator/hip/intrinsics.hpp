@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The instructions of gfx942 on the CPU: the same functions as backends/hip/intrinsics.hpp, with
-// the caller's source line for reports. MFMA and shuffles are collectives of 64 lanes; a copy to
-// LDS arrives when it is waited for; LDS is the emulator's shared memory.
+// The instructions of these chips on the CPU: the same functions as backends/hip/intrinsics.hpp,
+// each on the chips that have it, with the caller's source line for reports. MFMA and shuffles are
+// collectives of 64 lanes; a copy to LDS arrives when it is waited for; LDS is the emulator's
+// shared memory.
 #pragma once
 #include <cmath>
 #include <cstring>
 
-#include "backends/emulator/emulator.hpp"
+#include "backends/emulator/mfma.hpp"
 #include "backends/hip/arch.hpp"
-#include "core/element.hpp"
 
 namespace tk::be::gcn {
 
@@ -26,6 +26,12 @@ TK_DEVICE int broadcast(int x, here where = here::current()) {
         for (int l = 1; l < warp_lanes; ++l) *lanes[l] = *lanes[0];
       },
       "broadcast", where);
+  return x;
+}
+// A struct that is the same in the whole wave.
+template <class X>
+  requires(sizeof(X) % 4 == 0)
+TK_DEVICE X uniform(X const& x) {
   return x;
 }
 TK_DEVICE int opaque(int x) { return x; }
@@ -48,7 +54,6 @@ TK_DEVICE std::uint32_t permute(std::uint32_t high, std::uint32_t low, std::uint
     y |= static_cast<std::uint32_t>(bytes >> 8 * (which >> 8 * i & 7) & 0xff) << 8 * i;
   return y;
 }
-TK_DEVICE std::uint16_t to_fp16(float x) { return round_to<fp16>(x).bits; }
 TK_DEVICE float from_fp16(std::uint16_t x) { return tk::widen(fp16{x}); }
 
 // ---- wave and block
@@ -70,22 +75,31 @@ TK_DEVICE void sync_wave(here where = here::current()) { emulator::sync_warp(whe
 TK_DEVICE void sync_block(here where = here::current()) { emulator::sync_block(where); }
 
 // ---- global memory to LDS
-// Lane l copies four bytes from an address of its own to dst + 4 l, where dst is the same in the
-// whole wave; a lane without an address gets zero.
+template <int Bytes>
+concept copy_width = Bytes == 4 || Bytes == copy_lane_bytes;
+
+// Lane l copies Bytes bytes from an address of its own to dst + Bytes l, where dst is the same in
+// the whole wave; a lane without an address gets zero. Both are multiples of Bytes: more than what
+// is known of the hardware's wide copies allows.
+template <int Bytes>
+  requires copy_width<Bytes>
 TK_DEVICE void copy_to_lds(char* dst, void const* from, here where = here::current()) {
-  char* const to = dst + 4 * lane();
-  static_cast<void>(emulator::shared_address(to, where));
-  if (reinterpret_cast<std::uintptr_t>(from) % 4 != 0)
-    emulator::fail("a copy to LDS from an address that is no multiple of 4", where);
+  char* const to = dst + Bytes * lane();
+  if (emulator::shared_address(to, where) % Bytes != 0)
+    emulator::fail("a copy to an address in LDS that is no multiple of its size", where);
+  if (reinterpret_cast<std::uintptr_t>(from) % Bytes != 0)
+    emulator::fail("a copy to LDS from an address that is no multiple of its size", where);
   emulator::later([to, from] {
-    if (from) std::memcpy(to, from, 4);
-    else std::memset(to, 0, 4);
+    if (from) std::memcpy(to, from, Bytes);
+    else std::memset(to, 0, Bytes);
   });
 }
+template <int Bytes>
+  requires copy_width<Bytes>
 TK_DEVICE void copy_to_lds(char* dst, char const* from, std::uint32_t offset,
                            here where = here::current()) {
   if (offset >> 31) emulator::fail("a copy to LDS with an offset of 2^31 or more", where);
-  copy_to_lds(dst, from + offset, where);
+  copy_to_lds<Bytes>(dst, static_cast<void const*>(from + offset), where);
 }
 // Until at most N of this wave's later accesses to global memory, copies among them, are running:
 // its plain accesses are over at once.
@@ -109,52 +123,30 @@ TK_DEVICE unsigned load_acquire(unsigned const* p, here where = here::current())
 TK_DEVICE void add_release(unsigned* p, unsigned x) { __atomic_fetch_add(p, x, __ATOMIC_RELEASE); }
 TK_DEVICE void add_to_global(float* p, float x) { emulator::atomic_add(p, x); }
 
-// ---- MFMA of M = 16 or 32. Lane l holds of A row l % M, of B column l % M, both with the four k
-// from 4 (l / M) on; of D column l % M and the rows 4 (l / M) + r / 4 * 256 / M + r % 4.
-struct four {
-  std::uint32_t w[2];
+// ---- numbers of 16 bits, in pairs and as operands (backends/emulator/mfma.hpp)
+template <int N> struct halves {
+  std::uint32_t w[N / 2];
 };
 typedef float sums16 __attribute__((vector_size(16)));
 typedef float sums32 __attribute__((vector_size(64)));
 
-template <int M, class T, class Sums> TK_DEVICE Sums run_mfma(four a, four b, Sums d, here where) {
-  struct {
-    four a, b;
-    float d[M * M / 64];
-  } op{a, b, {}};
-  for (int r = 0; r < M * M / 64; ++r) op.d[r] = d[r];
-  emulator::collective(
-      op,
-      [](auto* const* lanes) {
-        constexpr int K = 256 / M;
-        float left[M][K], right[K][M];
-        for (int l = 0; l < warp_lanes; ++l)
-          for (int e = 0; e < 4; ++e) {
-            auto const value = [&](four const& x) {
-              return tk::widen(T{static_cast<std::uint16_t>(x.w[e / 2] >> e % 2 * 16)});
-            };
-            left[l % M][l / M * 4 + e] = value(lanes[l]->a);
-            right[l / M * 4 + e][l % M] = value(lanes[l]->b);
-          }
-        for (int l = 0; l < warp_lanes; ++l)
-          for (int r = 0; r < M * M / 64; ++r) {
-            float const* const row = left[4 * (l / M) + r / 4 * (256 / M) + r % 4];
-            float sum = lanes[l]->d[r];
-            for (int k = 0; k < K; ++k) sum += row[k] * right[k][l % M];
-            lanes[l]->d[r] = sum;
-          }
-      },
-      M == 16 ? "mfma 16x16x16" : "mfma 32x32x8", where);
-  for (int r = 0; r < M * M / 64; ++r) d[r] = op.d[r];
-  return d;
+TK_DEVICE std::uint32_t pack_fp16(float lo, float hi) {
+  return std::uint32_t{round_to<fp16>(hi).bits} << 16 | round_to<fp16>(lo).bits;
 }
-template <class T>
-TK_DEVICE sums16 mfma(T, four a, four b, sums16 d, here where = here::current()) {
-  return run_mfma<16, T>(a, b, d, where);
+template <bool There = has_bf16_pack>
+  requires There
+TK_DEVICE std::uint32_t pack_bf16(float lo, float hi) {
+  return std::uint32_t{round_to<bf16>(hi).bits} << 16 | round_to<bf16>(lo).bits;
 }
-template <class T>
-TK_DEVICE sums32 mfma(T, four a, four b, sums32 d, here where = here::current()) {
-  return run_mfma<32, T>(a, b, d, where);
+template <bool There = has_transposed_reads>
+  requires There
+TK_DEVICE halves<4> read_transposed(char const* p, here where = here::current()) {
+  return emulator::read_transposed<halves<4>>(p, where);
+}
+template <class T, int N, class Sums>
+  requires(N == 4 || N == mfma_run)
+TK_DEVICE Sums mfma(T, halves<N> a, halves<N> b, Sums d, here where = here::current()) {
+  return emulator::mfma < sizeof(Sums) == sizeof(sums16) ? 16 : 32, T > (a, b, d, where);
 }
 
 }  // namespace tk::be::gcn

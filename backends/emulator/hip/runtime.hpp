@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The runtime of an emulated gfx942: memory and events of backends/emulator/runtime.hpp, and
-// launches that run at once and throw what the emulator reports.
+// The runtime of an emulated chip of this backend: memory and events of
+// backends/emulator/runtime.hpp, and launches that run at once and throw what the emulator reports.
 #pragma once
 #include <type_traits>
 
 #include "backends/emulator/runtime.hpp"
+#include "backends/hip/arch.hpp"
 
 namespace tk::be::rt {
 
-inline device_info device() { return emulated_device("gfx942"); }
+inline device_info device() { return emulated_device(chip_name); }
 
 struct launch_shape {
   int blocks, threads;
