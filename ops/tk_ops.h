@@ -115,9 +115,9 @@ typedef struct tk_attention_forward_problem {
 } tk_attention_forward_problem;
 
 /* `workspace` is device memory of at least tk_workspace() bytes, aligned to 16; NULL will do where
- * that is 0. Its first TK_COUNTER_BYTES bytes hold counters: they must be zero before the first use,
- * and every launch leaves them zero. The rest may hold anything. One workspace serves any series of
- * problems, but launches that may overlap must not share it. */
+ * that is 0. Its first TK_COUNTER_BYTES bytes hold counters: they must be zero before the first
+ * use, and every launch leaves them zero. The rest may hold anything. One workspace serves any
+ * series of problems, but launches that may overlap must not share it. */
 #define TK_COUNTER_BYTES 4096
 TK_API tk_status tk_gemm(tk_gemm_problem const* problem, void* workspace, size_t workspace_bytes,
                          void* stream);
