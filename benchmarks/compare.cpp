@@ -95,8 +95,7 @@ class table_of_suite {
  private:
   void put(int file, std::string const& head, std::vector<std::string> column) {
     table_.columns.push_back({file, head});
-    for (std::size_t i = 0; i < column.size(); ++i)
-      table_.rows[i].push_back(std::move(column[i]));
+    for (std::size_t i = 0; i < column.size(); ++i) table_.rows[i].push_back(std::move(column[i]));
   }
 
   void add_file(std::size_t index) {
@@ -118,8 +117,8 @@ class table_of_suite {
     for (auto const& peer : peers_of(file, suite_)) {
       cells ratios;
       for (auto const& name : names_) {
-        result_row const *const own = file.find(suite_, name, "tk"),
-                                *const other = file.find(suite_, name, peer);
+        result_row const *const own = file.find(suite_, name, "tk"), *const other = file.find(
+                                                                         suite_, name, peer);
         ratios.add_to_mean(own && other ? other->ms / own->ms : 0, ratio_form);
       }
       put(number, "/" + peer, ratios.finish(ratio_form));
@@ -174,7 +173,7 @@ std::string describe(result const& x) {
   std::string text = fmt::format("{}, {}, {}, {}: copy ", x.device, x.arch, x.commit.substr(0, 12),
                                  x.date.substr(0, 10));
   auto const add = [&](double rate, char const* unit) {
-    text += rate > 0 ? fmt::format("{:.3g} {}", rate / 1e12, unit) : "not measured";
+    text += rate > 0 ? fmt::format("{:.4g} {}", rate / 1e12, unit) : "not measured";
   };
   add(x.ceilings.copy_bytes_per_s, "TB/s");
   text += ", products ";
@@ -194,8 +193,9 @@ void compare(std::vector<std::string> const& paths, std::string const& html) {
   std::vector<result> files;
   for (auto const& path : paths) files.push_back(read_result(path));
   for (std::size_t i = 0; i < files.size(); ++i) fmt::print("{} {}\n", i + 1, describe(files[i]));
-  fmt::print("tk: rate; roof: share of the ceilings; /peer and /1: speed over a peer's and the first "
-             "file's\n");
+  fmt::print(
+      "tk: rate; roof: share of the ceilings; /peer and /1: speed over a peer's and the first "
+      "file's\n");
   for (auto const& table : compare(files)) fmt::print("\n{}", text_of(table));
   if (html.empty()) return;
   std::ofstream page(html);

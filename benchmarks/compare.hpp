@@ -23,15 +23,15 @@ struct comparison_table {
   std::vector<std::vector<std::string>> rows;  // the last two: geometric means, how many cases
 };
 
-// "NVIDIA H200, sm_90a, c3701fb, 2026-11-21: copy 4.23 TB/s, ...".
+// One line: device, arch, commit, date, and its ceilings.
 std::string describe(result const& x);
 std::vector<comparison_table> compare(std::vector<result> const& files);
 
 // One page, complete in itself: a roofline plot of every file, and the tables.
 std::string html_page(std::vector<result> const& files);
 std::string roofline_svg(std::vector<result> const& files);
-std::string escaped(std::string const& text);           // for HTML
-std::string colour_of(std::size_t file);                // in plot and legend
+std::string escaped(std::string const& text);  // for HTML
+std::string colour_of(std::size_t file);       // in plot and legend
 std::vector<std::string> suites_of(std::vector<result> const& files);
 
 // Reads the files, prints the tables, and writes the page unless its name is empty.

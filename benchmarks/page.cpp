@@ -53,14 +53,15 @@ std::string table_html(comparison_table const& table) {
     char const* kind = table.columns[c].file == 0 ? "case" : begins ? "begins" : "";
     return fmt::format("<{0} class=\"{1}\">{2}</{0}>", tag, kind, escaped(text));
   };
-  std::string html = fmt::format("<h2>{}</h2>\n<div class=\"scroll\"><table>\n<tr>",
-                                 escaped(table.suite));
+  std::string html =
+      fmt::format("<h2>{}</h2>\n<div class=\"scroll\"><table>\n<tr>", escaped(table.suite));
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     bool const begins = c > 0 && table.columns[c].file != table.columns[c - 1].file;
     html += cell("th", c, begins ? std::to_string(table.columns[c].file) : "");
   }
   html += "</tr>\n<tr>";
-  for (std::size_t c = 0; c < table.columns.size(); ++c) html += cell("th", c, table.columns[c].head);
+  for (std::size_t c = 0; c < table.columns.size(); ++c)
+    html += cell("th", c, table.columns[c].head);
   html += "</tr>\n";
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     html += r + 2 >= table.rows.size() ? "<tr class=\"mean\">" : "<tr>";
@@ -86,8 +87,9 @@ std::string escaped(std::string const& text) {
 
 std::string html_page(std::vector<result> const& files) {
   std::string html = head + legend(files) + roofline_svg(files);
-  html += "<p><b>tk</b>: rate. <b>roof</b>: share of the ceilings. <b>/peer</b>, <b>/1</b>: speed "
-          "over a peer's in the same file, and over the first file's.</p>\n";
+  html +=
+      "<p><b>tk</b>: rate. <b>roof</b>: share of the ceilings. <b>/peer</b>, <b>/1</b>: speed "
+      "over a peer's in the same file, and over the first file's.</p>\n";
   for (auto const& table : compare(files)) html += table_html(table);
   return html + "</body></html>\n";
 }

@@ -56,8 +56,8 @@ struct place {
 
 result_row read_row(place const& at, json const& x) {
   if (!x.is_object()) at.fail(fmt::format("{} is a {}, not an object", at.where, x.type_name()));
-  return {at.text(x, "suite"),          at.text(x, "case"),        at.text(x, "impl"),
-          at.text(x, "dtype"),          at.number(x, "ms", false), at.number(x, "flops", true),
+  return {at.text(x, "suite"),        at.text(x, "case"),        at.text(x, "impl"),
+          at.text(x, "dtype"),        at.number(x, "ms", false), at.number(x, "flops", true),
           at.number(x, "bytes", true)};
 }
 

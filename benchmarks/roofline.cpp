@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The roofline plot: operations per second over operations per byte, both logarithmic. A file's roof
-// is what its copies and its products allow (Williams, Waterman and Patterson, 2009); each case that
-// both multiplies and moves is a point. Colours tell files apart, shapes suites.
+// The roofline plot: operations per second over operations per byte, both logarithmic. A file's
+// roof is what its copies and its products allow (Williams, Waterman and Patterson, 2009); each
+// case that both multiplies and moves is a point. Colours tell files apart, shapes suites.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,21 +27,24 @@ struct axis {
     low = std::pow(10, std::floor(std::log10(low)));
     high = std::max(10 * low, std::pow(10, std::ceil(std::log10(high))));
   }
-  double at(double x) const { return from + (to - from) * std::log(x / low) / std::log(high / low); }
+  double at(double x) const {
+    return from + (to - from) * std::log(x / low) / std::log(high / low);
+  }
 };
 
 std::string grid(axis const& x, axis const& y) {
   std::string svg;
   auto const line = [&](bool upright, double at, char const* kind) {
-    svg += upright ? fmt::format(R"(<path class="{}" d="M{:.1f} {} V{}"/>)", kind, at, y.to, y.from)
-                   : fmt::format(R"(<path class="{}" d="M{} {:.1f} H{}"/>)", kind, x.from, at, x.to);
+    svg += upright
+               ? fmt::format(R"(<path class="{}" d="M{:.1f} {} V{}"/>)", kind, at, y.to, y.from)
+               : fmt::format(R"(<path class="{}" d="M{} {:.1f} H{}"/>)", kind, x.from, at, x.to);
   };
   auto const walk = [&](axis const& a, bool upright) {
     for (double decade = a.low; decade <= a.high * 1.001; decade *= 10) {
       double const at = a.at(decade);
       line(upright, at, "grid");
-      svg += upright ? fmt::format(R"(<text x="{:.1f}" y="{}" text-anchor="middle">{:g}</text>)", at,
-                                   y.from + 18, decade)
+      svg += upright ? fmt::format(R"(<text x="{:.1f}" y="{}" text-anchor="middle">{:g}</text>)",
+                                   at, y.from + 18, decade)
                      : fmt::format(R"(<text x="{}" y="{:.1f}" text-anchor="end">{:g}</text>)",
                                    x.from - 8, at + 4, decade);
       for (int n = 2; n < 10 && decade * n < a.high; ++n) line(upright, a.at(decade * n), "fine");
@@ -49,14 +52,17 @@ std::string grid(axis const& x, axis const& y) {
   };
   walk(x, true);
   walk(y, false);
-  return svg + fmt::format(R"(<text x="{}" y="{}" text-anchor="middle">FLOP per byte</text>)",
-                           (x.from + x.to) / 2, height - 10) +
-         fmt::format(R"(<text transform="translate(16 {}) rotate(-90)" text-anchor="middle">)"
-                     "TFLOP/s</text>\n",
-                     (y.from + y.to) / 2);
+  return svg +
+         fmt::format(R"(<text x="{}" y="{}" text-anchor="middle">FLOP per byte</text>)",
+                     (x.from + x.to) / 2, height - 10) +
+         fmt::format(
+             "<text transform=\"translate(16 {}) rotate(-90)\" text-anchor=\"middle\">"
+             "TFLOP/s</text>\n",
+             (y.from + y.to) / 2);
 }
 
-std::string roof(result_ceilings const& c, axis const& x, axis const& y, std::string const& colour) {
+std::string roof(result_ceilings const& c, axis const& x, axis const& y,
+                 std::string const& colour) {
   if (c.copy_bytes_per_s <= 0) return "";
   double const slope = c.copy_bytes_per_s / 1e12;
   double const flat = c.product_flops_per_s > 0 ? c.product_flops_per_s / 1e12 : y.high;
@@ -113,16 +119,15 @@ std::string roofline_svg(std::vector<result> const& files) {
   y.from = height - bottom, y.to = top;
 
   auto const suites = suites_of(files);
-  std::string svg = fmt::format(R"(<svg viewBox="0 0 {} {}" role="img" aria-label="roofline">)",
-                                width, height) +
-                    "\n" + grid(x, y);
-  for (std::size_t i = 0; i < files.size(); ++i)
-    svg += roof(files[i].ceilings, x, y, colour_of(i));
+  std::string svg =
+      fmt::format(R"(<svg viewBox="0 0 {} {}" role="img" aria-label="roofline">)", width, height) +
+      "\n" + grid(x, y);
+  for (std::size_t i = 0; i < files.size(); ++i) svg += roof(files[i].ceilings, x, y, colour_of(i));
   for (std::size_t i = 0; i < files.size(); ++i)
     for (result_row const& r : files[i].rows) {
       if (!is_point(r)) continue;
-      auto const suite = static_cast<std::size_t>(
-          std::find(suites.begin(), suites.end(), r.suite) - suites.begin());
+      auto const suite = static_cast<std::size_t>(std::find(suites.begin(), suites.end(), r.suite) -
+                                                  suites.begin());
       double const rate = r.flops / r.ms / 1e9;
       svg += mark(suite, x.at(r.intensity()), y.at(rate), colour_of(i)) +
              fmt::format("<title>{} {}, file {}: {:.4g} TFLOP/s</title>", escaped(r.suite),

@@ -5,7 +5,8 @@
 // Views    rank 1 to 4, LayoutRight or LayoutStride (sub-views), any strides that tk_ops.h takes;
 //          a view of const elements is no output. The view must outlive the call's work.
 // Elements float, tk::bf16, tk::fp16, and Kokkos' half_t and bhalf_t where they have 16 bits.
-// Memory   that of the view's space. Where the library's device can reach it the call works; else it
+// Memory   that of the view's space. Where the library's device can reach it the call works; else
+// it
 //          is refused, as TK_BAD_DEVICE, and nothing is copied.
 // Streams  a space's own; null for a space of the CPU, whose calls are over when they return.
 #pragma once
@@ -33,7 +34,8 @@ template <> struct kokkos_element<bf16> : kokkos_element_of<kDLBfloat, 16> {};
 // Where Kokkos has no 16-bit type of its own, these are float, or, before 3.5, not there.
 #if defined(KOKKOS_HALF_T_IS_FLOAT)
 #if !KOKKOS_HALF_T_IS_FLOAT
-template <> struct kokkos_element<Kokkos::Experimental::half_t> : kokkos_element_of<kDLFloat, 16> {};
+template <>
+struct kokkos_element<Kokkos::Experimental::half_t> : kokkos_element_of<kDLFloat, 16> {};
 #endif
 #endif
 #if defined(KOKKOS_BHALF_T_IS_FLOAT)
@@ -78,11 +80,12 @@ template <class... X> struct foreign_tensor<Kokkos::View<X...>> {
   static tensor_view describe(view const& x) {
     constexpr int rank = view::rank;
     static_assert(rank >= 1 && rank <= 4, "tk takes views of rank 1 to 4");
-    static_assert(std::is_same_v<layout, Kokkos::LayoutRight> ||
-                      std::is_same_v<layout, Kokkos::LayoutStride>,
-                  "tk takes views in LayoutRight or LayoutStride: the last dimension is contiguous");
-    static_assert(detail::kokkos_element<element>::known,
-                  "tk takes views of float, of 16-bit half_t and bhalf_t, of tk::fp16 and tk::bf16");
+    static_assert(
+        std::is_same_v<layout, Kokkos::LayoutRight> || std::is_same_v<layout, Kokkos::LayoutStride>,
+        "tk takes views in LayoutRight or LayoutStride: the last dimension is contiguous");
+    static_assert(
+        detail::kokkos_element<element>::known,
+        "tk takes views of float, of 16-bit half_t and bhalf_t, of tk::fp16 and tk::bf16");
     std::array<std::int64_t, rank> shape, strides;
     for (int i = 0; i < rank; ++i) {
       auto const at = static_cast<std::size_t>(i);

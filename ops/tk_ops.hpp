@@ -52,7 +52,8 @@ class tensor_view {
 
   tensor_view() = default;
   tensor_view(DLTensor const* given) : given_(given) {}
-  template <readable_array X> tensor_view(X const& x) : tensor_view(foreign_tensor<X>::describe(x)) {}
+  template <readable_array X>
+  tensor_view(X const& x) : tensor_view(foreign_tensor<X>::describe(x)) {}
   tensor_view(void const* data, DLDataType type, extents shape, extents strides = {},
               int device_id = 0)
       : tensor_view(data, type, shape, strides,
@@ -213,7 +214,8 @@ inline tk_attention_forward_problem problem(tensor_view const& q, tensor_view co
 inline void gemm(tensor_view const& a, tensor_view const& b, output_view const& d,
                  gemm_options const& options = {}) {
   auto const problem = detail::problem(a, b, d, options);
-  detail::require(tk_gemm(&problem, options.workspace, options.workspace_bytes, options.stream.handle()));
+  detail::require(
+      tk_gemm(&problem, options.workspace, options.workspace_bytes, options.stream.handle()));
 }
 
 // Bytes of device memory that gemm() wants as workspace. Data pointers may be null.
@@ -237,8 +239,8 @@ inline std::optional<error> gemm_refusal(tensor_view const& a, tensor_view const
 inline void attention_forward(tensor_view const& q, tensor_view const& k, tensor_view const& v,
                               output_view const& o, attention_forward_options const& options = {}) {
   auto const problem = detail::problem(q, k, v, o, options);
-  detail::require(
-      tk_attention_forward(&problem, options.workspace, options.workspace_bytes, options.stream.handle()));
+  detail::require(tk_attention_forward(&problem, options.workspace, options.workspace_bytes,
+                                       options.stream.handle()));
 }
 
 // Bytes of device memory that attention_forward() wants as workspace. Data pointers may be null.

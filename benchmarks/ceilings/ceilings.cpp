@@ -15,7 +15,7 @@
 namespace tk::bench {
 namespace {
 
-constexpr double target_ms = be::rt::dl_device_type == kDLCPU ? 20 : 1;
+constexpr double target_ms = be::rt::dl_device_type == kDLCPU ? 50 : 1;
 constexpr int tasks_each = 4;  // per multiprocessor
 
 class copy_ceiling final : public benchmark {
@@ -30,8 +30,7 @@ class copy_ceiling final : public benchmark {
   double bytes() const override { return 2.0 * static_cast<double>(from_.bytes()); }
   std::vector<tensor*> outputs() override { return {&to_}; }
   implementation tk() override {
-    return {"tk",
-            device_copy(to_.data(), from_.data(), static_cast<std::size_t>(from_.bytes()))};
+    return {"tk", device_copy(to_.data(), from_.data(), static_cast<std::size_t>(from_.bytes()))};
   }
   peer_list peers() override { return {}; }
   verdict compare(implementation const&) override {
@@ -58,13 +57,15 @@ class repeated : public benchmark {
   peer_list peers() override { return {}; }
   implementation tk() override {
     for (repeats_ = 16;; repeats_ *= 2) {
-      launch();  // once before, to load the code
-      be::rt::event start, end;
-      start.record(nullptr);
-      launch();
-      end.record(nullptr);
-      be::rt::synchronize();
-      double const ms = static_cast<double>(milliseconds(start, end));
+      double ms = HUGE_VAL;  // the least of three: the first loads the code
+      for (int i = 0; i < 3; ++i) {
+        be::rt::event start, end;
+        start.record(nullptr);
+        launch();
+        end.record(nullptr);
+        be::rt::synchronize();
+        ms = std::min(ms, static_cast<double>(milliseconds(start, end)));
+      }
       if (ms < target_ms / 2 && repeats_ < most_repeats) continue;
       repeats_ = std::clamp(static_cast<int>(repeats_ * target_ms / ms), 1, most_repeats);
       return {"tk", [this] { launch(); }};

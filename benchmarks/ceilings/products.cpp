@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Products of shared tiles without movement: the rate of the chip's matrix units as TK's words reach
-// them. Tiles are those of a large gemm; two products run at a time, as there.
+// Products of shared tiles without movement: the rate of the chip's matrix units as TK's words
+// reach them. Tiles are those of a large gemm; two products run at a time, as there.
 #include "backends/kernel.hpp"
 #include "benchmarks/ceilings/rates.hpp"
 #include "core/product.hpp"

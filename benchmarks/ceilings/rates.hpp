@@ -2,7 +2,8 @@
 // What suite ceilings asks of the device: two ops that do one thing only, over and over. Each of
 // `tasks` tasks has `workers` workers; each of them writes `rows` numbers, so that no compiler
 // drops its work.
-//   products      d[rows, cols] += a[rows, depth] b[depth, cols], bf16 from shared memory, fp32 sums;
+//   products      d[rows, cols] += a[rows, depth] b[depth, cols], bf16 from shared memory, fp32
+//   sums;
 //                 a has the rows of all workers of a task and is the same for every task.
 //                 out = the sums of d's rows
 //   exponentials  x <- 2^-x on tiles [rows, cols] in registers. out = the sums of x's rows

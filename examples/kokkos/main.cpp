@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// TK in an application that is Kokkos throughout: views are filled by parallel_for, go as they are to
-// tk::gemm and tk::attention_forward, and a parallel_reduce compares with sums in double. It runs
-// wherever Kokkos' default space and TK's library agree: on the CPU, or on a card.
-// Exit status 0 if both results are right.
+// TK in an application that is Kokkos throughout: views are filled by parallel_for, go as they are
+// to tk::gemm and tk::attention_forward, and a parallel_reduce compares with sums in double. It
+// runs wherever Kokkos' default space and TK's library agree: on the CPU, or on a card. Exit status
+// 0 if both results are right.
 #include <cmath>
 #include <cstdio>
 
@@ -32,35 +32,20 @@ template <class View> void fill(View const& x, unsigned seed) {
       });
 }
 
-struct sums {
-  double error = 0, reference = 0;  // of squares
-  KOKKOS_INLINE_FUNCTION sums& operator+=(sums const& x) {
-    error += x.error;
-    reference += x.reference;
-    return *this;
-  }
-};
-}  // namespace
-
-template <> struct Kokkos::reduction_identity<sums> {
-  KOKKOS_INLINE_FUNCTION static sums sum() { return {}; }
-};
-
-namespace {
-
 // |found - wanted(row, column)| / |wanted| over rows x columns
 template <class Found, class Wanted>
 double deviation(int rows, int columns, Found const& found, Wanted const& wanted) {
-  sums total;
+  double errors = 0, norm = 0;  // sums of squares
   Kokkos::parallel_reduce(
       "compare", Kokkos::RangePolicy<space>(0, rows * columns),
-      KOKKOS_LAMBDA(int i, sums& sum) {
+      KOKKOS_LAMBDA(int i, double& error, double& size) {
         double const x = wanted(i / columns, i % columns);
         double const y = found(i / columns, i % columns);
-        sum += sums{(x - y) * (x - y), x * x};
+        error += (x - y) * (x - y);
+        size += x * x;
       },
-      Kokkos::Sum<sums>(total));
-  return std::sqrt(total.error / total.reference);
+      errors, norm);
+  return std::sqrt(errors / norm);
 }
 
 bool report(char const* what, double deviation, double limit) {
@@ -79,9 +64,9 @@ bool run_gemm(space const& on) {
   view<bf16 const**> const left = a, right = b;
 
   tk::gemm_options options{.transpose_b = true, .stream = on};
-  view<float*> workspace("workspace", tk::gemm_workspace(left, right, d, options) / 4 + 1);
+  view<char*> workspace("workspace", tk::gemm_workspace(left, right, d, options));  // zeroed
   options.workspace = workspace.data();
-  options.workspace_bytes = workspace.size() * sizeof(float);
+  options.workspace_bytes = workspace.size();
   tk::gemm(left, right, d, options);
   on.fence();
 
@@ -102,7 +87,11 @@ bool run_attention(space const& on) {
   fill(q, 1);
   fill(k, 100000);
   fill(v, 200000);
-  tk::attention_forward(q, k, v, o, {.lse = lse, .mask = TK_MASK_CAUSAL, .stream = on});
+  tk::attention_forward_options options{.lse = lse, .mask = TK_MASK_CAUSAL, .stream = on};
+  view<char*> workspace("workspace", tk::attention_forward_workspace(q, k, v, o, options));
+  options.workspace = workspace.data();
+  options.workspace_bytes = workspace.size();
+  tk::attention_forward(q, k, v, o, options);
   on.fence();
 
   double const scale = 1 / std::sqrt(double{d});

@@ -49,7 +49,8 @@ TEST_CASE_FIXTURE(with_kokkos, "a view is described as it is") {
   CHECK(y.get()->dtype.bits == 16);
   CHECK(y.get()->device.device_type == kDLCPU);
 
-  tk::tensor_view const z = View<fp16 const*, LayoutRight, host>("z", 4);
+  tk::tensor_view const z =
+      View<fp16 const*, LayoutRight, host>(View<fp16*, LayoutRight, host>("z", 4));
   CHECK(shape(z.get()) == numbers{4});
   CHECK(z.get()->dtype.code == kDLFloat);
   CHECK(z.get()->dtype.bits == 16);
