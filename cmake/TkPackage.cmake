@@ -22,8 +22,8 @@ set(CPACK_PACKAGE_NAME tk-ops)
 set(CPACK_PACKAGE_VENDOR "the TK authors")
 set(CPACK_PACKAGE_CONTACT "the TK authors <tk@tk.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}, for ${tk_build}")
-set(CPACK_PACKAGE_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION_SUMMARY}: libtk_ops, shared and static, with
-the headers of its C and C++ interface, the tile library, and files for CMake and pkg-config.")
+set(CPACK_PACKAGE_DESCRIPTION "libtk_ops, shared and static, with the headers of its C and C++
+interface, the tile library, and files for CMake and pkg-config.")
 string(REPLACE "\n" " " CPACK_PACKAGE_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION}")
 set(CPACK_PACKAGE_FILE_NAME tk-ops-${PROJECT_VERSION}-${tk_build}-${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_PACKAGE_CHECKSUM SHA256)
