@@ -93,7 +93,10 @@ class table_of_suite {
   comparison_table take() { return std::move(table_); }
 
  private:
+  // A column in which nothing is known is left out.
   void put(int file, std::string const& head, std::vector<std::string> column) {
+    auto const cases = column.begin() + static_cast<std::ptrdiff_t>(names_.size());
+    if (std::all_of(column.begin(), cases, [](auto const& cell) { return cell == "-"; })) return;
     table_.columns.push_back({file, head});
     for (std::size_t i = 0; i < column.size(); ++i) table_.rows[i].push_back(std::move(column[i]));
   }

@@ -17,6 +17,7 @@ constexpr char head[] = R"(<!doctype html>
 body { max-width: 75rem; margin: 1.5rem auto; padding: 0 1rem; }
 svg { width: 100%; font-size: 12px; }
 svg text { fill: currentColor; }
+svg [fill] { fill-opacity: .8; }
 .grid, .fine { stroke: currentColor; opacity: .35; }
 .fine { opacity: .1; }
 .roof { fill: none; stroke-width: 2; }

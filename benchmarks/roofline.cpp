@@ -12,7 +12,7 @@
 namespace tk::bench {
 namespace {
 
-constexpr double width = 960, height = 520, left = 70, right = 20, top = 20, bottom = 50;
+constexpr double width = 960, height = 520, left = 70, right = 30, top = 20, bottom = 50;
 
 // A logarithmic axis over whole decades.
 struct axis {
