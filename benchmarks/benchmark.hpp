@@ -42,6 +42,7 @@ class benchmark {
 std::unique_ptr<benchmark> make_benchmark(bench_case const& x);
 std::unique_ptr<benchmark> make_gemm(bench_case const& x);
 std::unique_ptr<benchmark> make_attention(bench_case const& x);
+std::unique_ptr<benchmark> make_ceiling(bench_case const& x);
 
 // Throws tk::error with the library's sentence unless `status` is TK_OK.
 void check(tk_status status);

@@ -32,6 +32,8 @@ sys.dont_write_bytecode = True  # the source folder stays as it is
 from tk_binding import DL_CPU, tk_library
 from torch_cases import attention_case, gemm_case, implementation, read_cases
 
+SUITES = ["gemm", "attention"]  # cases of other suites are tk_bench's alone
+
 
 class clock:
     """Times calls in ms: device events behind an overwritten cache, or the CPU's clock."""
@@ -189,7 +191,7 @@ def arguments():
     p = argparse.ArgumentParser(description="tk beside its peers of PyTorch, checked and timed")
     p.add_argument("--lib", required=True, help="path of libtk_ops.so")
     p.add_argument("--json", help="file to write, anew after each case")
-    p.add_argument("--suite", choices=["gemm", "attention"])
+    p.add_argument("--suite", choices=SUITES)
     p.add_argument("--filter", default="", help="regular expression, searched in 'suite case'")
     p.add_argument("--quick", action="store_true", help="the small cases for CPUs")
     p.add_argument("--repeats", type=int, default=20)
@@ -207,7 +209,7 @@ def main():
     device = "cpu" if library.device_type == DL_CPU else "cuda"
     pattern = re.compile(given.filter)
     lines = [c for c in read_cases(given.cases) if c["quick"] == given.quick
-             and given.suite in (None, c["suite"]) and pattern.search(f"{c['suite']} {c['case']}")]
+             and c["suite"] in ([given.suite] if given.suite else SUITES) and pattern.search(f"{c['suite']} {c['case']}")]
     if not lines:
         sys.exit("no case matches")
     timer = clock(device)

@@ -138,7 +138,8 @@ TK_API char const* tk_last_error(void);
 /* The status's name, "TK_BAD_SHAPE" for instance. */
 TK_API char const* tk_status_name(tk_status status);
 
-/* "0.1.0 host": version and the chip the library was built for; "emulated" follows if so. */
+/* "0.1.0 host 1a2b3c4": the version, the chip the library was built for, "emulated" if so, and last
+ * the commit it was built from, as git describes it, or "unknown". */
 TK_API char const* tk_version(void);
 
 /* The kind of device whose memory the library takes: a DLDeviceType. */

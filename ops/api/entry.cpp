@@ -7,12 +7,6 @@
 #include "backends/runtime.hpp"
 #include "ops/api/check.hpp"
 
-#ifdef TK_EMULATE
-#define TK_HOW " emulated"
-#else
-#define TK_HOW ""
-#endif
-
 namespace tk::api {
 namespace {
 
@@ -161,7 +155,5 @@ char const* tk_status_name(tk_status status) {
   return number >= 0 && number < int(std::size(status_names)) ? status_names[number]
                                                               : "not a tk_status";
 }
-
-char const* tk_version(void) { return TK_VERSION " " TK_ARCH_NAME TK_HOW; }
 
 int tk_device_type(void) { return static_cast<int>(tk::be::rt::dl_device_type); }
