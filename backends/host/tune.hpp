@@ -29,4 +29,14 @@ struct attention_tuning {
 };
 constexpr attention_tuning tune_attention_forward(int) { return {1, 128, 128, 2, 1, false, false}; }
 
+// Rows of N columns, R at a time for each worker, in registers; `stages` slots of R rows for every
+// worker, 0 where rows go straight to registers; `hold` keeps 16-bit weights in registers. Class by
+// class N grows; a row longer than the last N is read twice.
+struct norm_tuning {
+  int workers, R, N, stages;
+  bool hold;
+};
+inline constexpr int norm_classes = 3, norm_tasks_per_unit = 4;
+constexpr norm_tuning tune_norm(int c, int) { return {1, 1, 128 << 3 * c, 0, true}; }
+
 }  // namespace tk::be
