@@ -21,6 +21,10 @@ template <int R, int C, int Lanes = be::worker_lanes> struct flat_map {
   static TK_BOTH constexpr int element(int slot, int k) { return slot * per_slot + k; }
   static TK_BOTH constexpr int lane_row(int) { return 0; }
   static TK_BOTH constexpr int lane_col(int lane) { return run * lane; }
+  // Where element i of the p-th V columns, seen as a tile, lies in this one.
+  template <int V> static TK_BOTH constexpr int part(int i, int p) {
+    return i / (V / Lanes) * per_slot + p * (V / Lanes) + i % (V / Lanes);
+  }
   // body(i, slot, share): neighbours in a row belong to different shares of a reduction.
   template <class Body> static TK_DEVICE void for_each(Body body) {
     TK_UNROLL

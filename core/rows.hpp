@@ -54,14 +54,28 @@ TK_DEVICE reg_col<float, R> row_sum(Worker const& w, X&& x, row_parts<R>& parts)
 }
 
 // ---- movement, by runs of neighbours
-// body(first element, row, col) for each run of a lane.
+// body(first element, row, col - the lane's first col) for each run of a lane.
 template <int R, int C, class Body> TK_DEVICE void for_each_flat_run(Body body) {
   using map = be::fragment_map<R, C>;
   static_assert(is_flat<R>, "a flat tile has less than 16 rows");
-  int const left = map::lane_col(be::worker_lane());
   TK_UNROLL
-  for (int i = 0; i < map::count; i += map::run) body(i, map::slot(i), left + map::col(i));
+  for (int i = 0; i < map::count; i += map::run) body(i, map::slot(i), map::col(i));
 }
+// Of each row, where this lane begins, and how many columns of the tensor are left from there. Rows
+// below the last have none; that a bound depends on its row keeps it from being computed, for every
+// column, ahead of a loop over rows.
+template <class T, int R, int C> struct flat_lines {
+  T* line[R];
+  int left[R];
+  TK_DEVICE flat_lines(tensor<T> const& x, int row, int col) {
+    int const first = col + be::fragment_map<R, C>::lane_col(be::worker_lane());
+    TK_UNROLL
+    for (int r = 0; r < R; ++r) {
+      line[r] = x.at(row + r, first);
+      left[r] = row + r < x.rows ? static_cast<int>(x.cols) - first : 0;
+    }
+  }
+};
 // Elements that move at once: 16 bytes.
 template <class T> inline constexpr int chunk_of = 16 / static_cast<int>(sizeof(T));
 // Whether every chunk of a row is inside or outside the tensor as a whole, and can move as one.
@@ -87,32 +101,32 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, tensor<T const> const& src, int gran
                     int col) {
   constexpr int n = chunk_of<T>, per_word = n / 4;
   bool const whole = in_chunks(src, granule);
-  T const* const corner = src.at(row, col);
-  int const rows = static_cast<int>(src.rows) - row, cols = static_cast<int>(src.cols) - col;
+  flat_lines<T const, R, C> const from(src, row, col);
   for_each_flat_run<R, C>([&](int first, int r, int c) {
     TK_UNROLL
-    for (int k = 0; k < be::fragment_map<R, C>::run; k += n) {
+    for (int k = c; k < c + be::fragment_map<R, C>::run; k += n) {
       std::uint32_t words[4] = {};
-      T const* const from = corner + (r * src.row_stride + c + k);
+      T const* const p = from.line[r] + k;
       if (whole) {
-        if (r < rows && c + k < cols) read_words<4>(words, from);
+        if (k < from.left[r]) read_words<4>(words, p);
       } else {
         TK_UNROLL
         for (int e = 0; e < n; ++e)
-          if (r < rows && c + k + e < cols)
-            words[e / per_word] |= bits_of_element(from[e]) << e % per_word * 16;
+          if (k + e < from.left[r])
+            words[e / per_word] |= bits_of_element(p[e]) << e % per_word * 16;
       }
-      set_chunk(dst, first + k, words);
+      set_chunk(dst, first + k - c, words);
     }
   });
 }
 template <class T, int R, int C>
 TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_vec<T, C> const (&src)[R]) {
+  int const lane = be::fragment_map<R, C>::lane_col(be::worker_lane());
   for_each_flat_run<R, C>([&](int first, int r, int c) {
     TK_UNROLL
     for (int k = 0; k < be::fragment_map<R, C>::run; k += chunk_of<T>) {
       std::uint32_t words[4];
-      read_words<4>(words, src[r].data + c + k);
+      read_words<4>(words, src[r].data + lane + c + k);
       set_chunk(dst, first + k, words);
     }
   });
@@ -124,13 +138,12 @@ TK_DEVICE void store(tensor<T> const& dst, int granule, int row, int col, X cons
   constexpr int n = chunk_of<T>;
   using map = be::fragment_map<X::rows, X::cols>;
   bool const whole = in_chunks(dst, granule);
-  T* const corner = dst.at(row, col);
-  int const rows = static_cast<int>(dst.rows) - row, cols = static_cast<int>(dst.cols) - col;
+  flat_lines<T, X::rows, X::cols> const to(dst, row, col);
   for_each_flat_run<X::rows, X::cols>([&](int first, int r, int c) {
     TK_UNROLL
-    for (int k = 0; k < map::run; k += n) {
-      T* const to = corner + (r * dst.row_stride + c + k);
-      int const i = first + k;
+    for (int k = c; k < c + map::run; k += n) {
+      T* const p = to.line[r] + k;
+      int const i = first + k - c;
       if (whole) {
         chunk16 y;
         TK_UNROLL
@@ -138,11 +151,11 @@ TK_DEVICE void store(tensor<T> const& dst, int granule, int row, int col, X cons
           if constexpr (sizeof(T) == 4) y.w[e] = std::bit_cast<std::uint32_t>(x.value(i + e, r));
           else y.w[e] = x.word(i / 2 + e, r);
         }
-        if (r < rows && c + k < cols) *reinterpret_cast<chunk16*>(to) = y;
+        if (k < to.left[r]) *reinterpret_cast<chunk16*>(p) = y;
       } else {
         TK_UNROLL
         for (int e = 0; e < n; ++e)
-          if (r < rows && c + k + e < cols) put(to + e, x.value(i + e, r));
+          if (k + e < to.left[r]) put(p + e, x.value(i + e, r));
       }
     }
   });

@@ -36,13 +36,14 @@ constexpr attention_tuning tune_attention_forward(int d) {
 
 // Rows of N columns, R at a time for each worker, in registers; `stages` slots of R rows for every
 // worker, 0 where rows go straight to registers; `hold` keeps 16-bit weights in registers. Class by
-// class N grows; a row longer than the last N is read twice.
+// class N grows; class norm_classes is for longer rows, in pieces of N.
 struct norm_tuning {
   int workers, R, N, stages;
   bool hold;
 };
 inline constexpr int norm_classes = 5, norm_tasks_per_unit = 1;
 constexpr norm_tuning tune_norm(int c, int) {
+  if (c == norm_classes) return {8, 1, 4096, 0, false};
   return {c < 4 ? 8 : 4, c < 4 ? 8 >> c : 1, 512 << c, 0, true};
 }
 

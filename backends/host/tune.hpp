@@ -31,12 +31,14 @@ constexpr attention_tuning tune_attention_forward(int) { return {1, 128, 128, 2,
 
 // Rows of N columns, R at a time for each worker, in registers; `stages` slots of R rows for every
 // worker, 0 where rows go straight to registers; `hold` keeps 16-bit weights in registers. Class by
-// class N grows; a row longer than the last N is read twice.
+// class N grows; class norm_classes is for longer rows, in pieces of N.
 struct norm_tuning {
   int workers, R, N, stages;
   bool hold;
 };
 inline constexpr int norm_classes = 3, norm_tasks_per_unit = 4;
-constexpr norm_tuning tune_norm(int c, int) { return {1, 1, 128 << 3 * c, 0, true}; }
+constexpr norm_tuning tune_norm(int c, int) {
+  return {1, 1, c == norm_classes ? 8192 : 128 << 3 * c, 0, true};
+}
 
 }  // namespace tk::be

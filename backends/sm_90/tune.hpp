@@ -37,14 +37,15 @@ constexpr attention_tuning tune_attention_forward(int d) {
 
 // Rows of N columns, R at a time for each worker, in registers; `stages` slots of R rows for every
 // worker, 0 where rows go straight to registers; `hold` keeps 16-bit weights in registers. Class by
-// class N grows; a row longer than the last N is read twice.
+// class N grows; class norm_classes is for longer rows, in pieces of N.
 struct norm_tuning {
   int workers, R, N, stages;
   bool hold;
 };
 inline constexpr int norm_classes = 4, norm_tasks_per_unit = 1;
-// 192 KB of slots, of 32 or 64 KB.
+// 192 KB of slots.
 constexpr norm_tuning tune_norm(int c, int element_bytes) {
+  if (c == norm_classes) return {2, 1, 4096, 24 / element_bytes, false};
   return {2, 8 >> c, 1024 << c, 12 / element_bytes, true};
 }
 

@@ -6,9 +6,10 @@
 //           so is y. The variance is of differences from the mean: a large mean does not hurt it.
 //           Pieces of a long row are joined as in Chan, Golub and LeVeque, 1979.
 // Order     a row belongs to one worker: repeatable bit for bit.
-// Memory    rows of up to N columns stay in registers and are read once; of longer ones, every
-//           piece of N columns is read again to be written. Tiles are flat (core/rows.hpp). Rows go
-//           through the ring where its copies take them, else straight to registers.
+// Memory    Class says how long rows may be: they stay in registers and are read once. The last
+//           class takes rows of any length, in pieces of N columns that are read twice. Tiles are
+//           flat (core/rows.hpp). Rows go through the ring where its copies take them, else
+//           straight to registers.
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/rows.hpp"
@@ -19,9 +20,10 @@ namespace tk {
 
 template <class T, int Class> struct norm {
   static constexpr auto tune = be::tune_norm(Class, sizeof(T));
-  static constexpr bool has_ring = tune.stages > 0;
+  static constexpr bool has_ring = tune.stages > 0, is_long = Class == be::norm_classes;
   static constexpr int workers = tune.workers, cluster = 1, stages = has_ring ? tune.stages : 1,
                        own_slots = 1, R = tune.R, N = tune.N, group = workers * R;
+  static constexpr int V = N < 1024 ? N : 1024;  // columns that are written at once
   using tile = reg_tile<float, R, N>;
   using column = reg_col<float, R>;
 
@@ -58,7 +60,7 @@ template <class T, int Class> struct norm {
   }
   // Of each piece x, then residual; long rows twice.
   static TK_BOTH int steps_of_group(args const& a) {
-    return a.pieces * (a.pieces > 1 ? 2 : 1) * (a.residual.of.data ? 2 : 1);
+    return a.pieces * (is_long ? 2 : 1) * (a.residual.of.data ? 2 : 1);
   }
 
   static TK_DEVICE void load([[maybe_unused]] stage& s, [[maybe_unused]] args const& a,
@@ -96,20 +98,34 @@ template <class T, int Class> struct norm {
     else x = p * 1.f;
   }
 
-  template <class W>
-  static TK_DEVICE void read_row(reg_tile<W, 1, N>& x, void const* from, int granule, int width,
-                                 int col) {
-    tensor<W const> const row{static_cast<W const*>(from), 1, from ? width : 0, width};
-    tk::load(x, row, granule, 0, col);
-  }
+  // V columns of weight and bias.
+  template <class W> struct scales {
+    reg_tile<W, 1, V> weight, bias;
+    // For rows from `row` on: none of them, none of these.
+    TK_DEVICE void read(args const& a, int row, int col) {
+      int const width = row < a.rows ? a.width : 0;
+      if (a.weight) read_row(weight, a.weight, a.weight_granule, width, col);
+      if (a.bias) read_row(bias, a.bias, a.bias_granule, width, col);
+    }
+    static TK_DEVICE void read_row(reg_tile<W, 1, V>& x, void const* from, int granule, int width,
+                                   int col) {
+      tk::load(x, tensor<W const>{static_cast<W const*>(from), 1, width, width}, granule, 0, col);
+    }
+  };
 
-  template <class W>
-  static TK_DEVICE void write(tile& x, args const& a, int row, int col, column const& scale,
-                              reg_tile<W, 1, N> const& weight, reg_tile<W, 1, N> const& bias) {
-    x = x * scale;
-    if (a.weight) x = x * weight;
-    if (a.bias) x = x + bias;
-    tk::store(a.y.of, a.y.granule, row, col, cast<T>(x));
+  // `scale_at(part)` gives the scales of V columns.
+  template <class At>
+  static TK_DEVICE void write(tile const& x, args const& a, int row, int col, column const& factor,
+                              At scale_at) {
+    TK_UNROLL
+    for (int p = 0; p < N / V; ++p) {
+      auto const& scale = scale_at(p);
+      reg_tile<float, R, V> y = columns<V>(x, p);
+      y = y * factor;
+      if (a.weight) y = y * scale.weight;
+      if (a.bias) y = y + scale.bias;
+      tk::store(a.y.of, a.y.granule, row, col + p * V, cast<T>(y));
+    }
   }
 
   // Takes the mean from x, whose columns from `cols` on stay 0, and returns it.
@@ -141,36 +157,50 @@ template <class T, int Class> struct norm {
   }
 
   template <class W, class Context>
-  static TK_DEVICE void run(Context& c, args const& a, task const& t) {
+  static TK_DEVICE void run_short(Context& c, args const& a, task const& t) {
     constexpr bool hold = tune.hold && sizeof(W) == 2;
+    scales<W> held[hold ? N / V : 1];
+    if constexpr (hold) {
+      TK_UNROLL
+      for (int p = 0; p < N / V; ++p) held[p].read(a, 0, p * V);
+    }
     tile x;
-    reg_tile<W, 1, N> weight, bias;
-    auto const read_scale = [&](int col) {
-      read_row(weight, a.weight, a.weight_granule, a.width, col);
-      read_row(bias, a.bias, a.bias_granule, a.width, col);
-    };
-    if (hold && a.pieces == 1) read_scale(0);
     for (int step = t.first; step < t.last; ++step) {
       int const row = step * group + c.w.id() * R;
-      if (a.pieces == 1) {
-        read(x, c, a, row, 0);
-        if (a.r.of.data) tk::store(a.r.of, a.r.granule, row, 0, cast<T>(x));
-        if (a.layer) centre(x, c, a.width);
-        column const mean_square =
-            row_sum(c.w, x * x, c.scratch.parts) * (1.f / static_cast<float>(a.width));
-        if (!hold) read_scale(0);
-        write(x, a, row, 0, rsqrt(mean_square + a.eps), weight, bias);
-      } else {
-        moments const m = measure(x, c, a, row);
-        for (int piece = 0; piece < a.pieces; ++piece) {
-          read(x, c, a, row, piece * N);
-          if (a.r.of.data) tk::store(a.r.of, a.r.granule, row, piece * N, cast<T>(x));
-          x = x - m.mean;
-          read_scale(piece * N);
-          write(x, a, row, piece * N, m.scale, weight, bias);
-        }
+      read(x, c, a, row, 0);
+      if (a.r.of.data) tk::store(a.r.of, a.r.granule, row, 0, cast<T>(x));
+      if (a.layer) centre(x, c, a.width);
+      column const mean_square =
+          row_sum(c.w, x * x, c.scratch.parts) * (1.f / static_cast<float>(a.width));
+      write(x, a, row, 0, rsqrt(mean_square + a.eps), [&](int p) -> scales<W> const& {
+        if constexpr (hold) return held[p];
+        held[0].read(a, row, p * V);
+        return held[0];
+      });
+    }
+  }
+  template <class W, class Context>
+  static TK_DEVICE void run_long(Context& c, args const& a, task const& t) {
+    scales<W> scale;
+    tile x;
+    for (int step = t.first; step < t.last; ++step) {
+      int const row = step * group + c.w.id() * R;
+      moments const m = measure(x, c, a, row);
+      for (int col = 0; col < a.width; col += N) {
+        read(x, c, a, row, col);
+        if (a.r.of.data) tk::store(a.r.of, a.r.granule, row, col, cast<T>(x));
+        if (a.layer) x = x - m.mean;
+        write(x, a, row, col, m.scale, [&](int p) -> scales<W> const& {
+          scale.read(a, row, col + p * V);
+          return scale;
+        });
       }
     }
+  }
+  template <class W, class Context>
+  static TK_DEVICE void run(Context& c, args const& a, task const& t) {
+    if constexpr (is_long) run_long<W>(c, a, t);
+    else run_short<W>(c, a, t);
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {

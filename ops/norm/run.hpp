@@ -55,9 +55,10 @@ template <class T, int Class> void launch_norm(norm_problem const& x, void* stre
 
 // The class of the shortest tiles that hold a row; a longer one where there would be too few tasks.
 template <class T, int Class = 0> void choose_norm(norm_problem const& x, void* stream) {
-  if constexpr (Class + 1 < be::norm_classes) {
+  if constexpr (Class < be::norm_classes) {
     using op = norm<T, Class>;
-    if (x.x.cols > op::N || x.x.rows < std::int64_t{be::rt::multiprocessors()} * op::group)
+    bool const few = x.x.rows < std::int64_t{be::rt::multiprocessors()} * op::group;
+    if (x.x.cols > op::N || (few && Class + 1 < be::norm_classes))
       return choose_norm<T, Class + 1>(x, stream);
   }
   launch_norm<T, Class>(x, stream);
