@@ -10,7 +10,8 @@
 namespace tk::bench {
 
 std::unique_ptr<benchmark> make_benchmark(bench_case const& x) {
-  return x.suite == "gemm" ? make_gemm(x) : make_attention(x);
+  if (x.suite == "gemm") return make_gemm(x);
+  return x.suite == "norm" ? make_norm(x) : make_attention(x);
 }
 
 void check(tk_status code) {

@@ -21,7 +21,8 @@
 namespace tk::bench {
 namespace {
 
-double teraflops(row const& x) { return x.flops / x.time.ms / 1e9; }
+// TFLOP/s, or TB/s where operations are not what counts.
+double rate(row const& x) { return (x.flops > 0 ? x.flops : x.bytes) / x.time.ms / 1e9; }
 
 row const* own_row(std::vector<row> const& rows, row const& like) {
   for (row const& x : rows)
@@ -52,7 +53,7 @@ std::string arch() {  // the second word of tk_version()
 }  // namespace
 
 void report::print_head(int repeats) const {
-  fmt::print("{}, {}, copy {:.3g} TB/s; TFLOP/s, medians of {}; xR: tk / peer\n",
+  fmt::print("{}, {}, copy {:.3g} TB/s; TFLOP/s (norm: TB/s), medians of {}; xR: tk / peer\n",
              be::rt::device().name, tk_version(), copy_bytes_per_s / 1e12, repeats);
   std::fflush(stdout);
 }
@@ -61,7 +62,7 @@ void report::print_case(bench_case const& x, std::vector<row> const& found) cons
   std::string text = fmt::format("{:9s} {:33s}", x.suite, x.name);
   if (found.empty() || found.front().implementation != "tk") text += " tk       -";
   for (row const& r : found) {
-    text += fmt::format(" {} {:7.4g}", r.implementation, teraflops(r));
+    text += fmt::format(" {} {:7.4g}", r.implementation, rate(r));
     row const* const own = own_row(found, r);
     if (own && own != &r) text += fmt::format(" x{:5.3f} ", r.time.ms / own->time.ms);
   }

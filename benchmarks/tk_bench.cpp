@@ -140,8 +140,8 @@ int list(options const& given) {
 }
 
 void add_choice(CLI::App& command, options& given) {
-  command.add_option("--suite", given.suite, "gemm or attention")
-      ->check(CLI::IsMember({"gemm", "attention"}));
+  command.add_option("--suite", given.suite, "gemm, attention or norm")
+      ->check(CLI::IsMember({"gemm", "attention", "norm"}));
   command.add_option("--filter", given.filter, "regular expression, searched in 'suite case'");
   command.add_option("--cases", given.cases_file, "a file to read in place of the built-in cases");
 }

@@ -45,8 +45,9 @@ struct norm_tuning {
 inline constexpr int norm_classes = 4, norm_tasks_per_unit = 1;
 // 192 KB of slots.
 constexpr norm_tuning tune_norm(int c, int element_bytes) {
-  if (c == norm_classes) return {2, 1, 4096, 24 / element_bytes, false};
-  return {2, 8 >> c, 1024 << c, 12 / element_bytes, true};
+  int const short_rows = element_bytes == 4 && c < 3 ? 4 >> c : 8 >> c;
+  int const rows = c < norm_classes ? short_rows : 1, n = c < norm_classes ? 1024 << c : 4096;
+  return {2, rows, n, 96 * 1024 / (rows * n * element_bytes), c < norm_classes};
 }
 
 }  // namespace tk::be
