@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Suite norm: LayerNorm and RMSNorm over rows, with weight (and, of LayerNorm, bias), alone or fused
-// with the sum r = x + residual. Bound by memory: flops is 0, the rate is that of the bytes that
-// must move. The oracle computes some rows (all, if that is cheap) in fp64. A right output is off by
-// one rounding, the floor, and by fp32 statistics: 2^-20 of y is more than they commit.
+// Suite norm: LayerNorm and RMSNorm over rows, with weight (and, of LayerNorm, bias), alone or
+// fused with the sum r = x + residual. Bound by memory: flops is 0, the rate is that of the bytes
+// that must move. The oracle computes some rows (all, if that is cheap) in fp64. A right output is
+// off by one rounding, the floor, and by fp32 statistics: 2^-20 of y is more than they commit.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -25,7 +25,9 @@ tk_norm_kind parse_kind(std::string const& name) {
 class norm_benchmark final : public benchmark {
  public:
   explicit norm_benchmark(bench_case const& x)
-      : rows_(x.number("rows")), width_(x.number("width")), kind_(parse_kind(x.get("kind", "rms"))) {
+      : rows_(x.number("rows")),
+        width_(x.number("width")),
+        kind_(parse_kind(x.get("kind", "rms"))) {
     dtype const type = parse_dtype(x.get("type", "bf16"));
     x_ = filled(type, {rows_, width_}, 1);
     weight_ = filled(type, {width_}, 2);

@@ -5,8 +5,8 @@
 Peers are what PyTorch brings: cuBLAS and cuBLASLt for gemm, cuDNN and FlashAttention-2 for
 attention, its own kernels and torch.compile's for norm; on the CPU PyTorch's own. Inputs are random
 normal. Each result is first checked against float64; then the calls take turns, each behind an
-overwritten L2 cache. The JSON has the form that `tk_bench run --json` writes; `share` is the rate at which a case's bytes moved, each
-once, as a share of the measured copy rate.
+overwritten L2 cache. The JSON has the form that `tk_bench run --json` writes; `share` is the rate at
+which a case's bytes moved, each once, as a share of the measured copy rate.
 Exit status: 0, or 1 if a result of tk was wrong or missing.
 
 usage: peers.py --lib libtk_ops.so [--json FILE] [--suite NAME] [--filter REGEX] [--repeats N]

@@ -63,10 +63,10 @@ TK_BOTH constexpr even_shares share_evenly(int tiles, int steps, int blocks, int
   if (cost == 0 || steps == 0 || rest == 0) return {};
   int parts = blocks / rest;
   while (parts > 1 && std::int64_t{parts} * parts * cost > steps) --parts;
-  even_shares const x = parts > 1 ? even_shares{rest, steps, rest * parts, 1}
-                                  : even_shares{rest, steps, blocks, 2};
-  // Blocks that straddle tiles are at different steps of k, and share less in the L2 cache: a quarter
-  // slower (H200, 4096 cubed), unless nearly all are at one of two.
+  even_shares const x =
+      parts > 1 ? even_shares{rest, steps, rest * parts, 1} : even_shares{rest, steps, blocks, 2};
+  // Blocks that straddle tiles are at different steps of k, and share less in the L2 cache: a
+  // quarter slower (H200, 4096 cubed), unless nearly all are at one of two.
   bool const scattered = parts == 1 && 20 * rest > 11 * blocks;
   std::int64_t const longest = std::int64_t{steps} * rest / x.shares + 1;
   std::int64_t const pieces = ceil_div(x.shares, rest);

@@ -123,11 +123,11 @@ typedef struct tk_attention_forward_problem {
  *
  * x, residual, y and r are [rows, width], or [width] for one row, of one type: bf16, fp16 or fp32.
  * weight and bias are [width], contiguous, of x's type or fp32, both of one type. residual, weight,
- * bias and r may be NULL: 0, 1, 0, and not written. Any size may be 0. The mean and the variance are
- * taken in fp32 of the sum x + residual before it is rounded to r's type, and y from that sum as
- * well; y and r are rounded once. The variance is that of differences from the mean, so that a large
- * mean does not cost it digits. A row whose variance and eps are both 0 gives NaN. y and r may be x
- * or residual themselves (same data, shape and strides). Needs no workspace. */
+ * bias and r may be NULL: 0, 1, 0, and not written. Any size may be 0. The mean and the variance
+ * are taken in fp32 of the sum x + residual before it is rounded to r's type, and y from that sum
+ * as well; y and r are rounded once. The variance is that of differences from the mean, so that a
+ * large mean does not cost it digits. A row whose variance and eps are both 0 gives NaN. y and r
+ * may be x or residual themselves (same data, shape and strides). Needs no workspace. */
 typedef struct tk_norm_problem {
   size_t size; /* sizeof(tk_norm_problem) */
   DLTensor const* x;
@@ -141,9 +141,9 @@ typedef struct tk_norm_problem {
 } tk_norm_problem;
 
 /* `workspace` is device memory of at least tk_workspace() bytes, aligned to 16; NULL will do where
- * that is 0. Its first TK_COUNTER_BYTES bytes hold counters: they must be zero before the first use,
- * and every launch leaves them zero. The rest may hold anything. One workspace serves any series of
- * problems, but launches that may overlap must not share it. */
+ * that is 0. Its first TK_COUNTER_BYTES bytes hold counters: they must be zero before the first
+ * use, and every launch leaves them zero. The rest may hold anything. One workspace serves any
+ * series of problems, but launches that may overlap must not share it. */
 #define TK_COUNTER_BYTES 4096
 TK_API tk_status tk_gemm(tk_gemm_problem const* problem, void* workspace, size_t workspace_bytes,
                          void* stream);

@@ -93,8 +93,8 @@ struct turns {
 };
 
 // Between workers of different blocks: pass_turn lets whoever takes the turn read what this worker
-// has stored in global memory; take_turn waits for that, and leaves *turn zero. A wait may only be for
-// a task that was dealt earlier, else it can hang.
+// has stored in global memory; take_turn waits for that, and leaves *turn zero. A wait may only be
+// for a task that was dealt earlier, else it can hang.
 TK_DEVICE void pass_turn(worker w, unsigned* turn) {
   w.sync();
   if (w.leader()) gcn::add_release(turn, 1);

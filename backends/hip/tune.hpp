@@ -12,7 +12,8 @@ struct gemm_tuning {
   bool turns;
 };
 constexpr gemm_tuning tune_gemm(bool large) {
-  return large ? gemm_tuning{4, 32, 128, 16, 3, 1, 8, false} : gemm_tuning{4, 16, 64, 32, 4, 1, 8, false};
+  return large ? gemm_tuning{4, 32, 128, 16, 3, 1, 8, false}
+               : gemm_tuning{4, 16, 64, 32, 4, 1, 8, false};
 }
 // Blocks of C that a launch must have before the large tiles pay.
 constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors) {

@@ -49,8 +49,8 @@ template <int Workers> struct turns {
 };
 
 // Between workers of different blocks: pass_turn lets whoever takes the turn read what this worker
-// has stored in global memory; take_turn waits for that, and leaves *turn zero. A wait may only be for
-// a task that was dealt earlier, else it can hang.
+// has stored in global memory; take_turn waits for that, and leaves *turn zero. A wait may only be
+// for a task that was dealt earlier, else it can hang.
 inline void pass_turn(worker, unsigned* turn) {
   std::atomic_ref<unsigned>(*turn).store(1, std::memory_order_release);
   std::atomic_ref<unsigned>(*turn).notify_one();

@@ -76,8 +76,13 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
     }
     int const batch = piece.tile / (down * across);
     auto const at = grouped(piece.tile - batch * down * across, down, across, group);
-    return {(at.row * cluster + rank) * rows, at.col * N, batch, piece.first, piece.steps,
-            piece.tile - whole, share};
+    return {(at.row * cluster + rank) * rows,
+            at.col * N,
+            batch,
+            piece.first,
+            piece.steps,
+            piece.tile - whole,
+            share};
   }
 
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {

@@ -23,8 +23,9 @@ template <class Operand> Operand rows_operand(matrix const& x) {
 }
 
 inline int row_granule(any_tensor const& x) {
-  return x.type == element::fp32 ? granule_of(tensor<float const>{static_cast<float*>(x.data), 1, 1, 0})
-                                 : granule_of(tensor<bf16 const>{static_cast<bf16*>(x.data), 1, 1, 0});
+  return x.type == element::fp32
+             ? granule_of(tensor<float const>{static_cast<float*>(x.data), 1, 1, 0})
+             : granule_of(tensor<bf16 const>{static_cast<bf16*>(x.data), 1, 1, 0});
 }
 
 template <class T, int Class> void launch_norm(norm_problem const& x, void* stream) {

@@ -357,7 +357,9 @@ TEST_CASE("as many batches as tiles can be counted are supported") {
 }
 
 // 1 and 3 in turn: the mean is 2, the variance 1; with eps = 3, y is half of what it was.
-bool is_near(float x, float y) { return std::abs(x - y) < 1e-6f; }  // rsqrt may be off by an ulp or two
+bool is_near(float x, float y) {
+  return std::abs(x - y) < 1e-6f;
+}  // rsqrt may be off by an ulp or two
 bytes ones_and_threes(std::size_t first, std::size_t count) {
   bytes host(arena_bytes, 0);
   for (std::size_t i = 0; i < count; ++i) put_fp32(host, first + 4 * i, i % 2 ? 3 : 1);

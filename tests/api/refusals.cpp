@@ -143,9 +143,8 @@ template <class Scene> void try_faults(std::vector<fault> const& list, int least
       auto const argument = s.arguments()[i];
       if (argument.of->dl.ndim < least_rank) continue;
       static std::set<std::string> const optional{"lse", "residual", "weight", "r"};
-      bool const may_be_absent =
-          optional.contains(argument.name) ||
-          (Scene::op == TK_OP_NORM && std::string(argument.name) == "bias");
+      bool const may_be_absent = optional.contains(argument.name) ||
+                                 (Scene::op == TK_OP_NORM && std::string(argument.name) == "bias");
       if (may_be_absent && std::string(f.what) == "no tensor") continue;
       CAPTURE(argument.name);
       CAPTURE(f.what);

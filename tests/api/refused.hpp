@@ -349,10 +349,7 @@ inline std::vector<spoiled<norm>> norm_problems() {
        [](s& x) { x.y.strides[0] = 19; },
        TK_BAD_OVERLAP,
        {"y", "[6, 20]", "[19, 1]"}},
-      {"rows of r in one place",
-       [](s& x) { x.r.strides[0] = 0; },
-       TK_BAD_OVERLAP,
-       {"r", "[0, 1]"}},
+      {"rows of r in one place", [](s& x) { x.r.strides[0] = 0; }, TK_BAD_OVERLAP, {"r", "[0, 1]"}},
   };
 }
 

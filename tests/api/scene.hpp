@@ -178,12 +178,12 @@ struct norm {
   tensor bias{arena.at(12288), fp32, {20}};
   tensor y{arena.at(16384), fp32, {6, 20}};
   tensor r{arena.at(20480), fp32, {6, 20}};
-  problem_type problem{sizeof(problem_type), nullptr, nullptr, nullptr,       nullptr,
-                       nullptr,              nullptr, TK_NORM_LAYER, 0.25f};
+  problem_type problem{sizeof(problem_type), nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                       TK_NORM_LAYER,        0.25f};
 
   std::vector<argument> arguments() {
-    return {{"x", &x}, {"residual", &residual}, {"weight", &weight},
-            {"bias", &bias}, {"y", &y}, {"r", &r}};
+    return {{"x", &x}, {"residual", &residual}, {"weight", &weight}, {"bias", &bias}, {"y", &y},
+            {"r", &r}};
   }
   problem_type const* get() {
     problem.x = x.given;

@@ -68,8 +68,9 @@ std::vector<norm_case> in_place() {
   std::vector<norm_case> cases;
   std::size_t turn = 0;
   using enum norm_place;
-  constexpr norm_place pairs[][2] = {{on_x, apart},       {on_x, on_residual}, {apart, on_residual},
-                                     {on_residual, on_x}, {apart, on_x},       {on_residual, apart}};
+  constexpr norm_place pairs[][2] = {{on_x, apart},        {on_x, on_residual},
+                                     {apart, on_residual}, {on_residual, on_x},
+                                     {apart, on_x},        {on_residual, apart}};
   for (auto const& [y, r] : pairs)
     for (std::int64_t const width : {65, 1024, 8193, 20000})
       for (matrix_layout const& way :

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Launches a problem as a user of the C interface would, and checks what holds for every op: it is
 // supported, it reports TK_OK, two launches give the same bits, the workspace's counters are left
-// zero, inputs, guards and gaps are left alone. Each function returns "" or a sentence that says what is wrong.
+// zero, inputs, guards and gaps are left alone. Each function returns "" or a sentence that says
+// what is wrong.
 #pragma once
 #include <algorithm>
 #include <string>

@@ -102,8 +102,7 @@ inline norm_operands::norm_operands(norm_case const& c) : of(c), memories(3) {
 
 inline std::string launch(norm_operands& x) {
   auto const dl = [](tensor const& t) { return t.in ? t.dl() : DLTensor{}; };
-  DLTensor const tensors[] = {dl(x.x),    dl(x.residual), dl(x.weight),
-                              dl(x.bias), dl(x.y),        dl(x.r)};
+  DLTensor const tensors[] = {dl(x.x), dl(x.residual), dl(x.weight), dl(x.bias), dl(x.y), dl(x.r)};
   auto const given = [&](tensor const& t, int i) { return t.in ? tensors + i : nullptr; };
   tk_norm_problem p{};
   p.size = sizeof p;
