@@ -24,7 +24,11 @@ template <class X> struct operand {  // a number
 template <int R> struct operand<reg_col<float, R>> {
   static constexpr int rows = R, cols = 1;
   reg_col<float, R> x;
-  template <class Map> TK_DEVICE float element(int, int slot) const { return x.e[slot]; }
+  template <class Map> TK_DEVICE float element(int, int slot) const {
+    if constexpr (requires { Map::slots; })
+      static_assert(Map::slots == be::column_map<R>::count, "operands differ in rows");
+    return x.e[slot];
+  }
 };
 // Which element of an R-row tile stands at element i of Map: a flat tile of one row is met by every
 // row of a flat tile.

@@ -371,12 +371,12 @@ TEST_CASE("norm: y and r may be x and residual, rows may be one, and optional op
   s.problem.eps = 3;
   s.weight.given = s.bias.given = nullptr;
   SUBCASE("y on x, r on residual") {
-    s.arena.write(ones_and_threes(0, 120));
+    s.arena.write(ones_and_threes(0, 40));
     s.y.dl.data = s.x.dl.data;
     s.r.dl.data = s.residual.dl.data;
     EXPECT_OK(call(s));
     auto const host = s.arena.content();
-    for (std::size_t i = 0; i < 120; ++i) {
+    for (std::size_t i = 0; i < 40; ++i) {
       REQUIRE(is_near(fp32_at(host, 4 * i), i % 2 ? 0.5f : -0.5f));
       REQUIRE(fp32_at(host, 4096 + 4 * i) == (i % 2 ? 3 : 1));
     }
@@ -396,11 +396,11 @@ TEST_CASE("norm: y and r may be x and residual, rows may be one, and optional op
   SUBCASE("nothing but x and y") {
     s.residual.given = s.r.given = nullptr;
     s.problem.kind = TK_NORM_RMS;
-    s.arena.write(ones_and_threes(0, 120));  // mean square 5
+    s.arena.write(ones_and_threes(0, 40));  // mean square 5
     s.problem.eps = 11;
     EXPECT_OK(call(s));
     CHECK(is_near(fp32_at(s.arena.content(), 16384), 0.25f));
-    CHECK(is_near(fp32_at(s.arena.content(), 16384 + 119 * 4), 0.75f));
+    CHECK(is_near(fp32_at(s.arena.content(), 16384 + 39 * 4), 0.75f));
   }
 }
 

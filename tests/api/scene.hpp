@@ -172,12 +172,12 @@ struct norm {
   static constexpr tk_op op = TK_OP_NORM;
   static constexpr char const* call_name = "tk_norm";
   memory arena{arena_bytes, arena_byte};
-  tensor x{arena.at(0), fp32, {6, 20}};
-  tensor residual{arena.at(4096), fp32, {6, 20}};
+  tensor x{arena.at(0), fp32, {2, 20}};
+  tensor residual{arena.at(4096), fp32, {2, 20}};
   tensor weight{arena.at(8192), fp32, {20}};
   tensor bias{arena.at(12288), fp32, {20}};
-  tensor y{arena.at(16384), fp32, {6, 20}};
-  tensor r{arena.at(20480), fp32, {6, 20}};
+  tensor y{arena.at(16384), fp32, {2, 20}};
+  tensor r{arena.at(20480), fp32, {2, 20}};
   problem_type problem{sizeof(problem_type), nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
                        TK_NORM_LAYER,        0.25f};
 
