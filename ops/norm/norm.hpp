@@ -100,7 +100,7 @@ template <class T, int Class> struct norm {
 
   // V columns of weight and bias.
   template <class W> struct scales {
-    reg_tile<W, 1, V> weight, bias;
+    reg_tile<W, 1, V> weight{}, bias{};
     // For rows from `row` on: none of them, none of these.
     TK_DEVICE void read(args const& a, int row, int col) {
       int const width = row < a.rows ? a.width : 0;
@@ -159,7 +159,7 @@ template <class T, int Class> struct norm {
   template <class W, class Context>
   static TK_DEVICE void run_short(Context& c, args const& a, task const& t) {
     constexpr bool hold = tune.hold && sizeof(W) == 2;
-    scales<W> held[hold ? N / V : 1];
+    [[maybe_unused]] scales<W> held[hold ? N / V : 1];
     if constexpr (hold) {
       TK_UNROLL
       for (int p = 0; p < N / V; ++p) held[p].read(a, 0, p * V);
@@ -172,16 +172,19 @@ template <class T, int Class> struct norm {
       if (a.layer) centre(x, c, a.width);
       column const mean_square =
           row_sum(c.w, x * x, c.scratch.parts) * (1.f / static_cast<float>(a.width));
-      write(x, a, row, 0, rsqrt(mean_square + a.eps), [&](int p) -> scales<W> const& {
-        if constexpr (hold) return held[p];
-        held[0].read(a, row, p * V);
-        return held[0];
+      write(x, a, row, 0, rsqrt(mean_square + a.eps), [&](int p) -> decltype(auto) {
+        if constexpr (hold) {
+          return (held[p]);
+        } else {
+          scales<W> scale;
+          scale.read(a, row, p * V);
+          return scale;
+        }
       });
     }
   }
   template <class W, class Context>
   static TK_DEVICE void run_long(Context& c, args const& a, task const& t) {
-    scales<W> scale;
     tile x;
     for (int step = t.first; step < t.last; ++step) {
       int const row = step * group + c.w.id() * R;
@@ -190,7 +193,8 @@ template <class T, int Class> struct norm {
         read(x, c, a, row, col);
         if (a.r.of.data) tk::store(a.r.of, a.r.granule, row, col, cast<T>(x));
         if (a.layer) x = x - m.mean;
-        write(x, a, row, col, m.scale, [&](int p) -> scales<W> const& {
+        write(x, a, row, col, m.scale, [&](int p) {
+          scales<W> scale;
           scale.read(a, row, col + p * V);
           return scale;
         });
