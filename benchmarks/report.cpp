@@ -21,7 +21,7 @@
 namespace tk::bench {
 namespace {
 
-// Without operations, as a copy is, what it moves.
+// TFLOP/s, or TB/s where operations are not what counts.
 double tera_per_s(row const& x) { return (x.flops > 0 ? x.flops : x.bytes) / x.time.ms / 1e9; }
 
 row const* own_row(std::vector<row> const& rows, row const& like) {
@@ -61,7 +61,7 @@ void ceilings::add(bench_case const& x, row const& found) {
 }
 
 void report::print_head(int repeats) const {
-  fmt::print("{}, {}; TFLOP/s (copies: TB/s), medians of {}; xR: tk / peer\n",
+  fmt::print("{}, {}; TFLOP/s (copies, norm: TB/s), medians of {}; xR: tk / peer\n",
              be::rt::device().name, tk_version(), repeats);
   std::fflush(stdout);
 }

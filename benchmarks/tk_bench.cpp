@@ -157,8 +157,8 @@ int list(options const& given) {
 }
 
 void add_choice(CLI::App& command, options& given) {
-  command.add_option("--suite", given.suite, "ceilings, gemm or attention")
-      ->check(CLI::IsMember({"ceilings", "gemm", "attention"}));
+  command.add_option("--suite", given.suite, "ceilings, gemm, attention or norm")
+      ->check(CLI::IsMember({"ceilings", "gemm", "attention", "norm"}));
   command.add_option("--filter", given.filter, "regular expression, searched in 'suite case'");
   command.add_option("--cases", given.cases_file, "a file to read in place of the built-in cases");
 }

@@ -155,6 +155,16 @@ struct attention_forward_options {
   tk::stream stream{};
 };
 
+struct norm_options {
+  tensor_view residual{};  // r = x + residual
+  tensor_view weight{};    // [width], 1 where absent
+  tensor_view bias{};      // [width], 0 where absent
+  output_view r{};         // not written where absent
+  tk_norm_kind kind = TK_NORM_LAYER;
+  float eps = 1e-5f;
+  void* stream = nullptr;
+};
+
 namespace detail {
 
 inline std::optional<error> refusal(tk_status code) {
@@ -186,6 +196,18 @@ inline tk_gemm_problem problem(tensor_view const& a, tensor_view const& b, outpu
           .beta = o.beta,
           .bias_kind = o.bias_kind,
           .activation = o.activation};
+}
+
+inline tk_norm_problem problem(tensor_view const& x, output_view const& y, norm_options const& o) {
+  return {.size = sizeof(tk_norm_problem),
+          .x = x.get(),
+          .residual = o.residual.get(),
+          .weight = o.weight.get(),
+          .bias = o.bias.get(),
+          .y = y.get(),
+          .r = o.r.get(),
+          .kind = o.kind,
+          .eps = o.eps};
 }
 
 inline float usual_scale(DLTensor const* q) {
@@ -257,6 +279,22 @@ inline std::optional<error> attention_forward_refusal(
     attention_forward_options const& options = {}) {
   auto const problem = detail::problem(q, k, v, o, options);
   return detail::refusal(tk_supports(TK_OP_ATTENTION_FORWARD, &problem));
+}
+
+// r = x + residual, and y = r normalised row by row, times weight, plus bias; x, residual, y, r
+// [rows, width] of one type (bf16, fp16, fp32), weight and bias [width] of that type or fp32; the
+// last dimension contiguous. Statistics, and y, from the fp32 sum r. y and r may be x or residual
+// themselves. Needs no workspace. Throws tk::error before anything is launched or written.
+inline void norm(tensor_view const& x, output_view const& y, norm_options const& options = {}) {
+  auto const problem = detail::problem(x, y, options);
+  detail::require(tk_norm(&problem, nullptr, 0, options.stream));
+}
+
+// Why norm() would refuse; nothing if it would not. Data pointers may be null.
+inline std::optional<error> norm_refusal(tensor_view const& x, output_view const& y,
+                                         norm_options const& options = {}) {
+  auto const problem = detail::problem(x, y, options);
+  return detail::refusal(tk_supports(TK_OP_NORM, &problem));
 }
 
 }  // namespace tk

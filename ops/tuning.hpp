@@ -27,4 +27,12 @@ struct attention_tuning {
   bool ahead, turns;
 };
 
+// Rows of N columns, R at a time for each worker, in registers; `stages` slots of R rows for every
+// worker, 0 where rows go straight to registers; `hold` keeps 16-bit weights in registers. Class by
+// class N grows; class norm_classes is for longer rows, in pieces of N.
+struct norm_tuning {
+  int workers, R, N, stages;
+  bool hold;
+};
+
 }  // namespace tk

@@ -34,6 +34,14 @@ constexpr load_cost gemm_load_cost(std::int64_t bytes) {
 
 constexpr repack_tuning tune_repack() { return {2, 16, 512}; }
 
+// Slots of 128 KB.
+inline constexpr int norm_classes = 4, norm_tasks_per_unit = 1;
+constexpr norm_tuning tune_norm(int c, int element_bytes) {
+  int const short_rows = element_bytes == 4 && c < 3 ? 4 >> c : 8 >> c;
+  int const rows = c < norm_classes ? short_rows : 1, n = c < norm_classes ? 1024 << c : 4096;
+  return {2, rows, n, 64 * 1024 / (rows * n * element_bytes), c < norm_classes};
+}
+
 constexpr attention_tuning tune_attention_forward(int d) {
   if (d <= 64) return {2, 128, 128, 6, 1, false, false};
   if (d <= 128) return {2, 128, 64, 6, 1, false, false};

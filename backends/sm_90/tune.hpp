@@ -39,4 +39,12 @@ constexpr attention_tuning tune_attention_forward(int d) {
   return {2, 64, 80, 4, 1, true, false};
 }
 
+inline constexpr int norm_classes = 4, norm_tasks_per_unit = 1;
+// 192 KB of slots.
+constexpr norm_tuning tune_norm(int c, int element_bytes) {
+  int const short_rows = element_bytes == 4 && c < 3 ? 4 >> c : 8 >> c;
+  int const rows = c < norm_classes ? short_rows : 1, n = c < norm_classes ? 1024 << c : 4096;
+  return {2, rows, n, 96 * 1024 / (rows * n * element_bytes), c < norm_classes};
+}
+
 }  // namespace tk::be
