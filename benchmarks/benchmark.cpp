@@ -10,6 +10,8 @@
 namespace tk::bench {
 
 std::unique_ptr<benchmark> make_benchmark(bench_case const& x) {
+  if (x.suite == "ceilings") return make_ceiling(x);
+  if (x.suite == "norm") return make_norm(x);
   return x.suite == "gemm" ? make_gemm(x) : make_attention(x);
 }
 

@@ -31,7 +31,7 @@ class benchmark {
  public:
   virtual ~benchmark() = default;
   virtual dtype type() const = 0;
-  virtual double flops() const = 0;
+  virtual double flops() const = 0;  // 0 where memory is what counts
   virtual double bytes() const = 0;  // every input and output once
   virtual implementation tk() = 0;
   virtual peer_list peers() = 0;
@@ -42,6 +42,8 @@ class benchmark {
 std::unique_ptr<benchmark> make_benchmark(bench_case const& x);
 std::unique_ptr<benchmark> make_gemm(bench_case const& x);
 std::unique_ptr<benchmark> make_attention(bench_case const& x);
+std::unique_ptr<benchmark> make_ceiling(bench_case const& x);
+std::unique_ptr<benchmark> make_norm(bench_case const& x);
 
 // Throws tk::error with the library's sentence unless `status` is TK_OK.
 void check(tk_status status);

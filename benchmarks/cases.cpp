@@ -12,8 +12,10 @@ namespace {
 
 std::set<std::string> const& known_words(std::string const& suite) {
   static std::map<std::string, std::set<std::string>> const words{
+      {"ceilings", {"copy", "rate"}},
       {"gemm", {"mnk", "trans", "type", "out", "batch", "bias", "act"}},
-      {"attention", {"b", "n", "h", "d", "nk", "hk", "mask", "layout", "type"}}};
+      {"attention", {"b", "n", "h", "d", "nk", "hk", "mask", "layout", "type"}},
+      {"norm", {"rows", "width", "kind", "residual", "type"}}};
   auto const found = words.find(suite);
   if (found == words.end()) throw std::runtime_error("no suite is called '" + suite + "'");
   return found->second;

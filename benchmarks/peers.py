@@ -3,10 +3,10 @@
 """Runs the cases of cases.txt through libtk_ops and, in the same process, through its peers.
 
 Peers are what PyTorch brings: cuBLAS and cuBLASLt for gemm, cuDNN and FlashAttention-2 for
-attention; on the CPU PyTorch's own kernels. Inputs are random normal. Each result is first checked
-against float64; then the calls take turns, each behind an overwritten L2 cache. The JSON has the
-form that `tk_bench run --json` writes; `share` is the rate at which a case's bytes moved, each
-once, as a share of the measured copy rate.
+attention, its own kernels and torch.compile's for norm; on the CPU PyTorch's own. Inputs are random
+normal. Each result is first checked against float64; then the calls take turns, each behind an
+overwritten L2 cache. The JSON has the form that `tk_bench run --json` writes; `share` is the rate at
+which a case's bytes moved, each once, as a share of the measured copy rate.
 Exit status: 0, or 1 if a result of tk was wrong or missing.
 
 usage: peers.py --lib libtk_ops.so [--json FILE] [--suite NAME] [--filter REGEX] [--repeats N]
@@ -30,7 +30,9 @@ import torch
 sys.dont_write_bytecode = True  # the source folder stays as it is
 
 from tk_binding import DL_CPU, tk_library
-from torch_cases import attention_case, gemm_case, implementation, read_cases
+from torch_cases import attention_case, gemm_case, implementation, norm_case, read_cases
+
+SUITES = ["gemm", "attention"]  # cases of other suites are tk_bench's alone
 
 
 class clock:
@@ -113,7 +115,8 @@ def run_peer(case, peer):
 
 def run_case(line, library, timer, repeats, copy_rate, notes):
     torch.manual_seed(1)
-    case = {"gemm": gemm_case, "attention": attention_case}[line["suite"]](line, timer.device)
+    suites = {"gemm": gemm_case, "attention": attention_case, "norm": norm_case}
+    case = suites[line["suite"]](line, timer.device)
     ready, errors = [], {}
     try:
         tk, errors["tk"] = run_tk(case, library)
@@ -138,7 +141,7 @@ def run_case(line, library, timer, repeats, copy_rate, notes):
 
 def show(line, rows):
     """One line of the table: tk, then each peer with tk's speed as a multiple of the peer's."""
-    speed = {r["impl"]: r["flops"] / r["ms"] / 1e9 for r in rows}
+    speed = {r["impl"]: (r["flops"] or r["bytes"]) / r["ms"] / 1e9 for r in rows}
     own = speed.pop("tk", None)
     text = f"{line['suite']:9s} {line['case']:33s} tk {own:7.4g}" if own else \
         f"{line['suite']:9s} {line['case']:33s} tk       -"
@@ -189,7 +192,7 @@ def arguments():
     p = argparse.ArgumentParser(description="tk beside its peers of PyTorch, checked and timed")
     p.add_argument("--lib", required=True, help="path of libtk_ops.so")
     p.add_argument("--json", help="file to write, anew after each case")
-    p.add_argument("--suite", choices=["gemm", "attention"])
+    p.add_argument("--suite", choices=SUITES)
     p.add_argument("--filter", default="", help="regular expression, searched in 'suite case'")
     p.add_argument("--quick", action="store_true", help="the small cases for CPUs")
     p.add_argument("--repeats", type=int, default=20)
@@ -207,7 +210,7 @@ def main():
     device = "cpu" if library.device_type == DL_CPU else "cuda"
     pattern = re.compile(given.filter)
     lines = [c for c in read_cases(given.cases) if c["quick"] == given.quick
-             and given.suite in (None, c["suite"]) and pattern.search(f"{c['suite']} {c['case']}")]
+             and c["suite"] in ([given.suite] if given.suite else SUITES) and pattern.search(f"{c['suite']} {c['case']}")]
     if not lines:
         sys.exit("no case matches")
     timer = clock(device)
@@ -217,7 +220,7 @@ def main():
                 "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
                 "ceilings": {"copy_bytes_per_s": copy_rate}, "rows": []}
     print(f"{document['machine']['device']}, {library.version}, torch {torch.__version__}, copy "
-          f"{copy_rate / 1e12:.3g} TB/s; TFLOP/s, medians of {given.repeats}; xR: tk / peer")
+          f"{copy_rate / 1e12:.3g} TB/s; TFLOP/s (norm: TB/s), medians of {given.repeats}; xR: tk / peer")
     notes = []
     for i, line in enumerate(lines):
         if sys.stderr.isatty():

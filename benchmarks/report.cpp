@@ -21,7 +21,8 @@
 namespace tk::bench {
 namespace {
 
-double teraflops(row const& x) { return x.flops / x.time.ms / 1e9; }
+// TFLOP/s, or TB/s where operations are not what counts.
+double tera_per_s(row const& x) { return (x.flops > 0 ? x.flops : x.bytes) / x.time.ms / 1e9; }
 
 row const* own_row(std::vector<row> const& rows, row const& like) {
   for (row const& x : rows)
@@ -51,9 +52,17 @@ std::string arch() {  // the second word of tk_version()
 
 }  // namespace
 
+void ceilings::add(bench_case const& x, row const& found) {
+  double const seconds = found.time.ms * 1e-3;
+  if (x.get("rate", "") == "products") product_flops_per_s = found.flops / seconds;
+  else if (x.get("rate", "") == "exp2") exp2_per_s = found.flops / seconds;
+  else copies.push_back({found.bytes / 2, found.bytes / seconds});
+  if (!copies.empty()) copy_bytes_per_s = copies.front().bytes_per_s;
+}
+
 void report::print_head(int repeats) const {
-  fmt::print("{}, {}, copy {:.3g} TB/s; TFLOP/s, medians of {}; xR: tk / peer\n",
-             be::rt::device().name, tk_version(), copy_bytes_per_s / 1e12, repeats);
+  fmt::print("{}, {}; TFLOP/s (copies, norm: TB/s), medians of {}; xR: tk / peer\n",
+             be::rt::device().name, tk_version(), repeats);
   std::fflush(stdout);
 }
 
@@ -61,7 +70,7 @@ void report::print_case(bench_case const& x, std::vector<row> const& found) cons
   std::string text = fmt::format("{:9s} {:33s}", x.suite, x.name);
   if (found.empty() || found.front().implementation != "tk") text += " tk       -";
   for (row const& r : found) {
-    text += fmt::format(" {} {:7.4g}", r.implementation, teraflops(r));
+    text += fmt::format(" {} {:7.4g}", r.implementation, tera_per_s(r));
     row const* const own = own_row(found, r);
     if (own && own != &r) text += fmt::format(" x{:5.3f} ", r.time.ms / own->time.ms);
   }
@@ -91,8 +100,14 @@ void report::write_json(std::string const& path) const {
                               {"arch", arch()},
                               {"commit", commit},
                               {"date", fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)))},
-                              {"ceilings", {{"copy_bytes_per_s", copy_bytes_per_s}}},
+                              {"ceilings",
+                               {{"copy_bytes_per_s", limits.copy_bytes_per_s},
+                                {"product_flops_per_s", limits.product_flops_per_s},
+                                {"exp2_per_s", limits.exp2_per_s},
+                                {"copies", nlohmann::ordered_json::array()}}},
                               {"rows", nlohmann::ordered_json::array()}};
+  for (auto const& x : limits.copies)
+    json["ceilings"]["copies"].push_back({{"bytes", x.bytes}, {"bytes_per_s", x.bytes_per_s}});
   for (row const& x : rows)
     json["rows"].push_back({{"suite", x.suite},
                             {"case", x.name},

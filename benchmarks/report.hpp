@@ -18,9 +18,20 @@ struct row {
   double flops, bytes, error, share;
 };
 
+// What suite ceilings found: the rate of its first copy, of products and of exponentials; 0 where
+// it was not measured.
+struct ceilings {
+  struct copied {
+    double bytes, bytes_per_s;
+  };
+  double copy_bytes_per_s = 0, product_flops_per_s = 0, exp2_per_s = 0;
+  std::vector<copied> copies;
+  void add(bench_case const& x, row const& found);
+};
+
 struct report {
   std::string commit;
-  double copy_bytes_per_s = 0;
+  ceilings limits;
   std::vector<row> rows;
   std::vector<std::string> failures, remarks;
 

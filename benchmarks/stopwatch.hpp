@@ -18,11 +18,13 @@ class stopwatch {
   // than `seconds` together. Their order alternates, so that drift falls on all alike.
   std::vector<timing> time(std::vector<implementation> const& list, int repeats,
                            double seconds) const;
-  double copy_rate() const;  // bytes read and written in a second by a large copy on the device
 
  private:
   double time_once(std::function<void()> const& call) const;  // ms
   tensor flushed_;  // larger than any L2; nothing on the CPU, whose caches are left alone
 };
+
+// A copy inside device memory; the memory must outlive it.
+std::function<void()> device_copy(void* to, void const* from, std::size_t bytes);
 
 }  // namespace tk::bench

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tk_bench list | run: the cases of cases.txt through libtk_ops, each result checked against an
-// fp64 oracle and then timed beside the vendor's libraries that are found at run time. Exit status:
-// 0; 1 if a result was wrong, missing or not repeatable; other numbers for bad options.
+// fp64 oracle and then timed beside the vendor's libraries that are found at run time.
+// tk_bench compare: what several runs wrote, side by side (compare.hpp). Exit status: 0; 1 if a
+// result was wrong, missing or not repeatable, or a file is none; other numbers for bad options.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +15,7 @@
 #include <stdexcept>
 
 #include "backends/runtime.hpp"
+#include "benchmarks/compare.hpp"
 #include "benchmarks/report.hpp"
 #include "tk_bench_config.hpp"  // made by CMake: built_in_cases, built_in_commit
 
@@ -21,7 +23,8 @@ namespace tk::bench {
 namespace {
 
 struct options {
-  std::string suite, filter, json, cases_file, commit = built_in_commit;
+  std::string suite, filter, json, cases_file, html, commit = built_in_commit;
+  std::vector<std::string> files;
   bool quick = false;
   std::optional<int> repeats;
 };
@@ -43,6 +46,18 @@ std::vector<bench_case> chosen_cases(options const& given, bool all_sizes) {
         std::regex_search(x.suite + " " + x.name, pattern))
       chosen.push_back(std::move(x));
   return chosen;
+}
+
+// Part of every run, whatever is chosen: the built-in ones, first.
+std::vector<bench_case> with_ceilings(options const& given, std::vector<bench_case> cases) {
+  std::erase_if(cases, [](bench_case const& x) { return x.suite == "ceilings"; });
+  options limits;
+  limits.suite = "ceilings";
+  limits.quick = given.quick;
+  auto all = chosen_cases(limits, false);
+  all.insert(all.end(), std::make_move_iterator(cases.begin()),
+             std::make_move_iterator(cases.end()));
+  return all;
 }
 
 void fill_nan(benchmark& x) {
@@ -99,9 +114,11 @@ std::vector<row> run_case(bench_case const& c, options const& given, stopwatch c
   std::vector<row> rows;
   auto const times = watch.time(ready, given.repeats.value_or(given.quick ? 5 : 20), 10);
   for (std::size_t i = 0; i < ready.size(); ++i) {
-    double const share = x->bytes() / (times[i].ms * 1e-3) / found.copy_bytes_per_s;
     rows.push_back({c.suite, c.name, ready[i].name, x->type(), times[i], x->flops(), x->bytes(),
-                    errors[i], share});
+                    errors[i], 0});
+    if (c.suite == "ceilings") found.limits.add(c, rows.back());
+    if (double const rate = found.limits.copy_bytes_per_s; rate > 0)
+      rows.back().share = x->bytes() / (times[i].ms * 1e-3) / rate;
   }
   return rows;
 }
@@ -111,12 +128,12 @@ void show_progress(std::string const& text) {
 }
 
 int run(options const& given) {
-  auto const cases = chosen_cases(given, false);
-  if (cases.empty()) throw std::runtime_error("no case matches; `tk_bench list` names them");
+  auto const chosen = chosen_cases(given, false);
+  if (chosen.empty()) throw std::runtime_error("no case matches; `tk_bench list` names them");
+  auto const cases = with_ceilings(given, chosen);
   stopwatch const watch;
   report found;
   found.commit = given.commit;
-  found.copy_bytes_per_s = watch.copy_rate();
   found.print_head(given.repeats.value_or(given.quick ? 5 : 20));
   for (std::size_t i = 0; i < cases.size(); ++i) {
     show_progress(fmt::format("{}/{} {}", i + 1, cases.size(), cases[i].name));
@@ -140,8 +157,8 @@ int list(options const& given) {
 }
 
 void add_choice(CLI::App& command, options& given) {
-  command.add_option("--suite", given.suite, "gemm or attention")
-      ->check(CLI::IsMember({"gemm", "attention"}));
+  command.add_option("--suite", given.suite, "ceilings, gemm, attention or norm")
+      ->check(CLI::IsMember({"ceilings", "gemm", "attention", "norm"}));
   command.add_option("--filter", given.filter, "regular expression, searched in 'suite case'");
   command.add_option("--cases", given.cases_file, "a file to read in place of the built-in cases");
 }
@@ -162,9 +179,14 @@ int main(int argc, char** argv) {
   run->add_option("--repeats", given.repeats, "timed calls; 20, or 5 with --quick")
       ->check(CLI::PositiveNumber);
   run->add_option("--commit", given.commit, "recorded in the JSON");
+  auto* const compare = app.add_subcommand("compare", "what runs wrote, side by side");
+  compare->add_option("files", given.files, "files that run --json or peers.py wrote")->required();
+  compare->add_option("--html", given.html, "a page to write: the same, and a roofline plot");
   CLI11_PARSE(app, argc, argv);
   try {
-    return *list ? tk::bench::list(given) : tk::bench::run(given);
+    if (*compare) tk::bench::compare(given.files, given.html);
+    else return *list ? tk::bench::list(given) : tk::bench::run(given);
+    return 0;
   } catch (std::exception const& fault) {
     fmt::print(stderr, "tk_bench: {}\n", fault.what());
     return 1;

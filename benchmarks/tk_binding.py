@@ -10,10 +10,11 @@ import torch
 
 DL_TYPES = {torch.bfloat16: (4, 16), torch.float16: (2, 16), torch.float32: (2, 32)}
 DL_CPU = 1
-OP_GEMM, OP_ATTENTION_FORWARD = 0, 1
+OP_GEMM, OP_ATTENTION_FORWARD, OP_NORM = 0, 1, 2
 BIASES = {"none": 0, "row": 1, "column": 2}
 ACTIVATIONS = {"none": 0, "relu": 1, "silu": 2, "gelu_tanh": 3, "gelu_erf": 4}
 MASKS = {"none": 0, "causal": 1}
+NORMS = {"layer": 0, "rms": 1}
 
 
 class DLDevice(ctypes.Structure):
@@ -47,6 +48,12 @@ class tk_attention_forward_problem(ctypes.Structure):
                 ("mask", ctypes.c_int), ("scale", ctypes.c_float)]
 
 
+class tk_norm_problem(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("x", DLTensorPointer), ("residual", DLTensorPointer),
+                ("weight", DLTensorPointer), ("bias", DLTensorPointer), ("y", DLTensorPointer),
+                ("r", DLTensorPointer), ("kind", ctypes.c_int), ("eps", ctypes.c_float)]
+
+
 class tk_library:
     """libtk_ops behind ctypes; each problem becomes a call without arguments."""
 
@@ -62,7 +69,7 @@ class tk_library:
         self.lib.tk_workspace.restype = ctypes.c_int
         self.lib.tk_workspace.argtypes = [ctypes.c_int, ctypes.c_void_p,
                                           ctypes.POINTER(ctypes.c_size_t)]
-        for name in "tk_gemm", "tk_attention_forward":
+        for name in "tk_gemm", "tk_attention_forward", "tk_norm":
             getattr(self.lib, name).restype = ctypes.c_int
             getattr(self.lib, name).argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t,
                                                 ctypes.c_void_p]
@@ -89,7 +96,7 @@ class tk_library:
         self.check(self.lib.tk_workspace(op, address, ctypes.byref(bytes_needed)))
         size = bytes_needed.value
         workspace = torch.zeros(max(size, 16), dtype=torch.uint8, device=device)
-        launch = self.lib.tk_gemm if op == OP_GEMM else self.lib.tk_attention_forward
+        launch = (self.lib.tk_gemm, self.lib.tk_attention_forward, self.lib.tk_norm)[op]
         stream = torch.cuda.current_stream().cuda_stream if device != "cpu" else None
         keep = (problem, tensors, workspace)
 

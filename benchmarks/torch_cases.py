@@ -12,8 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from tk_binding import (ACTIVATIONS, BIASES, MASKS, OP_ATTENTION_FORWARD, OP_GEMM, tk_gemm_problem,
-                        tk_attention_forward_problem)
+from tk_binding import (ACTIVATIONS, BIASES, MASKS, NORMS, OP_ATTENTION_FORWARD, OP_GEMM, OP_NORM,
+                        tk_attention_forward_problem, tk_gemm_problem, tk_norm_problem)
 
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
 ACTIVATE = {
@@ -243,3 +243,68 @@ class attention_case:
         if not x.isfinite().all() or worst_lse > 2.0**-15:
             error = math.inf
         return error, 2 * floor
+
+
+class norm_case:
+    def __init__(self, case, device):
+        self.rows, self.width = int(case["rows"]), int(case["width"])
+        self.kind, self.dtype = case.get("kind", "rms"), case.get("type", "bf16")
+        self.device, self.eps = device, 1e-5
+
+        def random(*shape):
+            return torch.randn(*shape, device=device).to(TYPES[self.dtype])
+
+        self.x, self.weight = random(self.rows, self.width), random(self.width)
+        self.bias = random(self.width) if self.kind == "layer" else None
+        self.residual = random(self.rows, self.width) if case.get("residual", "0") != "0" else None
+        self.y = torch.empty_like(self.x)
+        self.r = torch.empty_like(self.x) if self.residual is not None else None
+        self.flops = 0
+        tensors = (self.x, self.weight, self.bias, self.residual, self.y, self.r)
+        self.bytes = sum(x.numel() * x.element_size() for x in tensors if x is not None)
+
+    def tk(self, library):
+        problem = tk_norm_problem(kind=NORMS[self.kind], eps=self.eps)
+        operands = {"x": self.x, "residual": self.residual, "weight": self.weight,
+                    "bias": self.bias, "y": self.y, "r": self.r}
+        call = library.bind(OP_NORM, problem, operands, self.device)
+        return implementation("tk", call, lambda _: (self.y, self.r))
+
+    def outputs(self):
+        return [x for x in (self.y, self.r) if x is not None]
+
+    def peers(self):
+        def norm(x, residual, weight, bias):
+            r = x if residual is None else x + residual
+            if self.kind == "rms":
+                return F.rms_norm(r, (self.width,), weight, self.eps), r
+            return F.layer_norm(r, (self.width,), weight, bias, self.eps), r
+
+        operands = self.x, self.residual, self.weight, self.bias
+        plain = "torch_cpu" if self.device == "cpu" else "torch"
+        made = [implementation(plain, lambda: norm(*operands))]
+        if self.device != "cpu":
+            compiled = torch.compile(norm, dynamic=False)
+            made.append(implementation("torch_compile", lambda: compiled(*operands)))
+        return made
+
+    def compare(self, results):
+        """Error and its limit. The output is rounded once, which sets the floor; fp32 statistics
+        are off by less than 2^-20. Peers round r first, which costs another floor."""
+        y, r = results
+        parts, sums = deviation(), deviation()
+        budget = 2**24 // self.width if self.device == "cpu" else self.rows
+        for rows in sampled(self.rows, budget, self.device).split(1024):
+            ref = self.x[rows].double()
+            if self.residual is not None:
+                ref += self.residual[rows].double()
+                sums.add(r[rows], ref)
+            if self.kind == "layer":
+                ref = ref - ref.mean(1, keepdim=True)
+            ref *= (ref.square().mean(1, keepdim=True) + self.eps).rsqrt() * self.weight.double()
+            parts.add(y[rows], ref if self.bias is None else ref + self.bias.double())
+        error, floor = parts.relative()
+        sum_error, sum_floor = sums.relative()
+        if not y.isfinite().all() or sum_error > 1.1 * sum_floor:
+            error = math.inf
+        return error, 1.1 * floor + 2.0**-20

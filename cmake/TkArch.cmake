@@ -62,6 +62,12 @@ if(TK_ARCH STREQUAL native)
   elseif(tk_card IN_LIST tk_archs)
     set(TK_TARGET ${tk_card})
     set(tk_why "the card of this machine")
+  elseif(tk_card MATCHES "^sm_(87|1[01][0-9])$")  # 163 KB of shared memory in a block, or more
+    set(TK_TARGET sm_80)
+    set(tk_why "the nearest ancestor of this machine's card, ${tk_card}")
+  elseif(tk_card MATCHES "^sm_12[0-9]$")  # 99 KB
+    set(TK_TARGET sm_89)
+    set(tk_why "the nearest ancestor of this machine's card, ${tk_card}")
   else()
     set(TK_TARGET host)
     set(tk_why "this machine's card is ${tk_card}, which has no backend yet")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# cmake --install: headers in include/tk, libtk_ops shared and static, the CMake package and a .pc
-# file. All paths are relative to the prefix, so that it can be moved.
+# cmake --install: headers in include/tk, libtk_ops shared and static, the CMake package, and for
+# pkg-config tk (shared; with --static whatever static linking needs) and tk-static (the archive by
+# its name). All paths are relative to the prefix, so that it can be moved.
 include_guard()
 include(CMakePackageConfigHelpers)
 set(tk_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tk)
@@ -24,5 +25,44 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/tkConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/tkConfig.cmake ${PROJECT_BINARY_DIR}/tkConfigVersion.cmake
         DESTINATION ${tk_package_dir})
 file(RELATIVE_PATH tk_pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(${PROJECT_SOURCE_DIR}/cmake/tk.pc.in ${PROJECT_BINARY_DIR}/tk.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/tk.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# What a program needs beside libtk_ops.a: what it is linked with by a C compiler.
+set(tk_needs "")
+if(TARGET tk_backend)
+  string(APPEND tk_needs " -ltk_backend")
+endif()
+if(TK_TARGET STREQUAL host)
+  if(TK_KOKKOS_PREFIX)
+    string(APPEND tk_needs " -L\${libdir}/tk/kokkos/lib")
+  else()
+    string(APPEND tk_needs " -L${Kokkos_DIR}/../..")
+  endif()
+  string(APPEND tk_needs " -lkokkoscore")
+  if(OPENMP IN_LIST Kokkos_DEVICES)
+    string(APPEND tk_needs " -fopenmp")
+  endif()
+elseif(TK_DEVICE STREQUAL CUDA)
+  list(GET CUDAToolkit_LIBRARY_DIR 0 tk_cuda_dir)
+  string(APPEND tk_needs " -L${tk_cuda_dir} -lcudart_static -lrt")
+elseif(TK_DEVICE STREQUAL HIP)
+  cmake_path(GET TK_HIP_LIBRARY PARENT_PATH tk_hip_dir)
+  string(APPEND tk_needs " -L${tk_hip_dir} -lamdhip64")
+endif()
+string(APPEND tk_needs " -lstdc++ -lm -ldl -lpthread")
+
+function(tk_pkg_config name libs libs_private cflags description)
+  set(tk_pc_name ${name})
+  set(tk_pc_libs "${libs}")
+  set(tk_pc_libs_private "${libs_private}")
+  set(tk_pc_cflags "${cflags}")
+  set(tk_pc_description ${description})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/tk.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+set(tk_dlpack "")
+if(NOT TK_DLPACK_INCLUDE IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+  set(tk_dlpack " -I${TK_DLPACK_INCLUDE}")
+endif()
+tk_pkg_config(tk "-L\${libdir} -ltk_ops" "${tk_needs}" "${tk_dlpack}" ${TK_TARGET})
+tk_pkg_config(tk-static "\${libdir}/libtk_ops.a -L\${libdir}${tk_needs}" ""
+              " -DTK_OPS_STATIC=1${tk_dlpack}" "${TK_TARGET}, static")

@@ -24,17 +24,33 @@ template <class X> struct operand {  // a number
 template <int R> struct operand<reg_col<float, R>> {
   static constexpr int rows = R, cols = 1;
   reg_col<float, R> x;
-  template <class Map> TK_DEVICE float element(int, int slot) const { return x.e[slot]; }
+  template <class Map> TK_DEVICE float element(int, int slot) const {
+    if constexpr (requires { Map::slots; })
+      static_assert(Map::slots == be::column_map<R>::count, "operands differ in rows");
+    return x.e[slot];
+  }
 };
+// Which element of an R-row tile stands at element i of Map: a flat tile of one row is met by every
+// row of a flat tile.
+template <class Map, int R> TK_DEVICE int element_at(int i) {
+  static_assert(R != 1 || is_flat<Map::rows>, "a flat row meets flat tiles only");
+  if constexpr (R == 1 && Map::slots > 1)
+    return static_cast<int>(static_cast<unsigned>(i) % (Map::count / Map::slots));
+  else return i;
+}
 template <int R, int C> struct operand<reg_tile<float, R, C>> {
   static constexpr int rows = R, cols = C;
   reg_tile<float, R, C> const& x;
-  template <class Map> TK_DEVICE float element(int i, int) const { return x.e[i]; }
+  template <class Map> TK_DEVICE float element(int i, int) const {
+    return x.e[element_at<Map, R>(i)];
+  }
 };
 template <class T, int R, int C> struct operand<reg_tile<T, R, C>> {
   static constexpr int rows = R, cols = C;
   reg_tile<T, R, C> const& x;
-  template <class Map> TK_DEVICE float element(int i, int) const { return x.value(i); }
+  template <class Map> TK_DEVICE float element(int i, int) const {
+    return x.value(element_at<Map, R>(i));
+  }
 };
 template <class F, class A, class B> struct operand<lazy<F, A, B>> {
   static constexpr int rows = lazy<F, A, B>::rows, cols = lazy<F, A, B>::cols;
@@ -129,6 +145,7 @@ TK_UNARY(abs, magnitude, be::max(a, -a))
 TK_UNARY(exp2, exp2_of, be::exp2(a))
 TK_UNARY(log2, log2_of, be::log2(a))
 TK_UNARY(reciprocal, reciprocal_of, be::reciprocal(a))
+TK_UNARY(rsqrt, rsqrt_of, be::rsqrt(a))
 #undef TK_UNARY
 
 // Any functor without state, float(float), element by element.

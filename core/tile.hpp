@@ -14,6 +14,11 @@ namespace tk {
 
 inline constexpr float inf = __builtin_huge_valf();
 
+// Below 16 rows a tile is flat: each row is spread over all lanes (core/rows.hpp).
+template <int R> inline constexpr bool is_flat = R < 16;
+template <int R, int C>
+inline constexpr bool is_shape = (is_flat<R> || R % 16 == 0) && R > 0 && C % 16 == 0;
+
 template <class T, int R> struct reg_col;
 template <class T, int R, int C> struct reg_tile;
 
@@ -44,7 +49,7 @@ template <int R> struct reg_col<float, R> {
 };
 
 template <int R, int C> struct reg_tile<float, R, C> {
-  static_assert(R % 16 == 0 && C % 16 == 0, "a tile's dimensions are multiples of 16");
+  static_assert(is_shape<R, C>, "a tile's dimensions are multiples of 16, or its rows below 16");
   using map = be::fragment_map<R, C>;
   static constexpr int rows = R, cols = C;
   float e[map::count];
@@ -67,7 +72,7 @@ template <int R, int C> struct reg_tile<float, R, C> {
 template <class T, int R, int C>
   requires(sizeof(T) == 2)
 struct reg_tile<T, R, C> {
-  static_assert(R % 16 == 0 && C % 16 == 0, "a tile's dimensions are multiples of 16");
+  static_assert(is_shape<R, C>, "a tile's dimensions are multiples of 16, or its rows below 16");
   using map = be::fragment_map<R, C>;
   static constexpr int rows = R, cols = C;
   std::uint32_t e[map::count / 2];

@@ -22,3 +22,9 @@ foreach(t bf16 fp16)
                 "tk::attention_forward_run<tk::${t}, ${d}>")
   endforeach()
 endforeach()
+
+# norm: element type
+foreach(t tk::bf16 tk::fp16 float)
+  string(REPLACE tk:: "" name ${t})
+  tk_instance(norm_${name} ops/norm/run.hpp "tk::norm_run<${t}>")
+endforeach()

@@ -24,6 +24,7 @@ struct heads : any_tensor {  // [b, n, h, d]
 enum class activation_kind : int { none, relu, silu, gelu_tanh, gelu_erf };
 enum class bias_kind : int { none, row, column };
 enum class mask_kind : int { none, causal };
+enum class norm_kind : int { layer, rms };
 
 // d = activation(alpha op(a) op(b) + beta c + bias); m, n, k are those of op(a) [m, k], op(b) [k,
 // n].
@@ -45,13 +46,23 @@ struct attention_forward_problem {
   float scale;
 };
 
+// r = x + residual; y is r, normalised row by row. data is null in what is absent.
+struct norm_problem {
+  matrix x, residual, y, r;  // batch 1
+  any_tensor weight, bias;   // of one type
+  norm_kind kind;
+  float eps;
+};
+
 // A workspace begins with counters, which are zero before and after every launch.
 inline constexpr std::size_t counter_bytes = 4096;
 
-// Launch on `stream`; throw tk::error. Defined in ops/gemm and ops/attention, one for all chips.
+// Launch on `stream`; throw tk::error. Defined in each op's folder, one for all chips.
 void launch(gemm_problem const& x, void* workspace, void* stream);
 void launch(attention_forward_problem const& x, void* workspace, void* stream);
+void launch(norm_problem const& x, void* workspace, void* stream);
 std::size_t workspace_bytes(gemm_problem const& x);
 std::size_t workspace_bytes(attention_forward_problem const& x);
+std::size_t workspace_bytes(norm_problem const& x);
 
 }  // namespace tk

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The C interface of libtk_ops: GEMM and attention on the chip the library was built for.
+ * The C interface of libtk_ops: GEMM, attention, norms on the chip the library was built for.
  *
  * Tensors are DLTensors (DLPack) that describe memory of that chip: kDLCUDA, kDLROCM, or kDLCPU for
  * the host and emulated libraries. Sizes and strides count elements; a NULL `strides` means
@@ -52,7 +52,7 @@ typedef enum tk_status {
   TK_INTERNAL_ERROR = 15   /* a fault of the library */
 } tk_status;
 
-typedef enum tk_op { TK_OP_GEMM = 0, TK_OP_ATTENTION_FORWARD = 1 } tk_op;
+typedef enum tk_op { TK_OP_GEMM = 0, TK_OP_ATTENTION_FORWARD = 1, TK_OP_NORM = 2 } tk_op;
 
 typedef enum tk_activation {
   TK_ACTIVATION_NONE = 0,
@@ -72,6 +72,11 @@ typedef enum tk_mask {
   TK_MASK_NONE = 0,
   TK_MASK_CAUSAL = 1 /* query i sees key j where j <= i + nk - nq: aligned to the last key */
 } tk_mask;
+
+typedef enum tk_norm_kind {
+  TK_NORM_LAYER = 0, /* y = (r - mean r) / sqrt(var r + eps) weight + bias; var divides by width */
+  TK_NORM_RMS = 1    /* y = r / sqrt(mean r^2 + eps) weight + bias */
+} tk_norm_kind;
 
 /* d = activation(alpha op(a) op(b) + beta c + bias)
  *
@@ -114,6 +119,27 @@ typedef struct tk_attention_forward_problem {
   float scale; /* finite; 1 / sqrt(d) is usual */
 } tk_attention_forward_problem;
 
+/* r = x + residual; y is r normalised row by row (LayerNorm or RMSNorm), times weight, plus bias
+ *
+ * x, residual, y and r are [rows, width], or [width] for one row, of one type: bf16, fp16 or fp32.
+ * weight and bias are [width], contiguous, of x's type or fp32, both of one type. residual, weight,
+ * bias and r may be NULL: 0, 1, 0, and not written. Any size may be 0. The mean and the variance
+ * are taken in fp32 of the sum x + residual before it is rounded to r's type, and y from that sum
+ * as well; y and r are rounded once. The variance is that of differences from the mean, so that a
+ * large mean does not cost it digits. A row whose variance and eps are both 0 gives NaN. y and r
+ * may be x or residual themselves (same data, shape and strides). Needs no workspace. */
+typedef struct tk_norm_problem {
+  size_t size; /* sizeof(tk_norm_problem) */
+  DLTensor const* x;
+  DLTensor const* residual; /* may be NULL */
+  DLTensor const* weight;   /* may be NULL */
+  DLTensor const* bias;     /* may be NULL */
+  DLTensor const* y;
+  DLTensor const* r; /* may be NULL */
+  tk_norm_kind kind;
+  float eps; /* finite, not negative */
+} tk_norm_problem;
+
 /* `workspace` is device memory of at least tk_workspace() bytes, aligned to 16; NULL will do where
  * that is 0. Its first TK_COUNTER_BYTES bytes hold counters: they must be zero before the first
  * use, and every launch leaves them zero. The rest may hold anything. One workspace serves any
@@ -123,6 +149,9 @@ TK_API tk_status tk_gemm(tk_gemm_problem const* problem, void* workspace, size_t
                          void* stream);
 TK_API tk_status tk_attention_forward(tk_attention_forward_problem const* problem, void* workspace,
                                       size_t workspace_bytes, void* stream);
+
+TK_API tk_status tk_norm(tk_norm_problem const* problem, void* workspace, size_t workspace_bytes,
+                         void* stream);
 
 /* Bytes of workspace that the problem needs; the problem is checked as a launch would check it. */
 TK_API tk_status tk_workspace(tk_op op, void const* problem, size_t* bytes);
@@ -138,7 +167,8 @@ TK_API char const* tk_last_error(void);
 /* The status's name, "TK_BAD_SHAPE" for instance. */
 TK_API char const* tk_status_name(tk_status status);
 
-/* "0.1.0 host": version and the chip the library was built for; "emulated" follows if so. */
+/* "0.1.0 host 1a2b3c4": the version, the chip the library was built for, "emulated" if so, and last
+ * the commit it was built from, as git describes it, or "unknown". */
 TK_API char const* tk_version(void);
 
 /* The kind of device whose memory the library takes: a DLDeviceType. */

@@ -5,10 +5,13 @@
 // A call only enqueues work on a stream; memory belongs to the caller and must outlive that work.
 //   tk::gemm({a, tk::dl_bf16, {m, k}}, {w, tk::dl_bf16, {n, k}}, {d, tk::dl_fp32, {m, n}},
 //            {.transpose_b = true});
+// Other libraries' arrays and streams are arguments too, where a header says what they are: Kokkos'
+// views and execution spaces with ops/tk_kokkos.hpp.
 #pragma once
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -25,6 +28,20 @@ inline constexpr DLDataType dl_bf16{kDLBfloat, 16, 1};
 inline constexpr DLDataType dl_fp16{kDLFloat, 16, 1};
 inline constexpr DLDataType dl_fp32{kDLFloat, 32, 1};
 
+// What a foreign array or stream is. A specialisation of foreign_tensor has
+//   static tensor_view describe(X const&);   static constexpr bool is_const;
+// one of foreign_stream has  static void* handle(X const&).
+template <class X> struct foreign_tensor;
+template <class X> struct foreign_stream;
+
+class tensor_view;
+template <class X>
+concept readable_array = requires(X const& x) {
+  { foreign_tensor<X>::describe(x) } -> std::same_as<tensor_view>;
+};
+template <class X>
+concept writable_array = readable_array<X> && !foreign_tensor<X>::is_const;
+
 // A tensor that is read: no tensor, a caller's DLTensor (which must live as long as the view), or
 // memory described here. Sizes and strides count elements, at most 4 of each; without strides the
 // tensor is row-major. `data` lies on device `device_id` of the kind the library was built for.
@@ -35,14 +52,19 @@ class tensor_view {
 
   tensor_view() = default;
   tensor_view(DLTensor const* given) : given_(given) {}
+  template <readable_array X>
+  tensor_view(X const& x) : tensor_view(foreign_tensor<X>::describe(x)) {}
   tensor_view(void const* data, DLDataType type, extents shape, extents strides = {},
               int device_id = 0)
+      : tensor_view(data, type, shape, strides,
+                    DLDevice{static_cast<DLDeviceType>(tk_device_type()), device_id}) {}
+  tensor_view(void const* data, DLDataType type, extents shape, extents strides, DLDevice device)
       : owned_(true) {
     check_rank(shape.size(), strides.size());
     std::copy(shape.begin(), shape.end(), shape_.begin());
     std::copy(strides.begin(), strides.end(), strides_.begin());
     dl_.data = const_cast<void*>(data);  // DLPack has no const; inputs are only read
-    dl_.device = {static_cast<DLDeviceType>(tk_device_type()), device_id};
+    dl_.device = device;
     dl_.ndim = static_cast<int>(shape.size());
     dl_.dtype = type;
     dl_.shape = shape_.data();
@@ -91,10 +113,24 @@ class output_view : public tensor_view {
  public:
   output_view() = default;
   output_view(DLTensor const* given) : tensor_view(given) {}
+  template <writable_array X> output_view(X const& x) : tensor_view(x) {}
   output_view(void* data, DLDataType type, extents shape, extents strides = {}, int device_id = 0)
       : tensor_view(data, type, shape, strides, device_id) {}
   output_view(void* data, DLDataType type, listed shape, listed strides = {}, int device_id = 0)
       : tensor_view(data, type, shape, strides, device_id) {}
+};
+
+// The queue that a call is enqueued on: a stream of the device's runtime, null for its default.
+class stream {
+ public:
+  stream(void* handle = nullptr) : handle_(handle) {}
+  template <class X>
+    requires requires(X const& x) { foreign_stream<X>::handle(x); }
+  stream(X const& x) : handle_(foreign_stream<X>::handle(x)) {}
+  void* handle() const { return handle_; }
+
+ private:
+  void* handle_;
 };
 
 // c is needed where beta is not 0, bias where bias_kind is not TK_BIAS_NONE.
@@ -107,7 +143,7 @@ struct gemm_options {
   tk_activation activation = TK_ACTIVATION_NONE;
   void* workspace = nullptr;  // gemm_workspace() bytes, aligned to 16; see tk_ops.h
   std::size_t workspace_bytes = 0;
-  void* stream = nullptr;
+  tk::stream stream{};
 };
 
 struct attention_forward_options {
@@ -116,6 +152,16 @@ struct attention_forward_options {
   std::optional<float> scale{};  // 1 / sqrt(d) where absent
   void* workspace = nullptr;     // attention_forward_workspace() bytes, as for gemm
   std::size_t workspace_bytes = 0;
+  tk::stream stream{};
+};
+
+struct norm_options {
+  tensor_view residual{};  // r = x + residual
+  tensor_view weight{};    // [width], 1 where absent
+  tensor_view bias{};      // [width], 0 where absent
+  output_view r{};         // not written where absent
+  tk_norm_kind kind = TK_NORM_LAYER;
+  float eps = 1e-5f;
   void* stream = nullptr;
 };
 
@@ -152,6 +198,18 @@ inline tk_gemm_problem problem(tensor_view const& a, tensor_view const& b, outpu
           .activation = o.activation};
 }
 
+inline tk_norm_problem problem(tensor_view const& x, output_view const& y, norm_options const& o) {
+  return {.size = sizeof(tk_norm_problem),
+          .x = x.get(),
+          .residual = o.residual.get(),
+          .weight = o.weight.get(),
+          .bias = o.bias.get(),
+          .y = y.get(),
+          .r = o.r.get(),
+          .kind = o.kind,
+          .eps = o.eps};
+}
+
 inline float usual_scale(DLTensor const* q) {
   bool const known = q && q->shape && q->ndim > 0 && q->shape[q->ndim - 1] > 0;
   return known ? 1 / std::sqrt(static_cast<float>(q->shape[q->ndim - 1])) : 1;
@@ -178,7 +236,8 @@ inline tk_attention_forward_problem problem(tensor_view const& q, tensor_view co
 inline void gemm(tensor_view const& a, tensor_view const& b, output_view const& d,
                  gemm_options const& options = {}) {
   auto const problem = detail::problem(a, b, d, options);
-  detail::require(tk_gemm(&problem, options.workspace, options.workspace_bytes, options.stream));
+  detail::require(
+      tk_gemm(&problem, options.workspace, options.workspace_bytes, options.stream.handle()));
 }
 
 // Bytes of device memory that gemm() wants as workspace. Data pointers may be null.
@@ -202,8 +261,8 @@ inline std::optional<error> gemm_refusal(tensor_view const& a, tensor_view const
 inline void attention_forward(tensor_view const& q, tensor_view const& k, tensor_view const& v,
                               output_view const& o, attention_forward_options const& options = {}) {
   auto const problem = detail::problem(q, k, v, o, options);
-  detail::require(
-      tk_attention_forward(&problem, options.workspace, options.workspace_bytes, options.stream));
+  detail::require(tk_attention_forward(&problem, options.workspace, options.workspace_bytes,
+                                       options.stream.handle()));
 }
 
 // Bytes of device memory that attention_forward() wants as workspace. Data pointers may be null.
@@ -220,6 +279,22 @@ inline std::optional<error> attention_forward_refusal(
     attention_forward_options const& options = {}) {
   auto const problem = detail::problem(q, k, v, o, options);
   return detail::refusal(tk_supports(TK_OP_ATTENTION_FORWARD, &problem));
+}
+
+// r = x + residual, and y = r normalised row by row, times weight, plus bias; x, residual, y, r
+// [rows, width] of one type (bf16, fp16, fp32), weight and bias [width] of that type or fp32; the
+// last dimension contiguous. Statistics, and y, from the fp32 sum r. y and r may be x or residual
+// themselves. Needs no workspace. Throws tk::error before anything is launched or written.
+inline void norm(tensor_view const& x, output_view const& y, norm_options const& options = {}) {
+  auto const problem = detail::problem(x, y, options);
+  detail::require(tk_norm(&problem, nullptr, 0, options.stream));
+}
+
+// Why norm() would refuse; nothing if it would not. Data pointers may be null.
+inline std::optional<error> norm_refusal(tensor_view const& x, output_view const& y,
+                                         norm_options const& options = {}) {
+  auto const problem = detail::problem(x, y, options);
+  return detail::refusal(tk_supports(TK_OP_NORM, &problem));
 }
 
 }  // namespace tk

@@ -11,6 +11,7 @@
 #include "backends/select.hpp"
 
 #include TK_VENDOR(intrinsics.hpp)
+#include "core/flat_map.hpp"
 
 namespace tk::be {
 
@@ -38,8 +39,16 @@ template <int R, int C> struct fragment_map {
     for (int i = 0; i < count; ++i) body(i, slot(i), i & 1);
   }
 };
+template <int R, int C>
+  requires(R < 16)
+struct fragment_map<R, C> : flat_map<R, C> {};
 template <int R> struct column_map {
   static constexpr int count = fragment_map<R, 16>::slots;
+};
+template <int R>
+  requires(R < 16)
+struct column_map<R> {
+  static constexpr int count = R;
 };
 
 TK_DEVICE float max(float a, float b) { return gcn::max(a, b); }
@@ -47,6 +56,7 @@ TK_DEVICE float min(float a, float b) { return gcn::min(a, b); }
 TK_DEVICE float exp2(float x) { return gcn::exp2(x); }
 TK_DEVICE float log2(float x) { return gcn::log2(x); }
 TK_DEVICE float reciprocal(float x) { return gcn::reciprocal(x); }
+TK_DEVICE float rsqrt(float x) { return gcn::rsqrt(x); }
 
 // The upper half of the result is x rounded to nearest even.
 TK_DEVICE std::uint32_t round_high(float x) {

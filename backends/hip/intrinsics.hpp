@@ -54,6 +54,7 @@ template <class T> TK_DEVICE T& lds() {
 TK_DEVICE float exp2(float x) { return __builtin_amdgcn_exp2f(x); }
 TK_DEVICE float log2(float x) { return __builtin_amdgcn_logf(x); }
 TK_DEVICE float reciprocal(float x) { return __builtin_amdgcn_rcpf(x); }
+TK_DEVICE float rsqrt(float x) { return __builtin_amdgcn_rsqf(x); }
 TK_DEVICE float max(float a, float b) { return __builtin_fmaxf(a, b); }
 TK_DEVICE float min(float a, float b) { return __builtin_fminf(a, b); }
 // Four bytes of high : low, chosen by the bytes of `which` (0 to 3 are those of low).

@@ -3,14 +3,10 @@
 // begins with this file: either may be included.
 #pragma once
 #include "backends/hip/arch.hpp"
+#include "ops/tuning.hpp"
 
 namespace tk::be {
 
-// C tiles of workers * M rows by N columns; `large` where enough of them fill the card.
-struct gemm_tuning {
-  int workers, M, N, K, stages, cluster, group;
-  bool turns;
-};
 // Blocks of C that a launch must have before the large tiles pay.
 constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors) {
   return large_tiles * 4 >= multiprocessors * 3;
@@ -20,20 +16,18 @@ constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors)
 // over k; 0 where tiles are never cut.
 inline constexpr int gemm_parking_cost = 0;
 
-// Whether loads of rows that lie so many bytes apart are fast: the widest copies to LDS take them.
-constexpr bool gemm_loads_fast(std::int64_t bytes) { return bytes % copy_lane_bytes == 0; }
+// What rows that lie so many bytes apart cost their loads: without the widest copies to LDS much.
+constexpr load_cost gemm_load_cost(std::int64_t bytes) {
+  return bytes % copy_lane_bytes != 0 ? load_cost::high : load_cost::none;
+}
 
-// What a task of repack copies: R rows of each worker by C columns.
-struct repack_tuning {
-  int workers, R, C;
-};
 constexpr repack_tuning tune_repack() { return {4, 8, 512}; }
 
-// Rows of queries per worker and keys per step.
-struct attention_tuning {
-  int workers, M, N, slots, own_slots;
-  bool ahead, turns;
-};
+inline constexpr int norm_classes = 4, norm_tasks_per_unit = 1;
+constexpr norm_tuning tune_norm(int c, int) {
+  if (c == norm_classes) return {8, 1, 4096, 0, false};
+  return {8, 8 >> c, 512 << c, 0, c < 2};  // more in registers would spill
+}
 
 }  // namespace tk::be
 

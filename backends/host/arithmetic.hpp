@@ -15,6 +15,7 @@ namespace tk::be {
 TK_DEVICE float max(float a, float b) { return a > b ? a : b; }
 TK_DEVICE float min(float a, float b) { return a < b ? a : b; }
 TK_DEVICE float reciprocal(float x) { return 1.f / x; }
+TK_DEVICE float rsqrt(float x) { return 1.f / __builtin_sqrtf(x); }
 
 // a * b + c, rounded once where the CPU does so in one instruction.
 TK_DEVICE float multiply_add(float a, float b, float c) {

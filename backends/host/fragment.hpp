@@ -10,8 +10,10 @@ namespace tk::be {
 TK_DEVICE int worker_lane() { return 0; }
 
 template <int R, int C> struct fragment_map {
-  static_assert(R % 16 == 0 && C % 16 == 0, "a register tile's dimensions are multiples of 16");
-  static constexpr int rows = R, cols = C, lanes = 1, count = R * C, slots = R, shares = 16;
+  static_assert((R % 16 == 0 || R < 16) && C % 16 == 0,
+                "a register tile's dimensions are multiples of 16, or its rows below 16");
+  static constexpr int rows = R, cols = C, lanes = 1, count = R * C, slots = R, shares = 16,
+                       run = 8;
   static constexpr int slot(int i) { return i / C; }
   static constexpr int row(int slot) { return slot; }
   static constexpr int col(int i) { return static_cast<int>(static_cast<unsigned>(i) % C); }

@@ -3,14 +3,11 @@
 // core).
 #pragma once
 #include "backends/host/arch.hpp"
+#include "ops/tuning.hpp"
 
 namespace tk::be {
 
-// C tiles of M rows by N columns; `large` where enough of them keep the cores busy.
-struct gemm_tuning {
-  int workers, M, N, K, stages, cluster, group;
-  bool turns;
-};
+// `large` where enough of the larger tiles keep the cores busy.
 constexpr gemm_tuning tune_gemm(bool large) {
   return large ? gemm_tuning{1, 128, 256, 256, 2, 1, 8, false}
                : gemm_tuning{1, 32, 64, 128, 2, 1, 8, false};
@@ -23,20 +20,16 @@ constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors)
 // Tiles are never cut along k: what that would cost, in steps.
 inline constexpr int gemm_parking_cost = 0;
 
-// Rows may lie anyhow.
-constexpr bool gemm_loads_fast(std::int64_t) { return true; }
+// What rows that lie so many bytes apart cost their loads.
+constexpr load_cost gemm_load_cost(std::int64_t) { return load_cost::none; }
 
-// What a task of repack copies: R rows of each worker by C columns.
-struct repack_tuning {
-  int workers, R, C;
-};
 constexpr repack_tuning tune_repack() { return {1, 16, 512}; }
 
-// Rows of queries and keys per step. Nothing runs ahead of anything.
-struct attention_tuning {
-  int workers, M, N, slots, own_slots;
-  bool ahead, turns;
-};
 constexpr attention_tuning tune_attention_forward(int) { return {1, 128, 128, 2, 1, false, false}; }
+
+inline constexpr int norm_classes = 3, norm_tasks_per_unit = 4;
+constexpr norm_tuning tune_norm(int c, int) {
+  return {1, 1, c == norm_classes ? 8192 : 128 << 3 * c, 0, true};
+}
 
 }  // namespace tk::be

@@ -7,6 +7,7 @@
 // product.
 #pragma once
 #include "backends/backend.hpp"
+#include "core/flat_map.hpp"
 
 #include TK_VENDOR(intrinsics.hpp)
 
@@ -37,8 +38,11 @@ template <int R, int C> struct fragment_map {
     for (int i = 0; i < count; ++i) body(i, slot(i), i & 1);
   }
 };
+template <int R, int C>
+  requires(R < 16)
+struct fragment_map<R, C> : flat_map<R, C> {};
 template <int R> struct column_map {
-  static constexpr int count = R / 32;
+  static constexpr int count = R < 16 ? R : R / 32;
 };
 
 TK_DEVICE float max(float a, float b) { return ptx::max(a, b); }
@@ -46,6 +50,7 @@ TK_DEVICE float min(float a, float b) { return -ptx::max(-a, -b); }
 TK_DEVICE float exp2(float x) { return ptx::ex2(x); }
 TK_DEVICE float log2(float x) { return ptx::lg2(x); }
 TK_DEVICE float reciprocal(float x) { return ptx::reciprocal(x); }
+TK_DEVICE float rsqrt(float x) { return ptx::rsqrt(x); }
 template <class T> TK_DEVICE std::uint32_t pack(T type, float lo, float hi) {
   return ptx::pack(type, lo, hi);
 }

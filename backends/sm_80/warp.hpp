@@ -39,6 +39,11 @@ TK_DEVICE float reciprocal(float x) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
+TK_DEVICE float rsqrt(float x) {
+  float y;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
 TK_DEVICE float max(float a, float b) { return fmaxf(a, b); }
 // Two numbers rounded to nearest even, `lo` in the lower half.
 TK_DEVICE std::uint32_t pack(bf16, float lo, float hi) {

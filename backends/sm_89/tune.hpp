@@ -6,14 +6,11 @@
 #include "backends/select.hpp"
 
 #include TK_CHIP(arch.hpp)
+#include "ops/tuning.hpp"
 
 namespace tk::be {
 
-// C tiles of workers * M rows by N columns; `large` where enough of them fill the card.
-struct gemm_tuning {
-  int workers, M, N, K, stages, cluster, group;
-  bool turns;
-};
+// `large` where enough of the larger tiles fill the card.
 constexpr gemm_tuning tune_gemm(bool large) {
   return large ? gemm_tuning{2, 64, 128, 32, 4, 1, 8, false}
                : gemm_tuning{2, 64, 64, 32, 5, 1, 8, false};
@@ -26,20 +23,21 @@ constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors)
 // Tiles are not cut along k.
 inline constexpr int gemm_parking_cost = 0;
 
-// Whether loads of rows that lie so many bytes apart are fast: cp.async takes them.
-constexpr bool gemm_loads_fast(std::int64_t bytes) { return bytes % 4 == 0; }
+// What rows that lie so many bytes apart cost their loads: without cp.async much.
+constexpr load_cost gemm_load_cost(std::int64_t bytes) {
+  return bytes % 4 != 0 ? load_cost::high : load_cost::none;
+}
 
-// What a task of repack copies: R rows of each worker by C columns.
-struct repack_tuning {
-  int workers, R, C;
-};
 constexpr repack_tuning tune_repack() { return {2, 16, 512}; }
 
-// Rows of queries per worker and keys per step.
-struct attention_tuning {
-  int workers, M, N, slots, own_slots;
-  bool ahead, turns;
-};
+// Slots of 64 KB.
+inline constexpr int norm_classes = 4, norm_tasks_per_unit = 1;
+constexpr norm_tuning tune_norm(int c, int element_bytes) {
+  int const short_rows = element_bytes == 4 && c < 3 ? 4 >> c : 8 >> c;
+  int const rows = c < norm_classes ? short_rows : 1, n = c < norm_classes ? 1024 << c : 4096;
+  return {2, rows, n, 32 * 1024 / (rows * n * element_bytes), c < norm_classes};
+}
+
 constexpr attention_tuning tune_attention_forward(int d) {
   if (d <= 64) return {2, 128, 64, 8, 1, false, false};
   if (d <= 128) return {2, 64, 64, 4, 1, false, false};

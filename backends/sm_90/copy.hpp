@@ -79,10 +79,18 @@ TK_DEVICE void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share,
 // src[0, N); elements from `left` on are zero.
 template <class T, int N>
 TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival done) {
-  if (left >= N && reinterpret_cast<std::uintptr_t>(src) % 16 == 0) {
+  int const bytes = (left < N ? left : N) * static_cast<int>(sizeof(T));
+  if (bytes > 0 && bytes % 16 == 0 && reinterpret_cast<std::uintptr_t>(src) % 16 == 0) {
+    for (int n = bytes / 16 + done.lane; n < static_cast<int>(sizeof(dst.data)) / 16;
+         n += warp_lanes)
+      reinterpret_cast<chunk16*>(dst.data)[n] = {};
+    if (bytes < static_cast<int>(sizeof(dst.data))) {
+      ptx::proxy_fence();  // a later copy may land here
+      ptx::warp_sync();
+    }
     if (done.lane != 0) return;
-    ptx::barrier_expect(done.bar, sizeof(dst.data));
-    ptx::bulk_load(ptx::smem(&dst), src, sizeof(dst.data), done.bar);
+    ptx::barrier_expect(done.bar, bytes);
+    ptx::bulk_load(ptx::smem(&dst), src, bytes, done.bar);
   } else {
     for (int n = done.lane; n < N; n += warp_lanes) dst.data[n] = n < left ? src[n] : T{};
     ptx::warp_sync();

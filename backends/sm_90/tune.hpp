@@ -2,15 +2,11 @@
 // Tile sizes by op, measured on an H200 (132 SMs, CUDA 13.0).
 #pragma once
 #include "backends/sm_90/arch.hpp"
+#include "ops/tuning.hpp"
 
 namespace tk::be {
 
-// C tiles of workers * M rows by N columns; `large` where enough of them fill the card. `turns`
-// puts the workers' products in turn: 0.8 % at 4096 cubed.
-struct gemm_tuning {
-  int workers, M, N, K, stages, cluster, group;
-  bool turns;
-};
+// `large` where enough of the larger tiles fill the card. Turns bring 0.8 % at 4096 cubed.
 constexpr gemm_tuning tune_gemm(bool large) {
   return large ? gemm_tuning{2, 64, 256, 64, 4, 1, 16, true}
                : gemm_tuning{2, 64, 128, 64, 6, 1, 16, true};
@@ -24,27 +20,31 @@ constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors)
 // over k; 0 where tiles are never cut. Cutting brings 2 to 3 % at 8192 cubed.
 inline constexpr int gemm_parking_cost = 3;
 
-// Whether loads of rows that lie so many bytes apart are fast: TMA takes them.
-constexpr bool gemm_loads_fast(std::int64_t bytes) { return bytes > 0 && bytes % 16 == 0; }
+// What rows that lie so many bytes apart cost their loads: nothing; a third of a large product,
+// where TMA reads one sector more of each 128 bytes (H200, 3072 and 4096 cubed); far more, without
+// TMA.
+constexpr load_cost gemm_load_cost(std::int64_t bytes) {
+  return bytes <= 0 || bytes % 16 != 0 ? load_cost::high
+         : bytes % 32 != 0             ? load_cost::some
+                                       : load_cost::none;
+}
 
-// What a task of repack copies: R rows of each worker by C columns.
-struct repack_tuning {
-  int workers, R, C;
-};
 constexpr repack_tuning tune_repack() { return {3, 16, 512}; }
 
-// Rows of queries per worker and keys per step; `ahead` issues the next scores before this step's
-// softmax, `turns` puts the workers in turn. Tiles of a worker: at most 192 registers a lane. d
-// 128: 176 keys and one slot for q are 0 to 2 % faster from 8192 keys on, and 2 to 15 % slower
-// below 4096.
-struct attention_tuning {
-  int workers, M, N, slots, own_slots;
-  bool ahead, turns;
-};
+// Tiles of a worker: at most 192 registers a lane. d 128: 176 keys and one slot for q are 0 to 2 %
+// faster from 8192 keys on, and 2 to 15 % slower below 4096.
 constexpr attention_tuning tune_attention_forward(int d) {
   if (d <= 64) return {3, 64, 128, 10, 2, true, true};
   if (d <= 128) return {2, 64, 128, 5, 2, true, true};
   return {2, 64, 80, 4, 1, true, false};
+}
+
+inline constexpr int norm_classes = 4, norm_tasks_per_unit = 1;
+// 192 KB of slots.
+constexpr norm_tuning tune_norm(int c, int element_bytes) {
+  int const short_rows = element_bytes == 4 && c < 3 ? 4 >> c : 8 >> c;
+  int const rows = c < norm_classes ? short_rows : 1, n = c < norm_classes ? 1024 << c : 4096;
+  return {2, rows, n, 96 * 1024 / (rows * n * element_bytes), c < norm_classes};
 }
 
 }  // namespace tk::be

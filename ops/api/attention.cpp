@@ -71,7 +71,7 @@ checked<attention_forward_problem> check(tk_attention_forward_problem const* giv
   reading const how{data, be::rt::current_device()};
 
   checked<attention_forward_problem> result{};
-  auto& [q, k, v, o, lse] = result.tensors;
+  auto& [q, k, v, o, lse, none] = result.tensors;
   q = read(given->q, q_is, how);
   k = read(given->k, k_is, how);
   v = read(given->v, v_is, how);

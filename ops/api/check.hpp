@@ -13,11 +13,12 @@ namespace tk::api {
 template <class Problem> struct checked {
   Problem problem;
   bool empty;                   // no output element: nothing to launch
-  std::array<view, 5> tensors;  // all that the launch reads or writes; without elements where fewer
+  std::array<view, 6> tensors;  // all that the launch reads or writes; without elements where fewer
 };
 
 checked<gemm_problem> check(tk_gemm_problem const* given, bool data);
 checked<attention_forward_problem> check(tk_attention_forward_problem const* given, bool data);
+checked<norm_problem> check(tk_norm_problem const* given, bool data);
 
 // A C program may leave any number in an enumeration; C++ must not read it as one.
 template <class Enum> int number_of(Enum const& x) {

@@ -7,12 +7,6 @@
 #include "backends/runtime.hpp"
 #include "ops/api/check.hpp"
 
-#ifdef TK_EMULATE
-#define TK_HOW " emulated"
-#else
-#define TK_HOW ""
-#endif
-
 namespace tk::api {
 namespace {
 
@@ -39,6 +33,7 @@ static_assert(alike(TK_ACTIVATION_NONE, activation_kind::none) &&
               alike(TK_ACTIVATION_GELU_ERF, activation_kind::gelu_erf));
 static_assert(alike(TK_BIAS_NONE, bias_kind::none) && alike(TK_BIAS_ROW, bias_kind::row) &&
               alike(TK_BIAS_COLUMN, bias_kind::column));
+static_assert(alike(TK_NORM_LAYER, norm_kind::layer) && alike(TK_NORM_RMS, norm_kind::rms));
 static_assert(alike(TK_MASK_NONE, mask_kind::none) && alike(TK_MASK_CAUSAL, mask_kind::causal));
 
 constexpr std::size_t workspace_alignment = 16;
@@ -105,9 +100,12 @@ std::size_t query(tk_op const& op, void const* problem) {
     be::rt::require_chip();
     return workspace_of(x);
   };
-  if (expect_below("op", op, 2) == TK_OP_GEMM)
-    return ask(check(static_cast<tk_gemm_problem const*>(problem), false));
-  return ask(check(static_cast<tk_attention_forward_problem const*>(problem), false));
+  switch (expect_below("op", op, 3)) {
+    case TK_OP_GEMM: return ask(check(static_cast<tk_gemm_problem const*>(problem), false));
+    case TK_OP_ATTENTION_FORWARD:
+      return ask(check(static_cast<tk_attention_forward_problem const*>(problem), false));
+    default: return ask(check(static_cast<tk_norm_problem const*>(problem), false));
+  }
 }
 
 constexpr char const* status_names[] = {"TK_OK",
@@ -143,6 +141,11 @@ tk_status tk_attention_forward(tk_attention_forward_problem const* problem, void
                  [&] { check_and_launch(problem, workspace, workspace_bytes, stream); });
 }
 
+tk_status tk_norm(tk_norm_problem const* problem, void* workspace, size_t workspace_bytes,
+                  void* stream) {
+  return guarded("tk_norm", [&] { check_and_launch(problem, workspace, workspace_bytes, stream); });
+}
+
 tk_status tk_workspace(tk_op op, void const* problem, size_t* bytes) {
   return guarded("tk_workspace", [&] {
     if (!bytes) refuse(tk::status::null_pointer, "bytes is NULL");
@@ -161,7 +164,5 @@ char const* tk_status_name(tk_status status) {
   return number >= 0 && number < int(std::size(status_names)) ? status_names[number]
                                                               : "not a tk_status";
 }
-
-char const* tk_version(void) { return TK_VERSION " " TK_ARCH_NAME TK_HOW; }
 
 int tk_device_type(void) { return static_cast<int>(tk::be::rt::dl_device_type); }

@@ -55,7 +55,7 @@ checked<gemm_problem> check(tk_gemm_problem const* given, bool data) {
   reading const how{data, be::rt::current_device()};
 
   checked<gemm_problem> result{};
-  auto& [a, b, c, d, bias] = result.tensors;
+  auto& [a, b, c, d, bias, none] = result.tensors;
   a = read(given->a, a_is, how);
   b = read(given->b, b_is, how);
   d = read(given->d, d_is, how);

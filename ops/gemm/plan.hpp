@@ -4,6 +4,7 @@
 // launch, since sums of pieces and copies are in the workspace: counters, one tile of fp32 for each
 // share and worker, a, b. Where data lie is not asked: they are not known to the query.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 
 #include "backends/runtime.hpp"
@@ -35,13 +36,15 @@ inline matrix place_copy(matrix x, std::size_t& workspace_bytes) {
 
 inline gemm_plan plan_gemm(gemm_problem const& x) {
   constexpr std::int64_t worth_copying = 1 << 20;  // multiplications
-  auto const count = [&](be::gemm_tuning const& t) {
+  constexpr std::int64_t enough_rows = 1536;       // use b often enough to pay for some loss
+  auto const count = [&](gemm_tuning const& t) {
     return std::int64_t{ceil_div(static_cast<int>(x.m), t.cluster * t.workers * t.M)} *
            ceil_div(static_cast<int>(x.n), t.N) * x.batch;
   };
-  auto const slow = [](matrix const& m) {
-    return (m.rows > 1 && !be::gemm_loads_fast(2 * m.row_stride)) ||
-           (m.batch > 1 && m.batch_stride != 0 && !be::gemm_loads_fast(2 * m.batch_stride));
+  auto const cost = [](matrix const& m) {
+    auto const rows = m.rows > 1 ? be::gemm_load_cost(2 * m.row_stride) : load_cost::none;
+    bool const apart = m.batch > 1 && m.batch_stride != 0;
+    return std::max(rows, apart ? be::gemm_load_cost(2 * m.batch_stride) : load_cost::none);
   };
   int const blocks = be::rt::multiprocessors();
   gemm_plan plan{};
@@ -53,8 +56,9 @@ inline gemm_plan plan_gemm(gemm_problem const& x) {
   std::size_t bytes =
       counter_bytes + std::size_t{sizeof(float)} * plan.cut.shares * tune.workers * tune.M * tune.N;
   if (x.m * x.n >= worth_copying / (x.k > 0 ? x.k : 1) && x.k > 0) {
-    if (slow(x.a)) plan.a = place_copy(x.a, bytes);
-    if (slow(x.b)) plan.b = place_copy(x.b, bytes);
+    if (cost(x.a) == load_cost::high) plan.a = place_copy(x.a, bytes);
+    if (cost(x.b) == load_cost::high || (cost(x.b) == load_cost::some && x.m >= enough_rows))
+      plan.b = place_copy(x.b, bytes);
   }
   plan.workspace_bytes = bytes > counter_bytes ? bytes : 0;
   return plan;

@@ -127,6 +127,24 @@ TEST_CASE("attention's scale is 1 / sqrt(d) unless said, and lse is optional") {
   CHECK(std::abs(fp32_at(arena.content(), at_lse) - (8 + std::log(7.f))) < 0.01f);
 }
 
+TEST_CASE("norm's operands are optional, eps is 1e-5 unless said") {
+  memory arena(arena_bytes);
+  bytes host(arena_bytes, 0);
+  for (std::size_t i = 0; i < 6 * 20; ++i) put_fp32(host, at_q + 4 * i, i % 2 ? 3 : 1);
+  for (std::size_t i = 0; i < 20; ++i) put_fp32(host, at_k + 4 * i, 8);
+  arena.write(host);
+  tk::tensor_view const x(arena.at(at_q), tk::dl_fp32, {6, 20});
+  tk::output_view const y(arena.at(at_o), tk::dl_fp32, {6, 20}, {32, 1});
+  CHECK(!tk::norm_refusal(x, y));
+  tk::norm(x, y);
+  CHECK(std::abs(fp32_at(arena.content(), at_o) + 1) < 1e-4f);
+  tk::norm(x, y, {.weight = {arena.at(at_k), tk::dl_fp32, {20}}, .kind = TK_NORM_RMS, .eps = 11});
+  CHECK(std::abs(fp32_at(arena.content(), at_o) - 2) < 1e-5f);
+  CHECK(std::abs(fp32_at(arena.content(), at_o + 5 * 32 * 4 + 4) - 6) < 1e-5f);
+  CHECK(fp32_at(arena.content(), at_o + 20 * 4) == 0);
+  CHECK(tk::norm_refusal(x, {})->code() == tk::status::null_pointer);
+}
+
 TEST_CASE("refusals are exceptions, or optional errors") {
   memory arena(arena_bytes);
   tk::tensor_view const a(arena.at(), tk::dl_bf16, {8, 16});

@@ -142,7 +142,9 @@ template <class Scene> void try_faults(std::vector<fault> const& list, int least
       Scene s;
       auto const argument = s.arguments()[i];
       if (argument.of->dl.ndim < least_rank) continue;
-      bool const may_be_absent = std::string(argument.name) == "lse";
+      static std::set<std::string> const optional{"lse", "residual", "weight", "r"};
+      bool const may_be_absent = optional.contains(argument.name) ||
+                                 (Scene::op == TK_OP_NORM && std::string(argument.name) == "bias");
       if (may_be_absent && std::string(f.what) == "no tensor") continue;
       CAPTURE(argument.name);
       CAPTURE(f.what);
@@ -228,11 +230,18 @@ TEST_CASE("the scenes are correct problems and write their outputs") {
   CHECK(a.arena.content() != before_attention);
   CHECK(tk_supports(gemm::op, g.get()) == TK_OK);
   CHECK(tk_supports(attention::op, a.get()) == TK_OK);
+  norm n;
+  auto const before_norm = n.arena.content();
+  CHECK(call(n) == TK_OK);
+  CHECK(n.arena.content() != before_norm);
+  CHECK(tk_supports(norm::op, n.get()) == TK_OK);
 }
 
 TEST_CASE("refusals") {
   try_faults<gemm>(faults(), 1);
   try_faults<attention>(faults(), 1);
+  try_faults<norm>(faults(), 1);
+  try_faults<norm>(stride_faults(), 2);
   try_faults<gemm>(stride_faults(), 3);
   try_faults<attention>(stride_faults(), 3);
   try_all(gemm_shapes());
@@ -240,6 +249,7 @@ TEST_CASE("refusals") {
   try_all(gemm_overlaps());
   try_all(gemm_intricate());
   try_all(attention_problems());
+  try_all(norm_problems());
   bool const some_ask_for_workspace = try_workspaces();
 
   gemm g;
@@ -248,11 +258,12 @@ TEST_CASE("refusals") {
   expect_refused(tk_supports(gemm::op, nullptr), TK_NULL_POINTER, "tk_supports", {"problem"});
   expect_refused(tk_workspace(gemm::op, g.get(), nullptr), TK_NULL_POINTER, "tk_workspace",
                  {"bytes is NULL"});
-  for (int op : {2, -1}) {
+  expect_refused(norm::call(nullptr), TK_NULL_POINTER, "tk_norm", {"problem is NULL"});
+  for (int op : {3, -1}) {
     std::size_t needed = 0;
     auto const said = "op is " + std::to_string(op);
     expect_refused(tk_supports(as<tk_op>(op), g.get()), TK_BAD_VALUE, "tk_supports",
-                   {said, "0 to 1"});
+                   {said, "0 to 2"});
     expect_refused(tk_workspace(as<tk_op>(op), g.get(), &needed), TK_BAD_VALUE, "tk_workspace",
                    {said});
   }

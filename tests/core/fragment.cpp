@@ -199,6 +199,25 @@ template <class Map> void check_operands() {
   }
 }
 
+// Flat tiles: each row in all lanes, in runs that fill 16 bytes of 16-bit elements.
+template <class Map> void check_flat() {
+  check_bijective<Map>();
+  check_columns<Map>();
+  check_pairs<Map>();
+  check_shares<Map>();
+  check_part<Map, 1024>();
+  CHECK(Map::slots == Map::rows);
+  CHECK(be::column_map<Map::rows>::count == Map::rows);
+  int torn = 0;
+  for (int lane = 0; lane < Map::lanes; ++lane)
+    for (int i = 0; i < Map::count; ++i) {
+      auto const first = place_of<Map>(lane, i / Map::run * Map::run), at = place_of<Map>(lane, i);
+      torn += first.col % 8 != 0 || at != place{first.row, first.col + i % Map::run};
+    }
+  CHECK(Map::run == 8);
+  CHECK(torn == 0);
+}
+
 template <class Check> int for_each_shape(Check check) {
   int shapes = 0;
   tk::test::for_each_int<1, 2, 3, 4>([&](auto blocks) {
@@ -235,6 +254,12 @@ TEST_CASE("columns of a tile are tiles") {
 }
 TEST_CASE("shares are a power of two") {
   CHECK(for_each_shape([](auto map) { check_shares<decltype(map)>(); }) == 64);
+}
+TEST_CASE("tiles of few rows are flat") {
+  using tk::test::for_each_int;
+  for_each_int<1, 2, 3, 4, 7, 8>([](auto rows) {
+    for_each_int<1024, 2048, 3072>([&](auto cols) { check_flat<be::fragment_map<rows, cols>>(); });
+  });
 }
 TEST_CASE("the layout is the instruction's, and that of its left operand") {
   CHECK(for_each_shape([](auto map) { check_operands<decltype(map)>(); }) == 64);

@@ -1,17 +1,91 @@
 # SPDX-License-Identifier: MIT
-# Installs the build folder BUILD, moves the prefix, and builds and tests the project SOURCE with it.
+# What users get of the build folder BUILD: installs it and moves the prefix, then builds and tests the
+# project SOURCE with find_package, and gemm.c with pkg-config, shared and static; the same from the
+# tarball that cpack makes. VERSION, ARCH (sm_90a, host, ...) and LIBDIR are the build's.
 set(work ${BUILD}/install_test)
 file(REMOVE_RECURSE ${work})
 function(step)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE output
-                  ERROR_VARIABLE output)
+  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${BUILD} RESULT_VARIABLE failed
+                  OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT failed STREQUAL 0)
-    message(FATAL_ERROR "${ARGN}:\n${output}")
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}:\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+function(expect condition)
+  if(NOT (${ARGN}))
+    message(FATAL_ERROR "${condition}:\n${output}")
   endif()
 endfunction()
+foreach(program cc pkg-config readelf)
+  find_program(${program} ${program} REQUIRED)
+endforeach()
+
+# gemm.c with the options of pkg-config's package `name`, run without the build folder's help.
+function(check_pkg_config prefix name)
+  set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
+  set(ENV{LD_LIBRARY_PATH} ${prefix}/${LIBDIR})
+  step(${pkg-config} --modversion ${name})
+  expect("the version of ${name}" output MATCHES "^${VERSION}\n$")
+  step(${pkg-config} ${ARGN} --cflags --libs ${name})
+  string(STRIP "${output}" options)
+  separate_arguments(options UNIX_COMMAND "${options}")
+  step(${cc} -std=c11 -Wall -Wextra -Wpedantic -Werror ${SOURCE}/gemm.c -o ${work}/gemm ${options})
+  step(${work}/gemm)
+  expect("the version of the library" output MATCHES "^${VERSION} ${ARCH} [^ \n]+\n$")
+  step(${readelf} -d ${work}/gemm)
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
 step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${work}/first)
-file(RENAME ${work}/first ${work}/prefix)
-step(${CMAKE_COMMAND} -S ${SOURCE} -B ${work}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${work}/prefix
+set(prefix ${work}/prefix)
+file(RENAME ${work}/first ${prefix})
+
+# Nothing says where it was built or first installed.
+file(GLOB_RECURSE files ${prefix}/*.cmake ${prefix}/*.pc)
+foreach(file ${files})
+  file(READ ${file} text)
+  foreach(place ${BUILD} ${work}/first)
+    string(FIND "${text}" ${place} at)
+    expect("${file} holds ${place}" at EQUAL -1)
+  endforeach()
+endforeach()
+step(${readelf} -d ${prefix}/${LIBDIR}/libtk_ops.so)
+expect("the library's soname" output MATCHES "SONAME.*libtk_ops.so.0]")
+expect("the library has a path of its own" NOT output MATCHES "RPATH|RUNPATH")
+
+step(${CMAKE_COMMAND} -S ${SOURCE} -B ${work}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix}
      -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_BUILD_TYPE=Release)
 step(${CMAKE_COMMAND} --build ${work}/build)
 step(${CMAKE_CTEST_COMMAND} --test-dir ${work}/build --output-on-failure --no-tests=error)
+
+check_pkg_config(${prefix} tk)
+expect("tk links the shared library" output MATCHES "NEEDED.*libtk_ops.so.0]")
+check_pkg_config(${prefix} tk-static)
+expect("tk-static links none" NOT output MATCHES "libtk_ops")
+
+# ---- packages
+step(${CMAKE_CPACK_COMMAND} --config ${BUILD}/CPackConfig.cmake -B ${work}/packages)
+file(GLOB tarball ${work}/packages/tk-ops-${VERSION}-${ARCH}-*.tar.gz)
+expect("one tarball, named after version and arch" EXISTS "${tarball}")
+file(ARCHIVE_EXTRACT INPUT ${tarball} DESTINATION ${work}/unpacked)
+file(GLOB unpacked ${work}/unpacked/tk-ops-*)
+foreach(file ${LIBDIR}/libtk_ops.so ${LIBDIR}/libtk_ops.so.0 ${LIBDIR}/libtk_ops.so.${VERSION}
+             ${LIBDIR}/libtk_ops.a ${LIBDIR}/cmake/tk/tkConfig.cmake ${LIBDIR}/pkgconfig/tk.pc
+             include/tk/ops/tk_ops.h include/tk/ops/tk_ops.hpp include/tk/ops/tk_kokkos.hpp
+             include/tk/core/tile.hpp)
+  expect("the tarball lacks ${file}" EXISTS ${unpacked}/${file})
+endforeach()
+check_pkg_config(${unpacked} tk)
+
+find_program(dpkg_deb dpkg-deb)
+if(dpkg_deb)
+  string(REPLACE _ - name tk-ops-${ARCH})
+  file(GLOB package ${work}/packages/${name}_${VERSION}_*.deb)
+  expect("one Debian package, named after version and arch" EXISTS "${package}")
+  step(${dpkg_deb} -f ${package} Package Provides)
+  expect("the fields of the package" output STREQUAL "Package: ${name}\nProvides: tk-ops\n")
+  step(${dpkg_deb} -c ${package})
+  expect("the files of the package" output MATCHES " ./usr/${LIBDIR}/libtk_ops.so.0 -> libtk_ops.so.")
+endif()

@@ -20,6 +20,8 @@ inline std::string failed(char const* call, tk_status s) {
 inline tk_status launch(tk_op op, void const* problem, void* workspace, std::size_t bytes) {
   if (op == TK_OP_GEMM)
     return tk_gemm(static_cast<tk_gemm_problem const*>(problem), workspace, bytes, nullptr);
+  if (op == TK_OP_NORM)
+    return tk_norm(static_cast<tk_norm_problem const*>(problem), workspace, bytes, nullptr);
   return tk_attention_forward(static_cast<tk_attention_forward_problem const*>(problem), workspace,
                               bytes, nullptr);
 }

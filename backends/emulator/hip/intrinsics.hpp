@@ -44,6 +44,7 @@ TK_DEVICE float flush(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? 0 *
 TK_DEVICE float exp2(float x) { return flush(std::exp2(flush(x))); }
 TK_DEVICE float log2(float x) { return flush(std::log2(flush(x))); }
 TK_DEVICE float reciprocal(float x) { return flush(1 / flush(x)); }
+TK_DEVICE float rsqrt(float x) { return flush(1 / std::sqrt(flush(x))); }
 TK_DEVICE float max(float a, float b) { return std::fmax(a, b); }
 TK_DEVICE float min(float a, float b) { return std::fmin(a, b); }
 // Four bytes of high : low, chosen by the bytes of `which` (0 to 3 are those of low).

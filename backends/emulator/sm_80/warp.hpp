@@ -32,6 +32,7 @@ TK_DEVICE float flush(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? 0 *
 TK_DEVICE float ex2(float x) { return flush(std::exp2(flush(x))); }
 TK_DEVICE float lg2(float x) { return flush(std::log2(flush(x))); }
 TK_DEVICE float reciprocal(float x) { return flush(1 / flush(x)); }
+TK_DEVICE float rsqrt(float x) { return flush(1 / std::sqrt(flush(x))); }
 TK_DEVICE float max(float a, float b) { return std::fmax(a, b); }
 // Two numbers rounded to nearest even, `lo` in the lower half.
 template <class T> TK_DEVICE std::uint32_t pack_as(float lo, float hi) {

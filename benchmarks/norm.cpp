@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// Suite norm: LayerNorm and RMSNorm over rows, with weight (and, of LayerNorm, bias), alone or
+// fused with the sum r = x + residual. Bound by memory: flops is 0, the rate is that of the bytes
+// that must move. The oracle computes some rows (all, if that is cheap) in fp64. A right output is
+// off by one rounding, the floor, and by fp32 statistics: 2^-20 of y is more than they commit.
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "benchmarks/benchmark.hpp"
+
+namespace tk::bench {
+namespace {
+
+constexpr std::int64_t whole_elements = std::int64_t{1} << 24;  // of the oracle, under a second
+constexpr std::int64_t sampled_rows = 256;
+constexpr double statistics_error = 0x1p-20;
+
+tk_norm_kind parse_kind(std::string const& name) {
+  if (name == "layer") return TK_NORM_LAYER;
+  if (name == "rms") return TK_NORM_RMS;
+  throw std::runtime_error("'" + name + "' is no kind of norm: layer or rms");
+}
+
+class norm_benchmark final : public benchmark {
+ public:
+  explicit norm_benchmark(bench_case const& x)
+      : rows_(x.number("rows")),
+        width_(x.number("width")),
+        kind_(parse_kind(x.get("kind", "rms"))) {
+    dtype const type = parse_dtype(x.get("type", "bf16"));
+    x_ = filled(type, {rows_, width_}, 1);
+    weight_ = filled(type, {width_}, 2);
+    if (kind_ == TK_NORM_LAYER) bias_ = filled(type, {width_}, 3);
+    y_ = tensor(type, {rows_, width_});
+    if (x.number("residual", 0) != 0) {
+      residual_ = filled(type, {rows_, width_}, 4);
+      r_ = tensor(type, {rows_, width_});
+    }
+    bind();
+  }
+
+  dtype type() const override { return x_.type(); }
+  double flops() const override { return 0; }
+  double bytes() const override {
+    std::int64_t sum = x_.bytes() + y_.bytes() + weight_.bytes();
+    if (bias_) sum += bias_.bytes();
+    if (residual_) sum += residual_.bytes() + r_.bytes();
+    return static_cast<double>(sum);
+  }
+  std::vector<tensor*> outputs() override {
+    return r_ ? std::vector<tensor*>{&y_, &r_} : std::vector<tensor*>{&y_};
+  }
+
+  implementation tk() override {
+    return {"tk", [this] { check(tk_norm(&problem_, nullptr, 0, nullptr)); }};
+  }
+  peer_list peers() override { return {}; }
+
+  verdict compare(implementation const&) override {
+    if (reference_.empty()) compute_reference();
+    std::vector<std::byte> const y = y_.copy_out(), r = r_ ? r_.copy_out() : y;
+    std::vector<double> row(static_cast<std::size_t>(width_));
+    deviation ys, rs;
+    for (std::size_t i = 0; i < rows_of_reference_.size(); ++i) {
+      std::int64_t const first = rows_of_reference_[i] * width_ * bytes_of(type());
+      auto const add = [&](deviation& all, auto const& got, std::vector<double> const& want) {
+        tensor::read(row.data(), type(), got.data() + first, width_);
+        for (std::size_t j = 0; j < row.size(); ++j)
+          all.add(type(), row[j], want[i * row.size() + j]);
+      };
+      add(ys, y, reference_);
+      if (r_) add(rs, r, sums_);
+    }
+    bool const right = all_finite(type(), y) && rs.relative() <= 1.1 * rs.relative_floor();
+    return {right ? ys.relative() : HUGE_VAL, 1.1 * ys.relative_floor() + statistics_error};
+  }
+
+ private:
+  static tensor filled(dtype type, std::vector<std::int64_t> shape, std::uint64_t seed) {
+    tensor t(type, std::move(shape));
+    t.fill_normal(seed);
+    return t;
+  }
+
+  void bind() {
+    tensor const* const tensors[] = {&x_, &residual_, &weight_, &bias_, &y_, &r_};
+    DLTensor const** const places[] = {&problem_.x,    &problem_.residual, &problem_.weight,
+                                       &problem_.bias, &problem_.y,        &problem_.r};
+    for (std::size_t i = 0; i < 6; ++i) {
+      if (!*tensors[i]) continue;
+      dl_[i] = tensors[i]->dl();
+      *places[i] = &dl_[i];
+    }
+    problem_.size = sizeof problem_;
+    problem_.kind = kind_;
+    problem_.eps = eps_;
+  }
+
+  void compute_reference() {
+    rows_of_reference_ = sample_rows(rows_, std::max(whole_elements / width_, sampled_rows));
+    reference_.assign(rows_of_reference_.size() * static_cast<std::size_t>(width_), 0);
+    sums_ = reference_;
+    std::vector<double> weight(static_cast<std::size_t>(width_), 1), bias(weight.size(), 0);
+    weight_.read(weight.data(), 0, width_);
+    if (bias_) bias_.read(bias.data(), 0, width_);
+    parallel_for(static_cast<std::int64_t>(rows_of_reference_.size()), [&](std::int64_t i) {
+      std::int64_t const first = rows_of_reference_[static_cast<std::size_t>(i)] * width_;
+      double *const s = sums_.data() + i * width_, *const y = reference_.data() + i * width_;
+      std::vector<double> other(weight.size(), 0);
+      x_.read(s, first, width_);
+      if (residual_) residual_.read(other.data(), first, width_);
+      double mean = 0, square = 0;
+      for (std::int64_t j = 0; j < width_; ++j) mean += s[j] += other[static_cast<std::size_t>(j)];
+      mean = kind_ == TK_NORM_LAYER ? mean / static_cast<double>(width_) : 0;
+      for (std::int64_t j = 0; j < width_; ++j) square += (s[j] - mean) * (s[j] - mean);
+      double const scale =
+          1 / std::sqrt(square / static_cast<double>(width_) + static_cast<double>(eps_));
+      for (std::int64_t j = 0; j < width_; ++j)
+        y[j] = (s[j] - mean) * scale * weight[static_cast<std::size_t>(j)] +
+               bias[static_cast<std::size_t>(j)];
+    });
+  }
+
+  std::int64_t rows_, width_;
+  tk_norm_kind kind_;
+  float eps_ = 1e-5f;
+  tensor x_, residual_, weight_, bias_, y_, r_;
+  DLTensor dl_[6]{};
+  tk_norm_problem problem_{};
+  std::vector<std::int64_t> rows_of_reference_;
+  std::vector<double> reference_, sums_;
+};
+
+}  // namespace
+
+std::unique_ptr<benchmark> make_norm(bench_case const& x) {
+  return std::make_unique<norm_benchmark>(x);
+}
+
+}  // namespace tk::bench

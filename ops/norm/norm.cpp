@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Chooses the compiled instance of norm that a problem asks for.
+#include <limits>
+#include <string>
+
+#include "core/element.hpp"
+#include "core/status.hpp"
+#include "ops/problem.hpp"
+
+namespace tk {
+
+template <class T> struct norm_run {
+  static void launch(norm_problem const& x, void* stream);
+};
+
+namespace {
+
+// Rows and columns are addressed in 31 bits, some past the last.
+void check_size(norm_problem const& x) {
+  constexpr std::int64_t longest = std::numeric_limits<int>::max() - (1 << 16);
+  for (auto const size : {x.x.rows, x.x.cols})
+    if (size > longest)
+      throw error(status::unsupported, "a size of " + std::to_string(size) +
+                                           " is above the limit of " + std::to_string(longest));
+}
+
+}  // namespace
+
+void launch(norm_problem const& x, void*, void* stream) {
+  check_size(x);
+  switch (x.x.type) {
+    case element::bf16: return norm_run<bf16>::launch(x, stream);
+    case element::fp16: return norm_run<fp16>::launch(x, stream);
+    case element::fp32: return norm_run<float>::launch(x, stream);
+  }
+}
+
+std::size_t workspace_bytes(norm_problem const& x) {
+  check_size(x);
+  return 0;
+}
+
+}  // namespace tk

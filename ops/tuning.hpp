@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// What ops let a chip choose; the choices are in backends/<chip>/tune.hpp.
+#pragma once
+
+namespace tk {
+
+// C tiles of workers * M rows by N columns, K of k a step, `stages` steps in shared memory; `group`
+// rows of tiles are walked together; `turns` puts the workers' products in turn.
+struct gemm_tuning {
+  int workers, M, N, K, stages, cluster, group;
+  bool turns;
+};
+// What it costs a product to load rows that begin at bad places: nothing, some, or most of its
+// time.
+enum class load_cost { none, some, high };
+
+// A task copies R rows of each worker by C columns.
+struct repack_tuning {
+  int workers, R, C;
+};
+
+// M rows of queries per worker, N keys a step, `slots` tiles of keys or values in shared memory and
+// `own_slots` of queries; `ahead` issues the next scores before a step's softmax, `turns` puts the
+// workers in turn.
+struct attention_tuning {
+  int workers, M, N, slots, own_slots;
+  bool ahead, turns;
+};
+
+// Rows of N columns, R at a time for each worker, in registers; `stages` slots of R rows for every
+// worker, 0 where rows go straight to registers; `hold` keeps 16-bit weights in registers. Class by
+// class N grows; class norm_classes is for longer rows, in pieces of N.
+struct norm_tuning {
+  int workers, R, N, stages;
+  bool hold;
+};
+
+}  // namespace tk
