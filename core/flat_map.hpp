@@ -6,7 +6,7 @@
 #pragma once
 #include "backends/select.hpp"
 
-#include TK_BACKEND(arch.hpp)
+#include TK_CHIP(arch.hpp)
 
 namespace tk {
 

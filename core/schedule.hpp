@@ -9,7 +9,7 @@
 
 #include "backends/select.hpp"
 
-#include TK_BACKEND(arch.hpp)
+#include TK_CHIP(arch.hpp)
 
 namespace tk {
 

@@ -11,7 +11,7 @@
 #include "core/schedule.hpp"
 #include "ops/problem.hpp"
 
-#include TK_BACKEND(tune.hpp)
+#include TK_CHIP(tune.hpp)
 
 namespace tk {
 
