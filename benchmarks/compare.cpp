@@ -194,6 +194,7 @@ std::vector<comparison_table> compare(std::vector<result> const& files) {
 
 void compare(std::vector<std::string> const& paths, std::string const& html) {
   std::vector<result> files;
+  files.reserve(paths.size());
   for (auto const& path : paths) files.push_back(read_result(path));
   for (std::size_t i = 0; i < files.size(); ++i) fmt::print("{} {}\n", i + 1, describe(files[i]));
   fmt::print(
