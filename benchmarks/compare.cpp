@@ -81,6 +81,7 @@ class table_of_suite {
     table_.suite = suite;
     table_.rows.resize(names_.size() + 2);
     std::vector<std::string> units;
+    units.reserve(names_.size() + 2);
     for (auto const& name : names_)
       units.push_back(any_row(files, suite, name)->moves() ? "GB/s" : "TFLOP/s");
     auto titles = names_;
