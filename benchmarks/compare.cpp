@@ -174,8 +174,9 @@ std::vector<std::string> suites_of(std::vector<result> const& files) {
 }
 
 std::string describe(result const& x) {
-  std::string text = fmt::format("{}, {}, {}, {}: copy ", x.device, x.arch, x.commit.substr(0, 12),
-                                 x.date.substr(0, 10));
+  bool const hash = x.commit.find_first_not_of("0123456789abcdef") == std::string::npos;
+  std::string text = fmt::format("{}, {}, {}, {}: copy ", x.device, x.arch,
+                                 hash ? x.commit.substr(0, 12) : x.commit, x.date.substr(0, 10));
   auto const add = [&](double rate, char const* unit) {
     text += rate > 0 ? fmt::format("{:.4g} {}", rate / 1e12, unit) : "not measured";
   };
