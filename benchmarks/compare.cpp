@@ -81,6 +81,7 @@ class table_of_suite {
     table_.suite = suite;
     table_.rows.resize(names_.size() + 2);
     std::vector<std::string> units;
+    units.reserve(names_.size() + 2);
     for (auto const& name : names_)
       units.push_back(any_row(files, suite, name)->moves() ? "GB/s" : "TFLOP/s");
     auto titles = names_;
@@ -173,8 +174,9 @@ std::vector<std::string> suites_of(std::vector<result> const& files) {
 }
 
 std::string describe(result const& x) {
-  std::string text = fmt::format("{}, {}, {}, {}: copy ", x.device, x.arch, x.commit.substr(0, 12),
-                                 x.date.substr(0, 10));
+  bool const hash = x.commit.find_first_not_of("0123456789abcdef") == std::string::npos;
+  std::string text = fmt::format("{}, {}, {}, {}: copy ", x.device, x.arch,
+                                 hash ? x.commit.substr(0, 12) : x.commit, x.date.substr(0, 10));
   auto const add = [&](double rate, char const* unit) {
     text += rate > 0 ? fmt::format("{:.4g} {}", rate / 1e12, unit) : "not measured";
   };
@@ -194,6 +196,7 @@ std::vector<comparison_table> compare(std::vector<result> const& files) {
 
 void compare(std::vector<std::string> const& paths, std::string const& html) {
   std::vector<result> files;
+  files.reserve(paths.size());
   for (auto const& path : paths) files.push_back(read_result(path));
   for (std::size_t i = 0; i < files.size(); ++i) fmt::print("{} {}\n", i + 1, describe(files[i]));
   fmt::print(
