@@ -32,7 +32,7 @@ sys.dont_write_bytecode = True  # the source folder stays as it is
 from tk_binding import DL_CPU, tk_library
 from torch_cases import attention_case, gemm_case, implementation, norm_case, read_cases
 
-SUITES = ["gemm", "attention"]  # cases of other suites are tk_bench's alone
+SUITES = ["gemm", "attention", "norm"]  # cases of other suites are tk_bench's alone
 
 
 class clock:
