@@ -94,7 +94,7 @@ void begin(tk_op op, void* workspace) {
   auto const& call = *running.seen;
   ++running.launches;
   require(call.spec->op == op, "a launch of another op");
-  require(call.by_launch.must == 0, "a launch of a problem with faults");
+  require(call.by_launch().must == 0, "a launch of a problem with faults");
   require(!call.empty, "a launch without an output element");
   require(workspace == running.workspace, "a launch with another workspace");
 }

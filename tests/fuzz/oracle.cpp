@@ -5,14 +5,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <limits>
+#include <utility>
 
 namespace fuzz {
 namespace {
 
 constexpr std::int64_t longest = (std::int64_t(1) << 31) - 1025;  // "Sizes go to 2^31 - 1025."
 constexpr std::int64_t readable = (std::int64_t(1) << 31) - 1;    // past it BAD_SHAPE
-constexpr wide plenty = wide(1) << 36;  // elements that a library may have too few tiles for
+constexpr std::int64_t most_tiles = (std::int64_t(1) << 31) - 1;
 
 struct expected {
   int least_rank, rank;
@@ -109,7 +111,7 @@ void expect_distinct(faults& to, seen_tensor const& x) {
     to.may |= bit(TK_BAD_OVERLAP);
     return;
   }
-  auto const at = x.elements();
+  auto const& at = x.elements();
   for (std::size_t i = 1; i < at.size(); ++i) to.add(at[i] - at[i - 1] < x.width, TK_BAD_OVERLAP);
 }
 
@@ -120,12 +122,14 @@ void same_type(faults& to, seen_tensor const& x, seen_tensor const& y) {
   if (x.typed && y.typed) to.add(x.code != y.code || x.bits != y.bits, TK_BAD_TYPE);
 }
 
-// All that the query sees is in by_query; a launch sees the data as well.
-void close(seen_call& call) {
-  for (auto const& t : call.tensors) call.by_query.must |= t.looked_at ? t.faults : 0;
-  call.by_launch = call.by_query;
-  for (auto const& t : call.tensors) call.by_launch.must |= t.looked_at ? t.data_faults : 0;
+void add_tensors(seen_call& call) {
+  for (auto const& t : call.tensors) {
+    call.by_query.must |= t.faults;
+    call.by_data.must |= t.data_faults;
+  }
 }
+
+wide tiles(std::int64_t size, int tile) { return (size + tile - 1) / tile; }
 
 void look_at_gemm(seen_call& call) {
   auto const& x = *call.spec;
@@ -160,15 +164,14 @@ void look_at_gemm(seen_call& call) {
   }
   expect_distinct(f, d);
   call.empty = d.shaped && d.empty();
-  if (!call.empty) {
-    for (auto const* t : {&a, &b, &d}) {
-      for (int i = 1; i < 3; ++i) f.add(t->shaped && t->size[i] > longest, TK_UNSUPPORTED);
-      if (t->count() > plenty || t->size[0] > longest) f.may |= bit(TK_UNSUPPORTED);
-    }
+  if (!call.empty && a.shaped && d.shaped) {
+    for (auto const size : {d.size[1], d.size[2], a.size[1], a.size[2]})
+      f.add(size > longest, TK_UNSUPPORTED);
+    f.add(tiles(d.size[1], 64) * tiles(d.size[2], 64) * d.size[0] > most_tiles, TK_UNSUPPORTED);
   }
-  close(call);
+  add_tensors(call);
   for (auto const* t : {&a, &b, &c, &bias})
-    if (t->looked_at && !(t == &c && call.in_place())) expect_apart(call.by_launch, d, *t);
+    if (t->looked_at && !(t == &c && call.in_place())) expect_apart(call.by_data, d, *t);
 }
 
 void look_at_attention(seen_call& call) {
@@ -202,18 +205,16 @@ void look_at_attention(seen_call& call) {
     expect_distinct(f, lse);
   }
   call.empty = o.shaped && (o.size[0] == 0 || o.size[1] == 0 || o.size[2] == 0);
-  if (!call.empty) {
-    for (auto const* t : {&q, &k}) {
-      f.add(t->shaped && t->size[1] > longest, TK_UNSUPPORTED);
-      if (t->count() > plenty || t->size[1] > longest / 2) f.may |= bit(TK_UNSUPPORTED);
-    }
+  if (!call.empty && q.shaped && k.shaped) {
+    f.add(q.size[1] + k.size[1] > longest, TK_UNSUPPORTED);
+    f.add(tiles(q.size[1], 16) * q.size[2] * q.size[0] > most_tiles, TK_UNSUPPORTED);
   }
-  close(call);
+  add_tensors(call);
   for (auto const* t : {&q, &k, &v}) {
-    expect_apart(call.by_launch, o, *t);
-    expect_apart(call.by_launch, lse, *t);
+    expect_apart(call.by_data, o, *t);
+    expect_apart(call.by_data, lse, *t);
   }
-  expect_apart(call.by_launch, o, lse);
+  expect_apart(call.by_data, o, lse);
 }
 
 }  // namespace
@@ -223,15 +224,20 @@ void broken(char const* what) {
   __builtin_trap();
 }
 
-std::vector<wide> seen_tensor::elements() const {
-  std::vector<wide> at;
+// Walked from the lowest address, by falling strides: nearly always upward as they come.
+std::vector<wide> const& seen_tensor::elements() const {
+  if (!elements_.empty() || empty()) return elements_;
+  std::array<std::pair<wide, std::int64_t>, 4> axes;
+  for (std::size_t i = 0; i < 4; ++i) axes[i] = {stride[i] < 0 ? -wide(stride[i]) : stride[i], size[i]};
+  std::sort(axes.begin(), axes.end(), std::greater<>());
+  auto& at = elements_;
   at.reserve(static_cast<std::size_t>(count()));
-  for (std::int64_t i = 0; i < size[0]; ++i)
-    for (std::int64_t j = 0; j < size[1]; ++j)
-      for (std::int64_t k = 0; k < size[2]; ++k)
-        for (std::int64_t l = 0; l < size[3]; ++l)
-          at.push_back(address + width * (wide(i) * stride[0] + wide(j) * stride[1] +
-                                          wide(k) * stride[2] + wide(l) * stride[3]));
+  auto const walk = [&](auto const& self, std::size_t axis, wide from) -> void {
+    if (axis == 4) return at.push_back(from);
+    for (std::int64_t i = 0; i < axes[axis].second; ++i)
+      self(self, axis + 1, from + i * axes[axis].first * width);
+  };
+  walk(walk, 0, low);
   if (!std::is_sorted(at.begin(), at.end())) std::sort(at.begin(), at.end());
   return at;
 }
@@ -261,7 +267,7 @@ seen_call look(call_spec const& x) {
   auto const known = x.op == TK_OP_GEMM ? sizeof(tk_gemm_problem)
                                         : sizeof(tk_attention_forward_problem);
   if (x.size != known) {
-    call.by_query.must = call.by_launch.must = bit(TK_BAD_STRUCT);
+    call.by_query.must = bit(TK_BAD_STRUCT);
     return call;
   }
   if (x.op == TK_OP_GEMM) look_at_gemm(call);

@@ -32,17 +32,21 @@ struct seen_tensor {
   wide count() const { return wide(size[0]) * size[1] * size[2] * size[3]; }
   bool countable() const { return size[0] <= most && size[1] <= most && count() <= most; }
   // Addresses of all elements, upward; only where countable.
-  std::vector<wide> elements() const;
+  std::vector<wide> const& elements() const;
 
+ private:
   static constexpr std::int64_t most = 1 << 15;
+  mutable std::vector<wide> elements_;
 };
 
 struct seen_call {
   call_spec const* spec = nullptr;
   std::array<seen_tensor, 5> tensors;
-  faults by_query, by_launch;  // of tk_supports; of a launch, its workspace apart
-  bool empty = false;          // no output element
+  faults by_query, by_data;  // what tk_supports sees, and what a launch sees besides
+  bool empty = false;        // no output element
 
+  faults by_launch() const { return {by_query.must | by_data.must, by_query.may | by_data.may}; }
+  bool sound() const { return (by_data.must | by_data.may) == 0; }
   std::array<bool, 5> outputs() const;
   bool in_place() const;  // c is d
   // Each tensor that is looked at lies in the arena, and can be walked.
