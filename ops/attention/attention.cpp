@@ -18,10 +18,10 @@ namespace {
 
 // Tasks are counted, and their corners addressed, in 31 bits.
 void check_size(attention_forward_problem const& x) {
-  constexpr std::int64_t most = std::numeric_limits<int>::max(), longest = most - 1024, tile = 16;
-  if (x.q.n + x.k.n > longest)
+  constexpr std::int64_t most = std::numeric_limits<int>::max() - 1024, tile = 16;
+  if (x.q.n + x.k.n > most)
     throw error(status::unsupported, "nq + nk is " + std::to_string(x.q.n + x.k.n) +
-                                         "; it must be 0 to " + std::to_string(longest));
+                                         "; it must be 0 to " + std::to_string(most));
   auto const of_batch = ((x.q.n + tile - 1) / tile) * x.q.h;
   if (of_batch > most / x.q.b)
     throw error(status::unsupported, "q has " + std::to_string(x.q.b) + " times " +

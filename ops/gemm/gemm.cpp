@@ -22,11 +22,11 @@ namespace {
 
 // Tiles are counted, and their corners addressed, in 31 bits.
 void check_size(gemm_problem const& x) {
-  constexpr std::int64_t most = std::numeric_limits<int>::max(), longest = most - 1024, tile = 64;
+  constexpr std::int64_t most = std::numeric_limits<int>::max() - 1024, tile = 64;
   for (auto const& [name, size] : {std::pair{"m", x.m}, std::pair{"n", x.n}, std::pair{"k", x.k}})
-    if (size > longest)
+    if (size > most)
       throw error(status::unsupported, std::string(name) + " is " + std::to_string(size) +
-                                           "; it must be 0 to " + std::to_string(longest));
+                                           "; it must be 0 to " + std::to_string(most));
   auto const of_one = ((x.m + tile - 1) / tile) * ((x.n + tile - 1) / tile);
   if (of_one > most / x.batch)
     throw error(status::unsupported, "d has " + std::to_string(x.batch) + " times " +

@@ -12,9 +12,8 @@
 namespace fuzz {
 namespace {
 
-constexpr std::int64_t longest = (std::int64_t(1) << 31) - 1025;  // "Sizes go to 2^31 - 1025."
-constexpr std::int64_t readable = (std::int64_t(1) << 31) - 1;    // past it BAD_SHAPE
-constexpr std::int64_t most_tiles = (std::int64_t(1) << 31) - 1;
+constexpr std::int64_t longest = (std::int64_t(1) << 31) - 1025;  // sizes and tiles; past it TK_UNSUPPORTED
+constexpr std::int64_t readable = (std::int64_t(1) << 31) - 1;    // past it TK_BAD_SHAPE
 
 struct expected {
   int least_rank, rank;
@@ -167,7 +166,7 @@ void look_at_gemm(seen_call& call) {
   if (!call.empty && a.shaped && d.shaped) {
     for (auto const size : {d.size[1], d.size[2], a.size[1], a.size[2]})
       f.add(size > longest, TK_UNSUPPORTED);
-    f.add(tiles(d.size[1], 64) * tiles(d.size[2], 64) * d.size[0] > most_tiles, TK_UNSUPPORTED);
+    f.add(tiles(d.size[1], 64) * tiles(d.size[2], 64) * d.size[0] > longest, TK_UNSUPPORTED);
   }
   add_tensors(call);
   for (auto const* t : {&a, &b, &c, &bias})
@@ -207,7 +206,7 @@ void look_at_attention(seen_call& call) {
   call.empty = o.shaped && (o.size[0] == 0 || o.size[1] == 0 || o.size[2] == 0);
   if (!call.empty && q.shaped && k.shaped) {
     f.add(q.size[1] + k.size[1] > longest, TK_UNSUPPORTED);
-    f.add(tiles(q.size[1], 16) * q.size[2] * q.size[0] > most_tiles, TK_UNSUPPORTED);
+    f.add(tiles(q.size[1], 16) * q.size[2] * q.size[0] > longest, TK_UNSUPPORTED);
   }
   add_tensors(call);
   for (auto const* t : {&q, &k, &v}) {
