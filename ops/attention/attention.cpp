@@ -24,10 +24,9 @@ void check_size(attention_forward_problem const& x) {
                                          "; it must be 0 to " + std::to_string(most));
   auto const of_batch = ((x.q.n + tile - 1) / tile) * x.q.h;
   if (of_batch > most / x.q.b)
-    throw error(status::unsupported, "q has " + std::to_string(x.q.b) + " times " +
-                                         std::to_string(of_batch) +
-                                         " blocks of 16 rows of a head; all must be at most " +
-                                         std::to_string(most));
+    throw error(status::unsupported,
+                "q has " + std::to_string(x.q.b) + " times " + std::to_string(of_batch) +
+                    " blocks of 16 rows of a head; all must be at most " + std::to_string(most));
 }
 
 template <class T> void choose(attention_forward_problem const& x, void* workspace, void* stream) {

@@ -29,10 +29,9 @@ void check_size(gemm_problem const& x) {
                                            "; it must be 0 to " + std::to_string(most));
   auto const of_one = ((x.m + tile - 1) / tile) * ((x.n + tile - 1) / tile);
   if (of_one > most / x.batch)
-    throw error(status::unsupported, "d has " + std::to_string(x.batch) + " times " +
-                                         std::to_string(of_one) +
-                                         " tiles of 64 x 64 elements; all must be at most " +
-                                         std::to_string(most));
+    throw error(status::unsupported,
+                "d has " + std::to_string(x.batch) + " times " + std::to_string(of_one) +
+                    " tiles of 64 x 64 elements; all must be at most " + std::to_string(most));
 }
 
 template <class T>

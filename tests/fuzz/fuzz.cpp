@@ -82,7 +82,8 @@ workspace place_workspace(call_spec const& x, std::size_t needed) {
 void prepare_memory(workspace const& w) {
   static auto const pattern = [] {
     std::array<unsigned char, arena_bytes> bytes;
-    for (std::size_t i = 0; i < arena_bytes; ++i) bytes[i] = static_cast<unsigned char>(i * 167 >> 3);
+    for (std::size_t i = 0; i < arena_bytes; ++i)
+      bytes[i] = static_cast<unsigned char>(i * 167 >> 3);
     return bytes;
   }();
   std::memcpy(arena, pattern.data(), arena_bytes);
@@ -141,13 +142,17 @@ void run(call_spec const& x) {
     expected.may |= more.may;
   }
   running = {&seen, w.at, needed, 0};
-  auto const launched = x.op == TK_OP_GEMM ? ask("tk_gemm", [&] {
-    return tk_gemm(static_cast<tk_gemm_problem const*>(problem), w.at, w.bytes, nullptr);
-  })
-                                           : ask("tk_attention_forward", [&] {
-    return tk_attention_forward(static_cast<tk_attention_forward_problem const*>(problem), w.at,
-                                w.bytes, nullptr);
-  });
+  auto const launched =
+      x.op == TK_OP_GEMM
+          ? ask("tk_gemm",
+                [&] {
+                  return tk_gemm(static_cast<tk_gemm_problem const*>(problem), w.at, w.bytes,
+                                 nullptr);
+                })
+          : ask("tk_attention_forward", [&] {
+              return tk_attention_forward(static_cast<tk_attention_forward_problem const*>(problem),
+                                          w.at, w.bytes, nullptr);
+            });
   if (asked.status == TK_OK || !seen.sound()) expect(launched, expected);
   if (asked.status != TK_OK) require(launched.status != TK_OK, "a launch of what is not supported");
   if (asked.status != TK_OK && seen.sound())
@@ -170,7 +175,8 @@ __attribute__((no_sanitize("enum"))) tk_status supports_nothing(int number) {
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   int const number = size ? data[0] - 128 : 2;
   auto const missing = ask("tk_supports", [&] { return supports_nothing(number); });
-  require(missing.status == (number >> 1 == 0 ? TK_NULL_POINTER : TK_BAD_VALUE), "a problem that is NULL");
+  require(missing.status == (number >> 1 == 0 ? TK_NULL_POINTER : TK_BAD_VALUE),
+          "a problem that is NULL");
   run(generate(data, size));
   return 0;
 }

@@ -56,10 +56,29 @@ class generator {
   i64 wild() {
     constexpr auto low = std::numeric_limits<i64>::min(), high = std::numeric_limits<i64>::max();
     constexpr i64 two31 = i64(1) << 31;
-    static constexpr i64 edges[] = {0,       1,         -1,           2,           -2,       low,
-                                    high,    low + 1,   high - 1,     two31,       -two31,   high / 2,
-                                    low / 2, two31 - 1, two31 - 1024, two31 - 1025, 2 * two31, high / 4,
-                                    i64(1) << 20, i64(1) << 40, i64(1) << 46, 3 * 1000003, 65535};
+    static constexpr i64 edges[] = {0,
+                                    1,
+                                    -1,
+                                    2,
+                                    -2,
+                                    low,
+                                    high,
+                                    low + 1,
+                                    high - 1,
+                                    two31,
+                                    -two31,
+                                    high / 2,
+                                    low / 2,
+                                    two31 - 1,
+                                    two31 - 1024,
+                                    two31 - 1025,
+                                    2 * two31,
+                                    high / 4,
+                                    i64(1) << 20,
+                                    i64(1) << 40,
+                                    i64(1) << 46,
+                                    3 * 1000003,
+                                    65535};
     switch (number(0, 3)) {
       case 0: return in_.ConsumeIntegral<i64>();
       case 1: return number(-300, 300);
@@ -214,8 +233,9 @@ class generator {
   void spoil() {
     if (number(0, 3) == 0) return spoil_problem();
     auto& t = x_.tensors[static_cast<std::size_t>(number(0, 4))];
-    auto const axis = static_cast<std::size_t>(number(0, t.ndim > 0 && t.ndim < 8 ? t.ndim - 1 : 7));
-    switch (number(0, 15)) {
+    auto const axis =
+        static_cast<std::size_t>(number(0, t.ndim > 0 && t.ndim < 8 ? t.ndim - 1 : 7));
+    switch (number(0, 16)) {
       case 0: t.given = !t.given; break;
       case 1: t = x_.tensors[static_cast<std::size_t>(number(0, 4))]; break;
       case 2: t.device_type = flip() ? static_cast<int>(number(0, 17)) : wild_int(); break;
@@ -231,8 +251,32 @@ class generator {
       case 12: t.data = flip() ? 0 : static_cast<std::uint64_t>(wild()); break;
       case 13: t.data += static_cast<std::uint64_t>(number(-4, 4)); break;
       case 14: t.data = address_in_arena(number(0, arena_bytes)); break;
+      case 15: put_at_edge(t); break;
       default: t.byte_offset = flip() ? t.byte_offset + 1 : static_cast<std::uint64_t>(wild());
     }
+  }
+
+  // The tensor just within 64 bits, or just past them.
+  void put_at_edge(tensor_spec& t) {
+    if (t.ndim < 2 || t.ndim > 8) return;
+    auto const rank = static_cast<std::size_t>(t.ndim);
+    wide const width = t.bits == 32 ? 4 : 2, past = number(-2, 2);
+    wide low = 0, high = 0;
+    bool const far = number(0, 2) == 0;  // through the outer stride, else by the address
+    for (std::size_t i = far; i < rank; ++i) {
+      wide const steps = t.shape[i] > 0 ? wide(t.shape[i]) - 1 : 0;
+      wide const reach = steps * t.strides[i];
+      (reach < 0 ? low : high) += reach;
+    }
+    t.has_strides = true;
+    if (far) {
+      wide const steps = t.shape[0] > 1 ? t.shape[0] - 1 : 1;
+      t.strides[0] = static_cast<i64>(((wide(1) << 63) / width - (high - low) + past) / steps);
+      if (flip()) t.strides[0] = -t.strides[0];
+    } else {
+      t.data = static_cast<std::uint64_t>(past - (flip() ? low : high + 1) * width);
+    }
+    if (flip()) t.byte_offset = 0;
   }
 
   void spoil_problem() {
@@ -250,8 +294,8 @@ class generator {
     }
   }
 
-  static constexpr i64 large[] = {i64(1) << 31, (i64(1) << 31) - 1025, i64(1) << 30, i64(1) << 24,
-                                  i64(1) << 20, i64(1) << 16};
+  static constexpr i64 large[] = {i64(1) << 31, (i64(1) << 31) - 1025, i64(1) << 30,
+                                  i64(1) << 24, i64(1) << 20,          i64(1) << 16};
 
   FuzzedDataProvider in_;
   call_spec x_;

@@ -118,7 +118,8 @@ tk::matrix original(tk::matrix const& x, tk::matrix const& planned) {
 
 void agree(tk::gemm_plan const& plan, tk::gemm_problem const& x) {
   auto const tune = tk::be::tune_gemm(plan.large);
-  wide end = tk::counter_bytes + wide(sizeof(float)) * plan.cut.shares * tune.workers * tune.M * tune.N;
+  wide end =
+      tk::counter_bytes + wide(sizeof(float)) * plan.cut.shares * tune.workers * tune.M * tune.N;
   auto const base = address_of(running.workspace);
   for (auto const& [used, planned] : {std::pair{&x.a, &plan.a}, std::pair{&x.b, &plan.b}}) {
     if (!planned->data) continue;
@@ -213,8 +214,9 @@ template struct repack_run<bf16>;
 
 template <class T, int D> struct attention_forward_run {
   static void launch(attention_forward_problem const& x, void* workspace, void*) {
-    fuzz::require(x.q.d <= D && x.v.d <= D && (x.q.type == element::bf16) == std::is_same_v<T, bf16>,
-                  "another instance was chosen");
+    fuzz::require(
+        x.q.d <= D && x.v.d <= D && (x.q.type == element::bf16) == std::is_same_v<T, bf16>,
+        "another instance was chosen");
     fuzz::check_attention(x, workspace);
   }
 };

@@ -12,8 +12,9 @@
 namespace fuzz {
 namespace {
 
-constexpr std::int64_t longest = (std::int64_t(1) << 31) - 1025;  // sizes and tiles; past it TK_UNSUPPORTED
-constexpr std::int64_t readable = (std::int64_t(1) << 31) - 1;    // past it TK_BAD_SHAPE
+constexpr std::int64_t longest =
+    (std::int64_t(1) << 31) - 1025;  // sizes and tiles; past it TK_UNSUPPORTED
+constexpr std::int64_t readable = (std::int64_t(1) << 31) - 1;  // past it TK_BAD_SHAPE
 
 struct expected {
   int least_rank, rank;
@@ -227,7 +228,8 @@ void broken(char const* what) {
 std::vector<wide> const& seen_tensor::elements() const {
   if (!elements_.empty() || empty()) return elements_;
   std::array<std::pair<wide, std::int64_t>, 4> axes;
-  for (std::size_t i = 0; i < 4; ++i) axes[i] = {stride[i] < 0 ? -wide(stride[i]) : stride[i], size[i]};
+  for (std::size_t i = 0; i < 4; ++i)
+    axes[i] = {stride[i] < 0 ? -wide(stride[i]) : stride[i], size[i]};
   std::sort(axes.begin(), axes.end(), std::greater<>());
   auto& at = elements_;
   at.reserve(static_cast<std::size_t>(count()));
@@ -263,8 +265,8 @@ bool seen_call::touchable() const {
 seen_call look(call_spec const& x) {
   seen_call call;
   call.spec = &x;
-  auto const known = x.op == TK_OP_GEMM ? sizeof(tk_gemm_problem)
-                                        : sizeof(tk_attention_forward_problem);
+  auto const known =
+      x.op == TK_OP_GEMM ? sizeof(tk_gemm_problem) : sizeof(tk_attention_forward_problem);
   if (x.size != known) {
     call.by_query.must = bit(TK_BAD_STRUCT);
     return call;
