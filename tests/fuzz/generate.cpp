@@ -271,8 +271,8 @@ class generator {
     t.has_strides = true;
     if (far) {
       wide const steps = t.shape[0] > 1 ? t.shape[0] - 1 : 1;
-      t.strides[0] = static_cast<i64>(((wide(1) << 63) / width - (high - low) + past) / steps);
-      if (flip()) t.strides[0] = -t.strides[0];
+      wide const stride = ((wide(1) << 63) / width - (high - low) + past) / steps;
+      t.strides[0] = static_cast<i64>(flip() ? stride : -stride);
     } else {
       t.data = static_cast<std::uint64_t>(past - (flip() ? low : high + 1) * width);
     }
