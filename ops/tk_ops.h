@@ -86,7 +86,8 @@ typedef enum tk_norm_kind {
  * fp32; c has d's type; bias is fp32 or has d's type, is contiguous, and is the same for every
  * batch. Sums are taken in fp32, upward in k, and rounded once. c may be NULL if beta is 0; it is
  * not looked at then. c may be d itself (same data, shape and strides). k = 0 gives
- * activation(beta c + bias). Any size may be 0. */
+ * activation(beta c + bias). Any size may be 0; d has at most 2^31 - 1025 tiles of
+ * 64 x 64 elements (else TK_UNSUPPORTED). */
 typedef struct tk_gemm_problem {
   size_t size; /* sizeof(tk_gemm_problem) */
   DLTensor const* a;
@@ -107,7 +108,9 @@ typedef struct tk_gemm_problem {
  * q is [b, nq, hq, d], k is [b, nk, hk, d], v is [b, nk, hk, dv], o is [b, nq, hq, dv], all of one
  * type, bf16 or fp16; lse is fp32 and may be NULL. hq is a multiple of hk: query head h reads key
  * head h / (hq / hk). d and dv are multiples of 8 up to 256 (else TK_UNSUPPORTED). nq and nk may
- * be 0. A row that sees no key gives o = 0 and lse = -inf. Scores, maximum and sums are fp32. */
+ * be 0; nq + nk, and the blocks of 16 rows of a head in q, are at most 2^31 - 1025 (else
+ * TK_UNSUPPORTED). A row that sees no key gives o = 0 and lse = -inf. Scores, maximum and sums are
+ * fp32. */
 typedef struct tk_attention_forward_problem {
   size_t size; /* sizeof(tk_attention_forward_problem) */
   DLTensor const* q;

@@ -18,17 +18,15 @@ namespace {
 
 // Tasks are counted, and their corners addressed, in 31 bits.
 void check_size(attention_forward_problem const& x) {
-  constexpr std::int64_t longest = std::numeric_limits<int>::max() - 1024, smallest_tile = 16;
-  for (auto const size : {x.q.n, x.k.n, x.q.n + x.k.n})
-    if (size > longest)
-      throw error(status::unsupported,
-                  "tk_attention_forward: nq + nk = " + std::to_string(x.q.n + x.k.n) +
-                      " is above the limit of " + std::to_string(longest));
-  double const tiles = (static_cast<double>(x.q.n) / smallest_tile + 1) *
-                       static_cast<double>(x.q.h) * static_cast<double>(x.q.b);
-  if (tiles > std::numeric_limits<int>::max())
+  constexpr std::int64_t most = std::numeric_limits<int>::max() - 1024, tile = 16;
+  if (x.q.n + x.k.n > most)
+    throw error(status::unsupported, "nq + nk is " + std::to_string(x.q.n + x.k.n) +
+                                         "; it must be 0 to " + std::to_string(most));
+  auto const of_batch = ((x.q.n + tile - 1) / tile) * x.q.h;
+  if (of_batch > most / x.q.b)
     throw error(status::unsupported,
-                "tk_attention_forward: q has more than 2^31 blocks of 16 rows and one head");
+                "q has " + std::to_string(x.q.b) + " times " + std::to_string(of_batch) +
+                    " blocks of 16 rows of a head; all must be at most " + std::to_string(most));
 }
 
 template <class T> void choose(attention_forward_problem const& x, void* workspace, void* stream) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "core/element.hpp"
 #include "core/status.hpp"
@@ -21,16 +22,16 @@ namespace {
 
 // Tiles are counted, and their corners addressed, in 31 bits.
 void check_size(gemm_problem const& x) {
-  constexpr std::int64_t longest = std::numeric_limits<int>::max() - 1024, smallest_tile = 64;
-  for (auto const size : {x.m, x.n, x.k})
-    if (size > longest)
-      throw error(status::unsupported, "tk_gemm: a size of " + std::to_string(size) +
-                                           " is above the limit of " + std::to_string(longest));
-  double const tiles = (static_cast<double>(x.m) / smallest_tile + 1) *
-                       (static_cast<double>(x.n) / smallest_tile + 1) *
-                       static_cast<double>(x.batch);
-  if (tiles > std::numeric_limits<int>::max())
-    throw error(status::unsupported, "tk_gemm: d has more than 2^31 tiles of 64 x 64 elements");
+  constexpr std::int64_t most = std::numeric_limits<int>::max() - 1024, tile = 64;
+  for (auto const& [name, size] : {std::pair{"m", x.m}, std::pair{"n", x.n}, std::pair{"k", x.k}})
+    if (size > most)
+      throw error(status::unsupported, std::string(name) + " is " + std::to_string(size) +
+                                           "; it must be 0 to " + std::to_string(most));
+  auto const of_one = ((x.m + tile - 1) / tile) * ((x.n + tile - 1) / tile);
+  if (of_one > most / x.batch)
+    throw error(status::unsupported,
+                "d has " + std::to_string(x.batch) + " times " + std::to_string(of_one) +
+                    " tiles of 64 x 64 elements; all must be at most " + std::to_string(most));
 }
 
 template <class T>

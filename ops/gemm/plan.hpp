@@ -23,11 +23,23 @@ struct gemm_plan {
   std::size_t workspace_bytes;
 };
 
-// A copy of x at the end of `workspace_bytes`, rows at multiples of 128 bytes.
+// Rows of a copy begin at multiples of 128 bytes.
+inline std::int64_t copied_row(matrix const& x) {
+  constexpr std::int64_t line = 64;
+  return (x.cols + line - 1) / line * line;
+}
+
+// An operand whose elements lie on each other may have more of them than memory holds.
+inline bool can_copy(matrix const& x) {
+  constexpr std::int64_t most = std::int64_t{1} << 39;  // elements
+  return x.rows * copied_row(x) <= most / (x.batch_stride == 0 ? 1 : x.batch);
+}
+
+// A copy of x at the end of `workspace_bytes`.
 inline matrix place_copy(matrix x, std::size_t& workspace_bytes) {
-  constexpr std::int64_t line = 128, size = 2;
+  constexpr std::int64_t size = 2;
   x.data = reinterpret_cast<void*>(workspace_bytes);
-  x.row_stride = (x.cols * size + line - 1) / line * line / size;
+  x.row_stride = copied_row(x);
   if (x.batch_stride == 0) x.batch = 1;
   x.batch_stride = x.batch > 1 ? x.rows * x.row_stride : 0;
   workspace_bytes += static_cast<std::size_t>(x.batch * x.rows * x.row_stride * size);
@@ -42,6 +54,7 @@ inline gemm_plan plan_gemm(gemm_problem const& x) {
            ceil_div(static_cast<int>(x.n), t.N) * x.batch;
   };
   auto const cost = [](matrix const& m) {
+    if (!can_copy(m)) return load_cost::none;
     auto const rows = m.rows > 1 ? be::gemm_load_cost(2 * m.row_stride) : load_cost::none;
     bool const apart = m.batch > 1 && m.batch_stride != 0;
     return std::max(rows, apart ? be::gemm_load_cost(2 * m.batch_stride) : load_cost::none);
