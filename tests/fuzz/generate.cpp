@@ -132,7 +132,9 @@ class generator {
   void lay_out_huge(tensor_spec& t, bool output) {
     if (output ? number(0, 3) : flip()) return;
     for (int i = 0; i + 1 < t.ndim; ++i)
-      t.strides[static_cast<std::size_t>(i)] = number(0, 3) ? number(-9, 9) : wild();
+      t.strides[static_cast<std::size_t>(i)] = number(0, 3) == 0 ? wild()
+                                               : flip()          ? number(-9, 9)
+                                                                 : 3000009 - 6 * number(0, 99);
   }
   // Rows further apart.
   static void pad(tensor_spec& t, i64 by) {
@@ -204,10 +206,16 @@ class generator {
     x_.alpha = wild_float();
   }
 
+  i64 head_size() {
+    auto const how = number(0, 15);
+    return how == 0 ? number(0, 300) : 8 * number(1, how < 14 ? 4 : 33);
+  }
+
   void make_attention() {
-    i64 const b = huge_ ? size() : number(0, 3) ? number(1, 2) : small_size(), hk = number(1, 3);
-    i64 const hq = hk * number(1, 3), nq = size(), nk = size();
-    i64 const d = 8 * number(1, number(0, 7) ? 4 : 32), dv = flip() ? d : 8 * number(1, 32);
+    i64 const b = huge_ ? size() : number(0, 3) ? number(1, 2) : small_size();
+    i64 const hk = number(number(0, 7) == 0 ? 0 : 1, 3);
+    i64 const hq = number(0, 7) ? hk * number(1, 3) : number(0, 5), nq = size(), nk = size();
+    i64 const d = head_size(), dv = flip() ? d : head_size();
     auto const of = types[number(0, 1)];
     tensor(0, of, {b, nq, hq, d}, false);
     tensor(1, of, {b, nk, hk, d}, false);
