@@ -14,6 +14,14 @@
 #include "backends/runtime.hpp"
 #include "ops/tk_ops.h"
 
+// A call that must not be refused.
+#define EXPECT_OK(status)            \
+  do {                               \
+    auto const expect_ok = (status); \
+    INFO(tk_last_error());           \
+    CHECK(expect_ok == TK_OK);       \
+  } while (false)
+
 namespace scene {
 
 namespace rt = tk::be::rt;
@@ -198,6 +206,14 @@ struct norm {
     return tk_norm(x, workspace, size, nullptr);
   }
 };
+
+// One batch, no c, no bias.
+inline void make_plain(gemm& s) {
+  for (auto* t : {&s.a, &s.b, &s.d}) t->shape[0] = 1;
+  s.problem.beta = 0;
+  s.c.given = s.bias.given = nullptr;
+  s.problem.bias_kind = TK_BIAS_NONE;
+}
 
 // Calls with as much workspace as the problem asks for.
 template <class Scene> tk_status call(Scene& s) {
