@@ -284,6 +284,7 @@ class norm_case:
         plain = "torch_cpu" if self.device == "cpu" else "torch"
         made = [implementation(plain, lambda: norm(*operands))]
         if self.device != "cpu":
+            torch._dynamo.reset()  # else it gives up compiling after eight shapes
             compiled = torch.compile(norm, dynamic=False)
             made.append(implementation("torch_compile", lambda: compiled(*operands)))
         return made
