@@ -173,9 +173,9 @@ __attribute__((no_sanitize("enum"))) tk_status supports_nothing(int number) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-  int const number = size ? data[0] - 128 : 2;
+  int const number = size ? data[0] - 128 : 3, operations = 3;
   auto const missing = ask("tk_supports", [&] { return supports_nothing(number); });
-  require(missing.status == (number >> 1 == 0 ? TK_NULL_POINTER : TK_BAD_VALUE),
+  require(missing.status == (number >= 0 && number < operations ? TK_NULL_POINTER : TK_BAD_VALUE),
           "a problem that is NULL");
   run(generate(data, size));
   return 0;
