@@ -84,10 +84,10 @@ typedef enum tk_norm_kind {
  * [m, n]. All may have one leading batch dimension; where d has one, an operand without it, or with
  * size 1, is the same for every batch. a and b share one type, bf16 or fp16; d is bf16, fp16 or
  * fp32; c has d's type; bias is fp32 or has d's type, is contiguous, and is the same for every
- * batch. Sums are taken in fp32, upward in k, and rounded once. c may be NULL if beta is 0; it is
- * not looked at then. c may be d itself (same data, shape and strides). k = 0 gives
- * activation(beta c + bias). Any size may be 0; d has at most 2^31 - 1025 tiles of
- * 64 x 64 elements (else TK_UNSUPPORTED). */
+ * batch. Sums are fp32, in an order that only the sizes and the device decide, and are rounded
+ * once. c may be NULL if beta is 0; it is not looked at then. c may be d itself (same data, shape
+ * and strides). k = 0 gives activation(beta c + bias). Any size may be 0; d has at most 2^31 - 1025
+ * tiles of 64 x 64 elements (else TK_UNSUPPORTED). */
 typedef struct tk_gemm_problem {
   size_t size; /* sizeof(tk_gemm_problem) */
   DLTensor const* a;

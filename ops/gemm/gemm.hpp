@@ -45,7 +45,7 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
     void const* bias;
     bias_kind bias_along;
     even_shares cut;
-    be::parked<M, N> parking;  // of each share and worker, as are
+    be::parked<M, N> parking;  // one tile, and one turn, for each share and worker
     unsigned* turns;
     bool plain;  // d = op(a) op(b)
     bool bias_is_fp32, a_batched, b_batched, c_batched;

@@ -18,8 +18,7 @@ namespace tk {
 struct gemm_plan {
   bool large;
   even_shares cut;
-  matrix a,
-      b;  // where the copies lie, `data` at an offset into the workspace; null if none is made
+  matrix a, b;  // the copies, `data` an offset into the workspace; null if none is made
   std::size_t workspace_bytes;
 };
 
