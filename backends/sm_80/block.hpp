@@ -130,6 +130,7 @@ template <class Op> class stage_ring {
     }
     return slots_.take();
   }
+  TK_DEVICE typename Op::stage& held(int i) { return slots_.held(i); }
   TK_DEVICE void release() { slots_.release(); }
 
  private:

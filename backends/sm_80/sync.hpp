@@ -46,6 +46,10 @@ template <class Slot, int N> class ring {
     --filled_;
     return s;
   }
+  TK_DEVICE Slot& held(int i) {
+    int const slot = oldest_ + i;
+    return memory_.slot[slot < N ? slot : slot - N];
+  }
   TK_DEVICE void release() {
     ptx::warp_sync();
     if (worker_lane() % warp_lanes == 0) ptx::barrier_arrive(ptx::smem(&barriers_.empty[oldest_]));

@@ -19,6 +19,10 @@ template <class Slot, int N, int Cluster> class ring {
     front.next();
     return s;
   }
+  TK_DEVICE Slot& held(int i) {
+    int const slot = back.slot + i;
+    return memory.slot[slot < N ? slot : slot - N];
+  }
   TK_DEVICE void release() {
     auto const bar = ptx::smem(&barriers.empty[back.slot]);
     if (lane < Cluster) {
