@@ -28,7 +28,7 @@ template <int R, bool All> inline constexpr bool rows_cross_warps = All || !rows
 // What warps leave for one another, in two places that take turns, so that one barrier a sum is
 // enough: who writes to a place again knows that all have passed the barrier after it.
 template <int R, bool All = false, bool Needed = rows_cross_warps<R, All>> struct row_parts {
-  float of[2][R][be::worker_warps];
+  alignas(16) float of[2][R][be::worker_warps];
 };
 template <int R, bool All> struct row_parts<R, All, false> {};
 
