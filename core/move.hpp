@@ -28,6 +28,11 @@ template <class T> inline int granule_of(tensor<T> const& x) {
   return static_cast<int>(bytes / static_cast<int>(sizeof(T)));
 }
 
+// The columns from the 16-byte boundary at or before a row to the row.
+template <class T> TK_BOTH int shift_of(tensor<T> const& x, std::int64_t row) {
+  return static_cast<int>(reinterpret_cast<std::uintptr_t>(x.at(row, 0)) % 16 / sizeof(T));
+}
+
 template <int Words, class T> TK_DEVICE void read_words(std::uint32_t* dst, T const* src) {
   struct alignas(4 * Words) words {
     std::uint32_t w[Words];

@@ -55,12 +55,21 @@ TK_DEVICE reg_col<float, R> where_equal(reg_col<float, R> const& x, float value,
   return y;
 }
 
-// ---- masks: keep element (row, col) where col < limit, row < limit, col <= row + offset (lower),
-// or row <= col + offset (upper). Causal is lower; a band is lower and then upper.
+// ---- masks: keep element (row, col) where first <= col < limit, col < limit, row < limit, col <=
+// row + offset (lower), or row <= col + offset (upper). Causal is lower; a band is lower and then
+// upper.
 template <int R, int C> TK_DEVICE void keep_cols(reg_tile<float, R, C>& x, int limit, float fill) {
   using map = be::fragment_map<R, C>;
   int const left = limit - map::lane_col(be::worker_lane());
   map::for_each([&](int i, int, int) { x.e[i] = map::col(i) < left ? x.e[i] : fill; });
+}
+template <int R, int C>
+TK_DEVICE void keep_cols(reg_tile<float, R, C>& x, int first, int limit, float fill) {
+  using map = be::fragment_map<R, C>;
+  int const lane = map::lane_col(be::worker_lane()), lowest = first - lane, left = limit - lane;
+  map::for_each([&](int i, int, int) {
+    x.e[i] = map::col(i) >= lowest && map::col(i) < left ? x.e[i] : fill;
+  });
 }
 template <int R, int C> TK_DEVICE void keep_rows(reg_tile<float, R, C>& x, int limit, float fill) {
   using map = be::fragment_map<R, C>;

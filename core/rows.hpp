@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Flat tiles: R < 16 long rows, each in all lanes of a warp or of the worker (core/flat_map.hpp).
 //   load(x, tensor, granule, row, col)      from global memory; what lies outside is zero
-//   load(x, vectors, left)                  from shared memory, one vector per row; columns from
-//                                           `left` on, whole chunks of 16 bytes, are zero
-//   load(row, p, granule, left)             p[0, C) as a reg_row, of tiles of any kind
+//   load(x, vectors, left)                  from shared memory, a vector for each row; whole chunks
+//                                           of 16 bytes from column `left` on are zero
+//   load(x, vectors, tensor, row, col)      what load_async brought there, and from the tensor what
+//                                           it did not bring: the ends of rows
+//   load(row, p, cols, granule, col)        a reg_row of any tile: p[col + ...] of p[0, cols)
 //   store(tensor, granule, row, col, cast)  to global memory, clipped
-//   row_sum<All>(c, x, turn)                of tiles of any kind; c is the context, whose scratch
-//   has
+//   row_sum<All>(c, x, turn)                of any tile; c is the context, whose scratch has
 //                                           row_parts<R, All> parts
+// Columns below 0 are outside, too. The granule is that of chunks from (row, col) on.
 // With All the tiles of a block's workers, all at the same rows, are one, and the sum is over the
 // rows of that. All lanes that a row lies in call row_sum, with a turn that was 0 in the first call
 // and that it changes; every lane gets the same sums, and their order is that of the layout: equal
@@ -88,44 +90,57 @@ TK_DEVICE auto row_sum(Context& c, X&& x, int& turn) {
 }
 
 // ---- movement, by chunks of 16 bytes
-// Of each row, where this lane begins, and how many columns of the tensor are left from there. Rows
-// below the last have none; that a bound depends on its row keeps it from being computed, for every
-// column, ahead of a loop over rows.
+// Elements that move at once: 16 bytes.
+template <class T> inline constexpr int chunk_of = 16 / static_cast<int>(sizeof(T));
+// Whether each chunk from column `col` on is inside or outside the tensor as a whole, and can move
+// as one.
+template <class T> TK_DEVICE bool in_chunks(tensor<T> const& x, int granule, int col) {
+  return granule == chunk_of<T> && x.cols % chunk_of<T> == 0 && col % chunk_of<T> == 0;
+}
+// shift_of the row that this lane has of R rows from `row` on.
+template <int R, class T> TK_DEVICE int lane_shift(tensor<T> const& x, int row) {
+  static_assert(flat_slots<R> == 1, "a lane has one shift where it has one row");
+  constexpr int lanes = be::worker_lanes / R;
+  return shift_of(x, row + be::worker_lane() / lanes);
+}
+// Of each row, where this lane begins, and from which to which column from there on the tensor is.
+// It has nothing of rows below the last; that a bound depends on its row keeps it from being
+// computed, for every column, ahead of a loop over rows.
 template <class T, int R, int C> struct flat_lines {
   using map = be::fragment_map<R, C>;
   T* line[map::slots];
-  int left[map::slots];
+  int first, left[map::slots];
   TK_DEVICE flat_lines(tensor<T> const& x, int row, int col) {
-    int const lane = be::worker_lane(), first = col + map::lane_col(lane);
+    int const lane = be::worker_lane();
+    first = -(col + map::lane_col(lane));
     row += map::lane_row(lane);
     TK_UNROLL
     for (int r = 0; r < map::slots; ++r) {
-      line[r] = x.at(row + r, first);
-      left[r] = row + r < x.rows ? static_cast<int>(x.cols) - first : 0;
+      line[r] = x.at(row + r, -first);
+      left[r] = row + r < x.rows ? static_cast<int>(x.cols) + first : 0;
     }
   }
 };
-// Elements that move at once: 16 bytes.
-template <class T> inline constexpr int chunk_of = 16 / static_cast<int>(sizeof(T));
-// Whether every chunk of a row is inside or outside the tensor as a whole, and can move as one.
-template <class T> TK_DEVICE bool in_chunks(tensor<T> const& x, int granule) {
-  return granule == chunk_of<T> && x.cols % chunk_of<T> == 0;
-}
 template <class T> TK_DEVICE std::uint32_t bits_of_element(T x) {
   if constexpr (sizeof(T) == 4) return std::bit_cast<std::uint32_t>(x);
   else return x.bits;
 }
-// The chunk at p, of which `left` elements are there: all or none, where it is Whole.
+// A chunk of which the elements from `first` to before `left` are there: all or none, where it is
+// Whole; else one by one, unless all are there and it lies at a multiple of 16 bytes.
 template <class T> struct chunk_words {
+  static constexpr int n = chunk_of<T>;
   std::uint32_t w[4] = {};
-  template <bool Whole> TK_DEVICE void read(T const* p, int left) {
-    constexpr int n = chunk_of<T>, per_word = n / 4;
+  // At once from `chunk`, which may be a copy, or else from p.
+  template <bool Whole>
+  TK_DEVICE void read(T const* chunk, T const* p, int first, int left, bool aligned) {
     if constexpr (Whole) {
-      if (left > 0) read_words<4>(w, p);
+      if (left > 0) read_words<4>(w, chunk);
+    } else if (aligned && first <= 0 && left >= n) {
+      read_words<4>(w, chunk);
     } else {
       TK_UNROLL
       for (int e = 0; e < n; ++e)
-        if (e < left) w[e / per_word] |= bits_of_element(p[e]) << e % per_word * 16;
+        if (first <= e && e < left) w[e * 4 / n] |= bits_of_element(p[e]) << e % (n / 4) * 16;
     }
   }
   // Its elements become those from i on of a tile or row.
@@ -156,10 +171,12 @@ template <class T, int R, int C>
 TK_DEVICE void load(reg_tile<T, R, C>& dst, tensor<T const> const& src, int granule, int row,
                     int col) {
   flat_lines<T const, R, C> const from(src, row, col);
+  bool const aligned = granule == chunk_of<T>;
   for_each_chunk<T, be::fragment_map<R, C>>(
-      in_chunks(src, granule), [&](auto whole, int i, int r, int c) {
+      in_chunks(src, granule, col), [&](auto whole, int i, int r, int c) {
+        T const* const p = from.line[r] + c;
         chunk_words<T> x;
-        x.template read<whole>(from.line[r] + c, from.left[r] - c);
+        x.template read<whole>(p, p, from.first - c, from.left[r] - c, aligned);
         x.put(dst, i);
       });
 }
@@ -168,26 +185,43 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_vec<T, C> const (&src)[R], in
   using map = be::fragment_map<R, C>;
   int const row = map::lane_row(be::worker_lane()), col = map::lane_col(be::worker_lane());
   for_each_chunk<T, map>(true, [&](auto, int i, int r, int c) {
+    T const* const p = src[row + r].data + col + c;
     chunk_words<T> x;
-    x.template read<true>(src[row + r].data + col + c, left - col - c);
+    x.template read<true>(p, p, 0, left - col - c, true);
     x.put(dst, i);
   });
 }
 template <class T, int R, int C>
-TK_DEVICE void load(reg_row<T, R, C>& dst, T const* src, int granule, int left) {
+TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_vec<T, C> const (&src)[R],
+                    tensor<T const> const& ends, int row, int col) {
   using map = be::fragment_map<R, C>;
-  int const col = map::lane_col(be::worker_lane());
+  flat_lines<T const, R, C> const from(ends, row, col);
+  int const lane_row = map::lane_row(be::worker_lane()),
+            lane_col = map::lane_col(be::worker_lane());
+  for_each_chunk<T, map>(false, [&](auto, int i, int r, int c) {
+    chunk_words<T> x;
+    x.template read<false>(src[lane_row + r].data + lane_col + c, from.line[r] + c, from.first - c,
+                           from.left[r] - c, true);
+    x.put(dst, i);
+  });
+}
+template <class T, int R, int C>
+TK_DEVICE void load(reg_row<T, R, C>& dst, T const* src, int cols, int granule, int col) {
+  using map = be::fragment_map<R, C>;
+  int const lane = map::lane_col(be::worker_lane()) + col, left = cols - lane;
   if constexpr (is_flat<R>) {
-    bool const in_chunks = granule == chunk_of<T> && left % chunk_of<T> == 0;
-    for_each_chunk<T, map, 1>(in_chunks, [&](auto whole, int i, int, int c) {
-      chunk_words<T> x;
-      x.template read<whole>(src + col + c, left - col - c);
-      x.put(dst, i);
-    });
+    bool const aligned = granule == chunk_of<T> && col % chunk_of<T> == 0;
+    for_each_chunk<T, map, 1>(aligned && cols % chunk_of<T> == 0,
+                              [&](auto whole, int i, int, int c) {
+                                T const* const p = src + lane + c;
+                                chunk_words<T> x;
+                                x.template read<whole>(p, p, -lane - c, left - c, aligned);
+                                x.put(dst, i);
+                              });
   } else {
     auto const at = [&](int k) {
-      int const c = col + map::col(map::element(0, k));
-      return c < left ? bits_of_element(src[c]) : 0;
+      int const c = map::col(map::element(0, k));
+      return c < left ? bits_of_element(src[lane + c]) : 0;
     };
     TK_UNROLL
     for (int k = 0; k < dst.count; ++k) {
@@ -200,23 +234,25 @@ TK_DEVICE void load(reg_row<T, R, C>& dst, T const* src, int granule, int left) 
 // x is a cast.
 template <class T, class X>
 TK_DEVICE void store(tensor<T> const& dst, int granule, int row, int col, X const& x) {
+  constexpr int n = chunk_of<T>;
   flat_lines<T, X::rows, X::cols> const to(dst, row, col);
+  bool const aligned = granule == n;
   for_each_chunk<T, be::fragment_map<X::rows, X::cols>>(
-      in_chunks(dst, granule), [&](auto whole, int i, int r, int c) {
+      in_chunks(dst, granule, col), [&](auto whole, int i, int r, int c) {
         T* const p = to.line[r] + c;
-        int const left = to.left[r] - c;
-        if constexpr (whole) {
+        int const first = to.first - c, left = to.left[r] - c;
+        if (whole ? left > 0 : aligned && first <= 0 && left >= n) {
           chunk16 y;
           TK_UNROLL
           for (int e = 0; e < 4; ++e) {
             if constexpr (sizeof(T) == 4) y.w[e] = std::bit_cast<std::uint32_t>(x.value(i + e, r));
             else y.w[e] = x.word(i / 2 + e, r);
           }
-          if (left > 0) *reinterpret_cast<chunk16*>(p) = y;
-        } else {
+          *reinterpret_cast<chunk16*>(p) = y;
+        } else if constexpr (!whole) {
           TK_UNROLL
-          for (int e = 0; e < chunk_of<T>; ++e)
-            if (e < left) put(p + e, x.value(i + e, r));
+          for (int e = 0; e < n; ++e)
+            if (first <= e && e < left) put(p + e, x.value(i + e, r));
         }
       });
 }

@@ -188,18 +188,21 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
     dst.data[n] = n < left ? src[n] : T{};
 }
 
-// R rows of N columns from (row, col) on, each into a vector of its own; of rows that begin, and
-// end, at multiples of 16 bytes. What lies outside of the tensor is not written.
+// R rows of N columns from (row, col) on, each into a vector of its own. Columns count from the
+// 16-byte boundary at or before a row; of a row whole chunks of 16 bytes arrive, and the rest of a
+// vector is not written.
 template <class T, int N, int R>
 TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src, int row, int col,
                           arrival done) {
-  constexpr int per_chunk = 16 / sizeof(T);
-  int const left = static_cast<int>(src.cols) - col;
-  for (int r = 0; r < R && row + r < src.rows; ++r)
-    for (int n = (done.wave * warp_lanes + worker_lane()) * per_chunk; n < (left < N ? left : N);
-         n += done.waves * warp_lanes * per_chunk)
-      *reinterpret_cast<chunk16*>(dst[r].data + n) =
-          *reinterpret_cast<chunk16 const*>(src.at(row + r, col + n));
+  constexpr int n = 16 / int{sizeof(T)};
+  for (int r = 0; r < R && row + r < src.rows; ++r) {
+    int const first = shift_of(src, row + r) - col, last = static_cast<int>(src.cols) + first;
+    for (int k = (done.wave * warp_lanes + worker_lane()) * n; k < N;
+         k += done.waves * warp_lanes * n)
+      if (first <= k && k + n <= last)
+        *reinterpret_cast<chunk16*>(dst[r].data + k) =
+            *reinterpret_cast<chunk16 const*>(src.at(row + r, k - first));
+  }
 }
 
 // ---- registers and shared memory

@@ -25,6 +25,7 @@ constexpr repack_tuning tune_repack() { return {4, 8, 512}; }
 
 inline constexpr int norm_classes = 6, norm_tasks_per_unit = 1;
 inline constexpr bool norm_in_turn = true;
+constexpr bool norm_shifts(int) { return false; }
 constexpr norm_tuning tune_norm(int c, int element_bytes) {
   if (c == 0) return {8 / element_bytes, 16, 128, 2, 2, false};
   if (c < 5) return {8, 16 >> c, 256 << c, 0, c < 3 ? 2 : 0, false};  // more would spill

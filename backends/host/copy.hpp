@@ -106,14 +106,18 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
   for (int n = 0; n < N; ++n) dst.data[n] = n < left ? src[n] : T{};
 }
 
-// R rows of N columns from (row, col) on, each into a vector of its own; of rows that begin, and
-// end, at multiples of 16 bytes. What lies outside of the tensor is not written.
+// R rows of N columns from (row, col) on, each into a vector of its own. Columns count from the
+// 16-byte boundary at or before a row; of a row whole chunks of 16 bytes arrive, and the rest of a
+// vector is not written.
 template <class T, int N, int R>
 TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src, int row, int col,
                           arrival) {
-  int const rows = count_inside(row, src.rows, R), cols = count_inside(col, src.cols, N);
-  for (int r = 0; r < rows && cols > 0; ++r)
-    std::memcpy(dst[r].data, src.at(row + r, col), sizeof(T) * static_cast<std::size_t>(cols));
+  constexpr int n = 16 / int{sizeof(T)};
+  for (int r = 0; r < R && row + r < src.rows; ++r) {
+    int const first = shift_of(src, row + r) - col, last = static_cast<int>(src.cols) + first;
+    for (int k = 0; k < N; k += n)
+      if (first <= k && k + n <= last) std::memcpy(dst[r].data + k, src.at(row + r, k - first), 16);
+  }
 }
 
 // ---- registers and shared memory

@@ -34,24 +34,19 @@ constexpr load_cost gemm_load_cost(std::int64_t bytes) {
 
 constexpr repack_tuning tune_repack() { return {2, 16, 512}; }
 
-// 128 KB of slots.
-inline constexpr int norm_classes = 9, norm_tasks_per_unit = 1;
+// Rows of up to 128 columns are ordinary tiles; up to 8192 (4096 in fp32) 64 numbers of a lane are
+// whole rows; class 7, without a ring, is for few rows. Weights stay where they are 64 registers at
+// most, beside 64 of rows.
+inline constexpr int norm_classes = 9, norm_tasks_per_unit = 1, norm_ring_bytes = 128 * 1024;
 inline constexpr bool norm_in_turn = true;
+constexpr bool norm_shifts(int c) { return c == 2 || c == 4 || c == 6 || c >= 8; }
 constexpr norm_tuning tune_norm(int c, int element_bytes) {
-  constexpr norm_tuning of_16_bits[] = {{2, 64, 128, 2, 2, false}, {2, 8, 256, 0, 4, false},
-                                        {2, 8, 512, 0, 4, false},  {2, 8, 1024, 0, 2, false},
-                                        {2, 4, 2048, 0, 2, false}, {2, 2, 4096, 0, 4, false},
-                                        {2, 1, 8192, 0, 2, false}, {2, 1, 4096, 0, 4, true},
-                                        {2, 1, 8192, 0, 2, true},  {2, 1, 4096, 0, 0, true}};
-  constexpr norm_tuning of_32_bits[] = {{1, 64, 128, 2, 4, false}, {2, 8, 256, 0, 4, false},
-                                        {2, 8, 512, 0, 4, false},  {2, 4, 1024, 0, 4, false},
-                                        {2, 4, 2048, 0, 0, false}, {2, 2, 4096, 0, 4, false},
-                                        {2, 1, 4096, 0, 4, true},  {2, 1, 4096, 0, 4, true},
-                                        {2, 1, 8192, 0, 0, true},  {2, 1, 4096, 0, 0, true}};
-  norm_tuning t = element_bytes == 2 ? of_16_bits[c] : of_32_bits[c];
-  // Few rows need no ring: class 7.
-  if (t.R < 16 && c != 7) t.stages = 128 * 1024 / (t.workers * t.R * t.N * element_bytes);
-  return t;
+  if (c == 0) return {element_bytes == 2 ? 2 : 1, 64, 128, 2, 2, false};
+  bool const shared = c > 6 || (c == 6 && element_bytes == 4);
+  int const n = c == 8 ? 8192 : shared ? 4096 : 128 << c;
+  int const rows = shared ? 1 : n < 1024 ? 8 : 8192 / n, in_lane = n / (rows < 4 ? 128 : 32);
+  int const stages = c == 7 ? 0 : norm_ring_bytes / (2 * rows * n * element_bytes);
+  return {2, rows, n, stages, c == norm_classes ? 0 : in_lane <= 32 ? 4 : 2, shared};
 }
 
 constexpr attention_tuning tune_attention_forward(int d) {

@@ -97,21 +97,38 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
   }
 }
 
-// R rows of N columns from (row, col) on, each into a vector of its own; of rows that begin, and
-// end, at multiples of 16 bytes. What lies outside of the tensor is not written.
+// R rows of N columns from (row, col) on, each into a vector of its own. Columns count from the
+// 16-byte boundary at or before a row; of a row whole chunks of 16 bytes arrive, and the rest of a
+// vector is not written.
 template <class T, int N, int R>
 TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src, int row, int col,
                           arrival done) {
-  int const rows = static_cast<int>(src.rows) - row, left = static_cast<int>(src.cols) - col;
-  if (done.lane != 0 || rows <= 0 || left <= 0) return;
-  int const bytes = (left < N ? left : N) * static_cast<int>(sizeof(T));
-  int const all = (rows < R ? rows : R) * bytes;
-  ptx::barrier_expect(done.bar, all);
-  T const* from = src.at(row, col);
-  if (left >= N && src.row_stride == N) return ptx::bulk_load(ptx::smem(&dst), from, all, done.bar);
-  TK_UNROLL
-  for (int r = 0; r < R; ++r, from += src.row_stride)
-    if (r < rows) ptx::bulk_load(ptx::smem(&dst[r]), from, bytes, done.bar);
+  constexpr int n = 16 / int{sizeof(T)};
+  int const rows = static_cast<int>(src.rows) - row < R ? static_cast<int>(src.rows) - row : R;
+  if (done.lane != 0 || rows <= 0) return;
+  if (src.cols % n == 0 && src.row_stride % n == 0 && shift_of(src, 0) == 0) {
+    int const left = static_cast<int>(src.cols) - col, size = left < N ? left : N;
+    if (size <= 0) return;
+    int const bytes = size * int{sizeof(T)};
+    ptx::barrier_expect(done.bar, rows * bytes);
+    T const* from = src.at(row, col);
+    if (left >= N && src.row_stride == N)
+      return ptx::bulk_load(ptx::smem(&dst), from, rows * bytes, done.bar);
+    TK_UNROLL
+    for (int r = 0; r < R; ++r, from += src.row_stride)
+      if (r < rows) ptx::bulk_load(ptx::smem(&dst[r]), from, bytes, done.bar);
+    return;
+  }
+  for (int r = 0; r < rows; ++r) {
+    int const shift = shift_of(src, row + r), end = (static_cast<int>(src.cols) + shift) / n * n;
+    int const begin = shift > 0 ? n : 0;
+    int const first = col < begin ? begin : col, last = end < col + N ? end : col + N;
+    if (first >= last) continue;
+    int const bytes = (last - first) * int{sizeof(T)};
+    ptx::barrier_expect(done.bar, bytes);
+    ptx::bulk_load(ptx::smem(dst[r].data + (first - col)), src.at(row + r, first - shift), bytes,
+                   done.bar);
+  }
 }
 
 // ---- registers and shared memory

@@ -9,7 +9,10 @@
 //           read once. The last class takes rows of any length piece by piece, as often as there
 //           are passes over a row; where the ring holds all pieces, they are read from it. Tiles
 //           are flat (core/rows.hpp), ordinary ones for short rows. Flat rows go through the ring
-//           where its copies take them, else straight to registers.
+//           flat (core/rows.hpp), ordinary ones for short rows. Flat rows go through the ring where
+//           its copies take them, else straight to registers. Rows that do not begin and end at
+//           multiples of 16 bytes are Shifted: a tile's columns begin at the boundary before the
+//           row.
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/rows.hpp"
@@ -24,12 +27,14 @@ template <class T> struct flat_operand {
   int granule;
 };
 
-template <class T, int Class> struct norm {
+template <class T, int Class, bool Shifted> struct norm {
   static constexpr auto tune = be::tune_norm(Class, sizeof(T));
-  static constexpr bool flat = is_flat<tune.R>, shared = tune.shared, has_ring = tune.stages > 0,
+  // Where rows are shifted, a lane has one of them, and one shift.
+  static constexpr int R = !Shifted ? tune.R : rows_in_warps<tune.R> ? be::worker_warps : 1;
+  static constexpr bool flat = is_flat<R>, shared = tune.shared, has_ring = tune.stages > 0,
                         is_long = Class == be::norm_classes;
   static constexpr int workers = tune.workers, cluster = 1, stages = has_ring ? tune.stages : 1,
-                       own_slots = 1, R = tune.R, N = tune.N;
+                       own_slots = 1, N = tune.N;
   static_assert(flat || (has_ring && !shared), "ordinary tiles go through the ring");
   static_assert(tune.stages != 1, "x and residual are in slots of their own, held at once");
   static constexpr int group = shared ? R : workers * R;      // rows of a step
@@ -116,8 +121,9 @@ template <class T, int Class> struct norm {
     if constexpr (has_ring) {
       if (a.through_ring) {
         auto const& s = n < 0 ? c.in.take() : c.in.held(n);
-        if constexpr (flat) return tk::load(x, s.of[c.w.id()], a.width - col);
-        else return be::load(x, s.of[c.w.id()]);
+        if constexpr (!flat) return be::load(x, s.of[c.w.id()]);
+        else if constexpr (Shifted) return tk::load(x, s.of[c.w.id()], from.of, row, col);
+        else return tk::load(x, s.of[c.w.id()], a.width - col);
       }
     }
     if constexpr (flat) tk::load(x, from.of, from.granule, row, col);
@@ -156,9 +162,9 @@ template <class T, int Class> struct norm {
     reg_row<W, R, V> weight{}, bias{};
     // For rows from `row` on: none of them, none of these.
     TK_DEVICE void read(args const& a, int row, int col) {
-      int const left = row < a.rows ? a.width - col : 0;
-      if (a.weight) tk::load(weight, static_cast<W const*>(a.weight) + col, a.weight_granule, left);
-      if (a.bias) tk::load(bias, static_cast<W const*>(a.bias) + col, a.bias_granule, left);
+      int const cols = row < a.rows ? a.width : 0;
+      if (a.weight) tk::load(weight, static_cast<W const*>(a.weight), cols, a.weight_granule, col);
+      if (a.bias) tk::load(bias, static_cast<W const*>(a.bias), cols, a.bias_granule, col);
     }
   };
 
@@ -177,10 +183,17 @@ template <class T, int Class> struct norm {
     }
   }
 
-  // x, whose columns from `left` on are 0 and stay so, less the mean.
-  static TK_DEVICE void centre(tile& x, column const& mean, int left) {
+  // x, columns from `col` on, less the mean; what is outside the row stays 0.
+  static TK_DEVICE void centre(tile& x, args const& a, column const& mean, int col) {
     x = x - mean;
-    if (left < N) keep_cols(x, left, 0.f);
+    if constexpr (Shifted) keep_cols(x, -col, a.width - col, 0.f);
+    else if (a.width - col < N) keep_cols(x, a.width - col, 0.f);
+  }
+  // Where the columns of this lane's row begin.
+  static TK_DEVICE int col_at(args const& a, int row, int piece, int worker) {
+    int const col = col_of(piece, worker);
+    if constexpr (Shifted) return col - lane_shift<R>(a.x.of, row);
+    else return col;
   }
   static TK_DEVICE column factor(args const& a, column const& squares) {
     return rsqrt(squares * a.per_column + a.eps);
@@ -188,17 +201,16 @@ template <class T, int Class> struct norm {
 
   template <class W, class Context>
   static TK_DEVICE void run_short(Context& c, args const& a, task const& t) {
-    constexpr bool hold = tune.hold >= static_cast<int>(sizeof(W));
-    int const col = col_of(0, c.w.id());
+    constexpr bool hold = !Shifted && tune.hold >= static_cast<int>(sizeof(W));
     [[maybe_unused]] scales<W> kept[hold ? N / V : 1];
     if constexpr (hold) {
       TK_UNROLL
-      for (int p = 0; p < N / V; ++p) kept[p].read(a, 0, col + p * V);
+      for (int p = 0; p < N / V; ++p) kept[p].read(a, 0, col_of(0, c.w.id()) + p * V);
     }
     tile x;
     int turn = 0;
     for (int group = t.first; group < t.last; group += t.by) {
-      int const row = row_of(group, c.w.id());
+      int const row = row_of(group, c.w.id()), col = col_at(a, row, 0, c.w.id());
       read(x, c, a, row, col);
       if constexpr (!rows_cross_warps<R, shared>) {
         c.w.sync();
@@ -207,7 +219,7 @@ template <class T, int Class> struct norm {
       write_r(x, c, a, row, col);
       if (a.layer) {
         column const sum = row_sum<shared>(c, x, turn);
-        centre(x, sum * a.per_column, a.width - col);
+        centre(x, a, sum * a.per_column, col);
       }
       column const scale = factor(a, row_sum<shared>(c, x * x, turn));
       if constexpr (rows_cross_warps<R, shared>) release(c, a);
@@ -230,7 +242,7 @@ template <class T, int Class> struct norm {
   static TK_DEVICE void for_each_piece(Context& c, args const& a, int row, pass which, Body body) {
     tile x;
     for (int piece = 0; piece < a.pieces; ++piece) {
-      int const col = col_of(piece, c.w.id());
+      int const col = col_at(a, row, piece, c.w.id());
       bool const take = !a.held || which == pass::first, last = !a.held || which == pass::last;
       read(x, c, a, row, col, take ? -1 : last ? 0 : piece * operands(a));
       if (last) {
@@ -252,7 +264,7 @@ template <class T, int Class> struct norm {
         mean = total<shared>(c, mean, turn) * a.per_column;
       }
       for_each_piece(c, a, row, a.layer ? pass::middle : pass::first, [&](tile& x, int col) {
-        if (a.layer) centre(x, mean, a.width - col);
+        if (a.layer) centre(x, a, mean, col);
         squares = squares + row_sum_share(x * x);
       });
       column const scale = factor(a, total<shared>(c, squares, turn));

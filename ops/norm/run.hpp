@@ -27,8 +27,14 @@ inline int row_granule(any_tensor const& x) {
              : granule_of(tensor<bf16 const>{static_cast<bf16*>(x.data), 1, 1, 0});
 }
 
-template <class T, int Class> void launch_norm(norm_problem const& x, void* stream) {
-  using op = norm<T, Class>;
+// Whether the rows of both begin and end at the same places of 16-byte chunks.
+inline bool alike(matrix const& x, matrix const& y, int element_bytes) {
+  auto const place = [](matrix const& m) { return reinterpret_cast<std::uintptr_t>(m.data) % 16; };
+  return place(x) == place(y) && (x.row_stride - y.row_stride) * element_bytes % 16 == 0;
+}
+
+template <class T, int Class, bool Shifted> void launch_norm(norm_problem const& x, void* stream) {
+  using op = norm<T, Class, Shifted>;
   typename op::args a{};
   constexpr int R = op::R, N = op::N, V = op::V;
   a.x = rows_operand<R, N, T const>(x.x);
@@ -43,17 +49,23 @@ template <class T, int Class> void launch_norm(norm_problem const& x, void* stre
   a.bias_granule = row_granule(x.bias);
   a.weight_is_fp32 = (x.weight.data ? x.weight : x.bias).type == element::fp32;
   a.layer = x.kind == norm_kind::layer;
-  // Flat rows that begin and end at multiples of 16 bytes.
-  a.through_ring = op::has_ring;
-  if constexpr (op::flat) {
-    constexpr int chunk = chunk_of<T>;
-    if (x.x.cols % chunk != 0 || a.x.granule != chunk ||
-        (a.has_residual && a.residual.granule != chunk))
-      a.through_ring = false;
+  if constexpr (Shifted) {
+    auto const granule = [&](matrix const& m) {
+      return alike(x.x, m, sizeof(T)) ? chunk_of<T> : 1;
+    };
+    a.x.granule = chunk_of<T>;
+    a.residual.granule = granule(x.residual);
+    a.y.granule = granule(x.y);
+    a.r.granule = granule(x.r);
   }
+  a.through_ring = op::has_ring;
+  if constexpr (op::flat)
+    if ((!Shifted && x.x.cols % chunk_of<T> != 0) || a.x.granule != chunk_of<T> ||
+        (a.has_residual && a.residual.granule != chunk_of<T>))
+      a.through_ring = false;
   a.rows = static_cast<int>(x.x.rows);
   a.width = static_cast<int>(x.x.cols);
-  a.pieces = ceil_div(a.width, op::span);
+  a.pieces = ceil_div(a.width + (Shifted ? chunk_of<T> - 1 : 0), op::span);
   a.held = a.through_ring && a.pieces * op::operands(a) <= op::stages;
   a.groups = ceil_div(a.rows, op::group);
   a.tasks = std::min(a.groups, be::rt::multiprocessors() * be::norm_tasks_per_unit);
@@ -64,19 +76,30 @@ template <class T, int Class> void launch_norm(norm_problem const& x, void* stre
 
 // The class of the narrowest tiles that hold a row; a wider one, whose steps are of fewer rows,
 // where there would be too few tasks.
-template <class T, int Class = 0> void choose_norm(norm_problem const& x, void* stream) {
+template <class T, bool Shifted, int Class = 0>
+void choose_norm(norm_problem const& x, void* stream) {
   if constexpr (Class < be::norm_classes) {
-    using op = norm<T, Class>;
-    bool const few =
-        op::group > 1 && x.x.rows < std::int64_t{be::rt::multiprocessors()} * op::group;
-    if (x.x.cols > op::span || (few && Class + 1 < be::norm_classes))
-      return choose_norm<T, Class + 1>(x, stream);
+    if constexpr (!Shifted || be::norm_shifts(Class)) {
+      using op = norm<T, Class, Shifted>;
+      int const most = op::span - (Shifted ? chunk_of<T> - 1 : 0);
+      bool const few =
+          op::group > 1 && x.x.rows < std::int64_t{be::rt::multiprocessors()} * op::group;
+      if (x.x.cols <= most && (!few || Class + 1 == be::norm_classes))
+        return launch_norm<T, Class, Shifted>(x, stream);
+    }
+    choose_norm<T, Shifted, Class + 1>(x, stream);
+  } else {
+    launch_norm<T, Class, Shifted>(x, stream);
   }
-  launch_norm<T, Class>(x, stream);
 }
 
 template <class T> void norm_run<T>::launch(norm_problem const& x, void* stream) {
-  choose_norm<T>(x, stream);
+  if constexpr (be::norm_shifts(be::norm_classes)) {
+    tensor<T const> const rows{static_cast<T const*>(x.x.data), x.x.rows, x.x.cols, x.x.row_stride};
+    if (x.x.cols % chunk_of<T> != 0 || granule_of(rows) != chunk_of<T>)
+      return choose_norm<T, true>(x, stream);
+  }
+  choose_norm<T, false>(x, stream);
 }
 
 }  // namespace tk

@@ -83,7 +83,7 @@ template <class T, int R, int N, bool All> struct flat_rows : simple_op {
     tk::store(out(3, R, N), chunk_of<T>, 0, 0, cast<T>(x));
     x = p + row_sum<All>(k, p * 2.f, turn);
     reg_row<T, R, N> row;
-    tk::load(row, a.from, chunk_of<T>, N);
+    tk::load(row, a.from, N, chunk_of<T>, 0);
     x = x * row - row;
     tk::store(out(4, R, N), chunk_of<T>, 0, 0, cast<T>(x));
     row_sum<All>(k, x, turn);
@@ -138,6 +138,68 @@ template <class T, int R, int N, bool All = false> void check_rows() {
   check_same(out.read(), expected);
 }
 
+// Rows that begin and end anywhere in their 16 bytes, each at another place: columns of a tile
+// begin at the boundary before the row.
+template <class T, int R, int N> struct shifted_rows : simple_op {
+  static constexpr int stages = 2, pieces = 2, cols = pieces * N - 9, stride = cols + 4;
+  static constexpr int out_size = (R * stride / 16 + 2) * 16;  // so that each case lies as its rows
+  struct stage {
+    shared_vec<T, N> of[R];
+  };
+  struct args {
+    int cases;
+    T const* from;  // R rows from the index of the case on
+    T const* row;
+    T* out;  // of each case as many
+    int* ran;
+  };
+  static TK_BOTH tensor<T const> rows_of(args const& a, int n) {
+    return {a.from + n, R - n % 2, cols, stride};
+  }
+  static TK_BOTH task task_at(args const&, int i, int) { return {i, pieces}; }
+  static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
+    be::load_async(s.of, rows_of(a, t.index), 0, step * N, done);
+  }
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    auto const from = rows_of(a, t.index);
+    tensor<T> const out{a.out + t.index * out_size + t.index, from.rows, cols, stride};
+    int const shift = lane_shift<R>(from, 0);
+    for (int piece = 0; piece < pieces; ++piece) {
+      int const col = piece * N - shift;
+      reg_tile<T, R, N> p, q;
+      tk::load(p, k.in.take().of, from, 0, col);
+      k.w.sync();
+      k.in.release();
+      tk::load(q, from, chunk_of<T>, 0, col);
+      reg_row<T, R, N> row;
+      tk::load(row, a.row, cols, 1, col);
+      reg_tile<float, R, N> x;
+      x = p * 2.f + q + row + 1.f;
+      keep_cols(x, 2 - col, cols - 2 - col, 0.f);
+      tk::store(out, t.index < 8 ? chunk_of<T> : 1, 0, col, cast<T>(x));
+    }
+    report(k, a, t.index);
+  }
+};
+template <class T, int R, int N> void check_shifted() {
+  using op = shifted_rows<T, R, N>;
+  constexpr int tasks = 9, all = tasks * op::out_size + tasks;
+  auto const from = wholes<T>(at(R * op::stride + tasks), 5 + N + R, 3);
+  auto const row = wholes<T>(at(op::cols), N, 3);
+  device_array<T> const dfrom(from), drow(row), out(untouched<T>(at(all)));
+  run<op>({tasks, dfrom.data(), drow.data(), out.data(), nullptr});
+  auto expected = untouched<T>(at(all));
+  for (int n = 0; n < tasks; ++n)
+    for (int r = 0; r < R - n % 2; ++r)
+      for (int c = 0; c < op::cols; ++c) {
+        float const x = tk::widen(from[at(n + r * op::stride + c)]);
+        bool const kept = c >= 2 && c < op::cols - 2;
+        expected[at(n * op::out_size + n + r * op::stride + c)] =
+            to<T>(kept ? x * 3 + tk::widen(row[at(c)]) + 1 : 0);
+      }
+  check_same(out.read(), expected);
+}
+
 // A row of which `left` columns are there, and sums, of ordinary tiles.
 template <class T, int C> struct ordinary_rows : simple_op {
   struct args {
@@ -153,7 +215,7 @@ template <class T, int C> struct ordinary_rows : simple_op {
     reg_tile<float, M, C> x;
     read_tile(x, a.x, 0);
     reg_row<T, M, C> row;
-    tk::load(row, a.row, 1, left(t.index));
+    tk::load(row, a.row, left(t.index), 1, 0);
     auto const sum = row_sum(k, x, turn);
     x = x * row + row - sum;
     write_tile(a.out, t.index, x * 1.f);
@@ -191,6 +253,11 @@ TEST_CASE("flat tiles") {
 TEST_CASE("flat tiles of rows that all workers share") {
   expect_cases const counted(6 * results * 3);
   for_each_int<1, 2, 3>([](auto r) { check_rows<type, r, 1024, true>(); });
+}
+TEST_CASE("rows at any address") {
+  expect_cases const counted(9 * 2);
+  check_shifted<type, 1, 1024>();
+  check_shifted<type, be::worker_warps, 512>();
 }
 TEST_CASE("rows of ordinary tiles") {
   expect_cases const counted(3 * 3);
