@@ -159,6 +159,7 @@ TK_DEVICE void store(window_of<sink<T, R, C>> const& dst, X const& x) {
   }
 }
 // The tiles to go through on other chips are not needed.
+template <class T, int R, int C> struct staging {};
 template <class T, int R, int C, class X, class Via>
 TK_DEVICE void store_async(worker, window_of<sink<T, R, C>> const& dst, X const& x, Via&, int = 0) {
   store(dst, x);

@@ -24,6 +24,11 @@ template <int N> struct ring_place {
   TK_DEVICE void next() {
     if (++slot == N) slot = 0, phase ^= 1;
   }
+  // n < N slots on.
+  TK_DEVICE ring_place after(int n) const {
+    int const there = slot + n;
+    return {there < N ? there : there - N, there < N ? phase : phase ^ 1};
+  }
 };
 
 // Between workers of different blocks: pass_turn lets whoever takes the turn read what this worker

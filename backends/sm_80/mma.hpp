@@ -2,7 +2,8 @@
 // Products. mm_* writes dst, mma_* adds to it; A is [m, k] (at: [k, m]), B is [k, n] (bt: [n, k]).
 // A warp has 16 rows of every 64 and all columns, so that a fragment of B serves R / 64
 // instructions on either side of it: tall tiles need less of shared memory's bandwidth (tune.hpp).
-// Fragments are loaded one step of 16 x 16 of B ahead of the instructions that take them.
+// Fragments of A are loaded a step of k ahead. ptxas moves the loads up further, as far as
+// registers go; asked for more, it spills.
 #pragma once
 #include "backends/sm_80/copy.hpp"
 
@@ -86,26 +87,25 @@ template <bool Trans, class B> struct right_operand {
 // d[R, N] (+)= A B over K.
 template <bool Keep, class T, int K, bool TransA, bool TransB, int R, int N, class A, class B>
 TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
-  constexpr int blocks = R / 64, pairs = N / 16, steps = K / 16 * pairs;
+  constexpr int blocks = R / 64;
   left_operand<TransA, A> const left(a);
   right_operand<TransB, B> const right(b);
-  fragment x[2][blocks], y[2];
+  fragment x[2][blocks];
+  auto const load_left = [&](int k) {
+    TK_UNROLL
+    for (int block = 0; block < blocks; ++block) x[k % 2][block] = left.load(block, k);
+  };
+  load_left(0);
   TK_UNROLL
-  for (int block = 0; block < blocks; ++block) x[0][block] = left.load(block, 0);
-  y[0] = right.load(0, 0);
-  TK_UNROLL
-  for (int step = 0; step < steps; ++step) {
-    int const k = step / pairs, n = step % pairs;
-    if (step + 1 < steps) y[(step + 1) % 2] = right.load((step + 1) / pairs, (step + 1) % pairs);
-    if (n == 0 && step + pairs < steps) {
-      TK_UNROLL
-      for (int block = 0; block < blocks; ++block) x[(k + 1) % 2][block] = left.load(block, k + 1);
-    }
+  for (int k = 0; k < K / 16; ++k) TK_UNROLL
+  for (int n = 0; n < N / 16; ++n) {
+    fragment const y = right.load(k, n);
+    if (n == 0 && k + 1 < K / 16) load_left(k + 1);
     TK_UNROLL
     for (int block = 0; block < blocks; ++block) TK_UNROLL
     for (int half = 0; half < 2; ++half)
-      ptx::mma(T{}, d.e + block * (N / 2) + n * 8 + half * 4, x[k % 2][block].r,
-               y[step % 2].r[2 * half], y[step % 2].r[2 * half + 1], Keep || k > 0);
+      ptx::mma(T{}, d.e + block * (N / 2) + n * 8 + half * 4, x[k % 2][block].r, y.r[2 * half],
+               y.r[2 * half + 1], Keep || k > 0);
   }
 }
 

@@ -127,6 +127,7 @@ TK_DEVICE void store(window_of<sink<T, R, V>> const& dst, X const& x) {
 }
 // Through shared memory: the part-th of a series of stores that go through the tiles of `via` in
 // turn, so that one is written while another leaves. Returns before the tile has left.
+template <class T, int R, int C> using staging = shared_tile<T, R, C>[2];
 template <class T, int R, int C, int Tiles, class X>
 TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X const& x,
                            shared_tile<T, R, C> (&via)[Tiles], int part = 0) {
