@@ -241,7 +241,8 @@ template <class Tile> void check_banks() {
   } else {
     constexpr bool whole = width % 128 == 0 || width == 64 || width == 32;
     CHECK(copy_passes<Tile>() <= (whole ? 1 : 3));
-    CHECK(fragment_passes<Tile>() <= (neighbours<Tile>() * size == 8 ? 2 : 1));
+    constexpr int held = neighbours<Tile>() * size;  // of fp8, 64 lanes ask for 256 bytes at once
+    CHECK(fragment_passes<Tile>() <= (held == 8 || held * be::warp_lanes == 256 ? 2 : 1));
     if constexpr (be::warp_lanes != 64) {
       CHECK(matrix_passes<Tile>() == 1);
     } else if constexpr (size == 2) {
