@@ -13,8 +13,8 @@ struct alignas(16) chunk16 {
   std::uint32_t w[4];
 };
 
-// How many elements may be read at once at any multiple of that many columns: of 16 bytes, 8, 4, 2
-// or 1.
+// How many elements may be read at once at any multiple of that many columns: a power of two, at
+// most 16 bytes.
 template <class T> inline int granule_of(tensor<T> const& x) {
   std::int64_t bytes = 16;
   auto const limit = [&](std::int64_t n) {

@@ -4,9 +4,9 @@
 //   mm_atb  d = a[k, m]^T b[k, n]            mm_atbt  d = a[k, m]^T b[n, k]^T
 // mma_* adds to d. a is a shared tile, or (ab, abt) a packed register tile; b is a shared tile.
 // Operands are both bf16, both fp16, or each one of the fp8 types: the latter for shared tiles in
-// which k is contiguous (abt) alone, because no chip reads 8-bit elements transposed, nor has them
-// in an accumulator's layout. Sums are fp32; those of fp8 may lose bits below the largest term on
-// the way. Each call is one group and returns at once where the chip has asynchronous
+// which k is contiguous (abt) alone, because few chips read 8-bit elements transposed, and none has
+// accumulators in the layout of 8-bit operands. Sums are fp32; those of fp8 may lose bits far below
+// the largest term. Each call is one group and returns at once where the chip has asynchronous
 // products: until a wait that names them, d may not be touched nor a register operand assigned.
 // wait<n>(x, ...) waits until at most n later products run and hands the tiles it names back to
 // ordinary code.
