@@ -13,6 +13,7 @@ namespace tk {
 
 template <class T, int R, int C> struct alignas(64) shared_tile {
   static_assert(R % 16 == 0 && C % 16 == 0, "a tile's dimensions are multiples of 16");
+  static_assert(C * sizeof(T) % 32 == 0, "a shared tile of fp8 has a multiple of 32 columns");
   using element = T;
   static constexpr int rows = R, cols = C;
   static constexpr int panel_cols = C % 64 == 0 ? 64 : C % 32 == 0 ? 32 : 16;
@@ -112,9 +113,9 @@ template <class T, class X>
 TK_DEVICE void round_row(T* dst, X const& x, int row, int first, int count) {
   for (int c = 0; c < count; c += 2) {
     int const pair = (row * X::cols + first + c) / 2;
-    if constexpr (sizeof(T) == 2) {
-      std::uint32_t const word = x.word(pair, row);
-      std::memcpy(dst + c, &word, sizeof word);
+    if constexpr (sizeof(T) <= 2) {
+      auto const both = static_cast<pair_of<T>>(x.word(pair, row));
+      std::memcpy(dst + c, &both, sizeof both);
     } else {
       dst[c] = x.value(2 * pair, row);
       dst[c + 1] = x.value(2 * pair + 1, row);

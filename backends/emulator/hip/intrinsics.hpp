@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "backends/emulator/mfma.hpp"
+#include "backends/emulator/widen.hpp"
 #include "backends/hip/arch.hpp"
 
 namespace tk::be::gcn {
@@ -133,6 +134,9 @@ typedef float sums32 __attribute__((vector_size(64)));
 
 TK_DEVICE std::uint32_t pack_fp16(float lo, float hi) {
   return std::uint32_t{round_to<fp16>(hi).bits} << 16 | round_to<fp16>(lo).bits;
+}
+TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
+  return emulator::multiply_fp16x2(a, b);
 }
 template <bool There = has_bf16_pack>
   requires There

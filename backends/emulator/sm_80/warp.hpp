@@ -40,8 +40,14 @@ template <class T> TK_DEVICE std::uint32_t pack_as(float lo, float hi) {
 }
 TK_DEVICE std::uint32_t pack(bf16, float lo, float hi) { return pack_as<bf16>(lo, hi); }
 TK_DEVICE std::uint32_t pack(fp16, float lo, float hi) { return pack_as<fp16>(lo, hi); }
+TK_DEVICE std::uint32_t pack(fp8_e4m3, float lo, float hi) {
+  return std::uint32_t{round_to<fp8_e4m3>(hi).bits} << 8 | round_to<fp8_e4m3>(lo).bits;
+}
 TK_DEVICE float widen(bf16 x) { return emulator::widen_bf16(x.bits); }
 TK_DEVICE float widen(fp16 x) { return emulator::widen_fp16(x.bits); }
+TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
+  return emulator::multiply_fp16x2(a, b);
+}
 
 // ---- warp
 TK_DEVICE float shuffle_xor(float x, int mask, here where = here::current()) {

@@ -96,26 +96,29 @@ TK_DEVICE void touch(float& x, here where = here::current()) {
 }
 TK_DEVICE void touch(std::uint32_t& x) { asm volatile("" : "+m"(x)::"memory"); }
 
-// wgmma<T, N>::ss: d[64, N] (+)= A[64, 16] B[16, N], both in shared memory; rs: A in registers.
-// TransA = 1 reads A with its M dimension contiguous, TransB = 1 B with its N dimension.
-// a and b are the low words of descriptors, HighA and HighB the high ones.
-template <class T, int N> struct wgmma {
+// wgmma<A, B, N>::ss: d[64, N] (+)= a[64, k] b[k, N], both in shared memory; rs: a in registers. A
+// and B are element types; k = 16, or 32 of fp8, which has no rs.
+// TransA = 1 reads a with its M dimension contiguous, TransB = 1 b with its N dimension; not of
+// fp8. a and b are the low words of descriptors, HighA and HighB the high ones.
+template <class A, class B, int N> struct wgmma {
   static_assert(N % 8 == 0 && N >= 8 && N <= 256);
-  static constexpr bool is_bf16 = std::is_same_v<T, bf16>;
+  static constexpr auto a_kind = emulator::operand_kind_of<A>,
+                        b_kind = emulator::operand_kind_of<B>;
 
   template <int TransA, int TransB, std::uint32_t HighA, std::uint32_t HighB>
   static TK_DEVICE void ss(float* d, std::uint32_t a, std::uint32_t b, int keep,
                            here where = here::current()) {
-    emulator::wgmma_issue({N, is_bf16, keep != 0, false, TransA != 0, TransB != 0,
+    emulator::wgmma_issue({N, a_kind, b_kind, keep != 0, false, TransA != 0, TransB != 0,
                            std::uint64_t{HighA} << 32 | a, std::uint64_t{HighB} << 32 | b},
                           d, nullptr, where);
   }
   template <int TransB, std::uint32_t HighB>
+    requires(sizeof(A) == 2)
   static TK_DEVICE void rs(float* d, std::uint32_t const* a, std::uint32_t b, int keep,
                            here where = here::current()) {
     emulator::wgmma_issue(
-        {N, is_bf16, keep != 0, true, false, TransB != 0, 0, std::uint64_t{HighB} << 32 | b}, d, a,
-        where);
+        {N, a_kind, b_kind, keep != 0, true, false, TransB != 0, 0, std::uint64_t{HighB} << 32 | b},
+        d, a, where);
   }
 };
 
