@@ -108,12 +108,13 @@ TK_DEVICE void copy_to_lds(char* dst, char const* from, std::uint32_t offset,
   copy_to_lds<Bytes>(dst, static_cast<void const*>(from + offset), where);
 }
 // Until at most N of this wave's later accesses to global memory, copies among them, are running:
-// its plain accesses are over at once.
+// its plain accesses are over at once. Orders no memory among lanes.
 template <int N> TK_DEVICE void wait_copies(here where = here::current()) {
   static_assert(N >= 0 && N < 64, "vmcnt has six bits");
   if (emulator::omitted(where)) return;
   emulator::wait_later(N);
-  emulator::sync_warp(where);
+  int nothing = 0;
+  emulator::collective(nothing, [](int* const*) {}, "wait for copies", where);
 }
 
 // ---- atomics
