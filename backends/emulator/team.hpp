@@ -89,7 +89,7 @@ inline void begin_team(team& t, task const& what, int number, fiber& home) {
   t.warps.resize(static_cast<std::size_t>(form.cluster * (form.threads / form.warp_lanes)));
   t.live = form.cluster * form.threads;
   t.polling = 0, t.last = nullptr, t.last_lane = 0, t.watcher = nullptr;
-  t.picks = 0, t.next_due = ~std::uint64_t{0};
+  t.picks = 0, t.next_due = ~std::uint64_t{0}, t.held = {};
   t.cluster = barrier{};
   while (static_cast<int>(t.blocks.size()) < form.cluster)
     t.blocks.push_back(std::make_unique<block>());

@@ -93,6 +93,7 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
     ptx::bulk_load(ptx::smem(&dst), src, bytes, done.bar);
   } else {
     for (int n = done.lane; n < N; n += warp_lanes) dst.data[n] = n < left ? src[n] : T{};
+    ptx::proxy_fence();  // as above
     ptx::warp_sync();
   }
 }

@@ -29,10 +29,10 @@ TK_DEVICE char* aligned_smem(std::uint32_t alignment) {
 
 // ---- mbarrier
 TK_DEVICE bool barrier_test(std::uint32_t bar, int phase, here where = here::current()) {
-  return emulator::mbarrier_test(bar, phase, where);
+  return emulator::omitted(where) || emulator::mbarrier_test(bar, phase, where);
 }
 TK_DEVICE void barrier_wait(std::uint32_t bar, int phase, here where = here::current()) {
-  emulator::mbarrier_wait(bar, phase, where);
+  if (!emulator::omitted(where)) emulator::mbarrier_wait(bar, phase, where);
 }
 
 // ---- copies from global to shared memory
@@ -46,9 +46,11 @@ TK_DEVICE void copy_async(std::uint32_t dst, void const* src, int inside,
   emulator::copy_async(dst, src, Bytes, inside, where);
 }
 TK_DEVICE void copy_arrive(std::uint32_t bar, here where = here::current()) {
-  emulator::copy_arrive(bar, where);
+  if (!emulator::omitted(where)) emulator::copy_arrive(bar, where);
 }
-TK_DEVICE void copy_wait() { emulator::copy_wait_all(); }
+TK_DEVICE void copy_wait(here where = here::current()) {
+  if (!emulator::omitted(where)) emulator::copy_wait_all();
+}
 
 // ---- atomics
 TK_DEVICE void add_to_global(float* dst, float a, float b, float c, float d) {

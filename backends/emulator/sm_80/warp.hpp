@@ -7,6 +7,7 @@
 #include "backends/emulator/async_view.hpp"
 #include "backends/emulator/emulator.hpp"
 #include "backends/emulator/mbarrier.hpp"
+#include "backends/emulator/omission.hpp"
 #include "backends/emulator/widen.hpp"
 #include "backends/select.hpp"
 #include "core/element.hpp"
@@ -74,28 +75,34 @@ TK_DEVICE int broadcast(int x, here where = here::current()) {
       "broadcast", where);
   return x;
 }
-TK_DEVICE void warp_sync(here where = here::current()) { emulator::sync_warp(where); }
-TK_DEVICE void sync_block(here where = here::current()) { emulator::sync_block(where); }
+TK_DEVICE void warp_sync(here where = here::current()) {
+  if (!emulator::omitted(where)) emulator::sync_warp(where);
+}
+TK_DEVICE void sync_block(here where = here::current()) {
+  if (!emulator::omitted(where)) emulator::sync_block(where);
+}
 
 // ---- barriers
 TK_DEVICE void barrier_init(std::uint32_t bar, int arrivals, here where = here::current()) {
-  emulator::mbarrier_init(bar, arrivals, where);
+  if (!emulator::omitted(where)) emulator::mbarrier_init(bar, arrivals, where);
 }
 TK_DEVICE void barrier_arrive(std::uint32_t bar, here where = here::current()) {
-  emulator::mbarrier_arrive(bar, where);
+  if (!emulator::omitted(where)) emulator::mbarrier_arrive(bar, where);
 }
 TK_DEVICE void named_sync(int id, int threads, here where = here::current()) {
-  emulator::named_sync(id, threads, where);
+  if (!emulator::omitted(where)) emulator::named_sync(id, threads, where);
 }
 TK_DEVICE void named_arrive(int id, int threads, here where = here::current()) {
-  emulator::named_arrive(id, threads, where);
+  if (!emulator::omitted(where)) emulator::named_arrive(id, threads, where);
 }
 
 // ---- between blocks
 TK_DEVICE unsigned load_acquire(unsigned const* p, here where = here::current()) {
-  return emulator::poll(p, where);
+  return emulator::omitted(where) ? 1 : emulator::poll(p, where);
 }
-TK_DEVICE void add_release(unsigned* p, unsigned x) { __atomic_fetch_add(p, x, __ATOMIC_RELEASE); }
+TK_DEVICE void add_release(unsigned* p, unsigned x, here where = here::current()) {
+  if (!emulator::omitted(where)) __atomic_fetch_add(p, x, __ATOMIC_RELEASE);
+}
 // The old value of *p; p counts up to `last` and then starts again at 0.
 TK_DEVICE unsigned next_ticket(unsigned* p, unsigned last) {
   unsigned old = __atomic_load_n(p, __ATOMIC_RELAXED);
