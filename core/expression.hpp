@@ -30,26 +30,22 @@ template <int R> struct operand<reg_col<float, R>> {
     return x.e[slot];
   }
 };
-// Which element of an R-row tile stands at element i of Map: a flat tile of one row is met by every
-// row of a flat tile.
-template <class Map, int R> TK_DEVICE int element_at(int i) {
-  static_assert(R != 1 || is_flat<Map::rows>, "a flat row meets flat tiles only");
-  if constexpr (R == 1 && Map::slots > 1)
-    return static_cast<int>(static_cast<unsigned>(i) % (Map::count / Map::slots));
-  else return i;
-}
 template <int R, int C> struct operand<reg_tile<float, R, C>> {
   static constexpr int rows = R, cols = C;
   reg_tile<float, R, C> const& x;
-  template <class Map> TK_DEVICE float element(int i, int) const {
-    return x.e[element_at<Map, R>(i)];
-  }
+  template <class Map> TK_DEVICE float element(int i, int) const { return x.e[i]; }
 };
 template <class T, int R, int C> struct operand<reg_tile<T, R, C>> {
   static constexpr int rows = R, cols = C;
   reg_tile<T, R, C> const& x;
+  template <class Map> TK_DEVICE float element(int i, int) const { return x.value(i); }
+};
+template <class T, int R, int C> struct operand<reg_row<T, R, C>> {
+  static constexpr int rows = 1, cols = C;
+  reg_row<T, R, C> const& x;
   template <class Map> TK_DEVICE float element(int i, int) const {
-    return x.value(element_at<Map, R>(i));
+    static_assert(Map::rows == R, "a row meets tiles of as many rows as it was made for");
+    return x.value(Map::nth(i));
   }
 };
 template <class F, class A, class B> struct operand<lazy<F, A, B>> {
@@ -96,6 +92,7 @@ template <class X> inline constexpr bool is_col = false;
 template <int R> inline constexpr bool is_col<reg_col<float, R>> = true;
 template <class X> inline constexpr bool is_row = false;  // rows meet tiles only
 template <class T, int C> inline constexpr bool is_row<row_of<T, C>> = true;
+template <class T, int R, int C> inline constexpr bool is_row<reg_row<T, R, C>> = true;
 
 template <class X, class D = std::remove_cvref_t<X>>
 concept held = (is_col<D> || is_row<D> || is_tile<D>) && used_where_written<X>::value;

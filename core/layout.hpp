@@ -23,6 +23,7 @@ concept fragment_layout = requires(int x) {
   { Map::shares } -> std::convertible_to<int>;  // independent running values of a reduction
   { Map::slot(x) } -> std::same_as<int>;
   { Map::element(x, x) } -> std::same_as<int>;  // of a slot, the one in the lane's k-th column
+  { Map::nth(x) } -> std::same_as<int>;         // which of the lane's columns that is
   { Map::row(x) } -> std::same_as<int>;
   { Map::col(x) } -> std::same_as<int>;
   { Map::lane_row(x) } -> std::same_as<int>;

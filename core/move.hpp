@@ -8,6 +8,7 @@
 namespace tk {
 
 template <class T, int R, int C> struct shared_tile;
+template <class T, int N> struct shared_vec;
 
 struct alignas(16) chunk16 {
   std::uint32_t w[4];

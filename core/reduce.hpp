@@ -25,7 +25,7 @@ template <class F, class X> TK_DEVICE auto row_share(X const& x, float start) {
   return share[0];
 }
 template <class F, int R> TK_DEVICE reg_col<float, R> across(reg_col<float, R> x) {
-  static_assert(!is_flat<R>, "the rows of a flat tile are reduced by row_sum(w, x, parts)");
+  static_assert(!is_flat<R>, "the rows of a flat tile are summed by row_sum(c, x, turn)");
   TK_UNROLL
   for (int i = 0; i < be::column_map<R>::count; ++i) x.e[i] = be::across_row<R>(x.e[i], F{});
   return x;

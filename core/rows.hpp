@@ -1,76 +1,105 @@
 // SPDX-License-Identifier: MIT
-// Flat tiles: R < 16 long rows, each spread over all lanes of a worker (core/flat_map.hpp).
+// Flat tiles: R < 16 long rows, each in all lanes of a warp or of the worker (core/flat_map.hpp).
 //   load(x, tensor, granule, row, col)      from global memory; what lies outside is zero
-//   load(x, vectors)                        from shared memory, one vector per row
+//   load(x, vectors, left)                  from shared memory, one vector per row; columns from
+//                                           `left` on, whole chunks of 16 bytes, are zero
+//   load(row, p, granule, left)             p[0, C) as a reg_row, of tiles of any kind
 //   store(tensor, granule, row, col, cast)  to global memory, clipped
-//   row_sum(w, x, parts), total(w, share, parts)
-// The reductions cross all lanes of the worker: all of them call, parts may be used again at once,
-// every lane gets the same sums, and their order is that of the layout: equal bits every time.
+//   row_sum<All>(c, x, turn)                of tiles of any kind; c is the context, whose scratch
+//   has
+//                                           row_parts<R, All> parts
+// With All the tiles of a block's workers, all at the same rows, are one, and the sum is over the
+// rows of that. All lanes that a row lies in call row_sum, with a turn that was 0 in the first call
+// and that it changes; every lane gets the same sums, and their order is that of the layout: equal
+// bits every time. After a sum all lanes have read what they read before it; after the last one of
+// a task, rejoin<R, All>(c) lets the next task begin with turn 0.
 #pragma once
 #include "core/move.hpp"
 #include "core/reduce.hpp"
 #include "core/vector.hpp"
 
+#include "core/flat_map.hpp"
+
 namespace tk {
 
 // ---- reductions
-// What the warps of a worker leave for one another.
-template <int R, int Warps = be::worker_warps> struct row_parts {
-  float of[R][Warps];
+template <int R, bool All> inline constexpr bool rows_cross_warps = All || !rows_in_warps<R>;
+
+// What warps leave for one another, in two places that take turns, so that one barrier a sum is
+// enough: who writes to a place again knows that all have passed the barrier after it.
+template <int R, bool All = false, bool Needed = rows_cross_warps<R, All>> struct row_parts {
+  alignas(16) float of[2][R][be::worker_warps];
 };
-template <int R> struct row_parts<R, 1> {};
+template <int R, bool All> struct row_parts<R, All, false> {};
 
 // Lanes that all have the same columns, as across_cols asks.
 struct whole_warp {
   static constexpr int lane_col(int) { return 0; }
 };
 
-template <class Worker, int R>
-TK_DEVICE reg_col<float, R> total(Worker const& w, reg_col<float, R> x,
-                                  [[maybe_unused]] row_parts<R>& parts) {
-  static_assert(is_flat<R>, "rows of other tiles are reduced by row_sum(x)");
-  if constexpr (be::worker_warps == 1) {
+template <bool All, class Context> TK_DEVICE void meet(Context& c) {
+  if constexpr (All) {
+    c.all.arrive();
+    c.all.await();
+  } else {
+    c.w.sync();
+  }
+}
+template <int R, bool All, class Context> TK_DEVICE void rejoin([[maybe_unused]] Context& c) {
+  if constexpr (rows_cross_warps<R, All>) meet<All>(c);
+}
+
+template <bool All, class Context, int R>
+TK_DEVICE reg_col<float, R> total([[maybe_unused]] Context& c, reg_col<float, R> x,
+                                  [[maybe_unused]] int& turn) {
+  if constexpr (rows_cross_warps<R, All>) {
+    static_assert(is_flat<R> && flat_slots<R> == R,
+                  "a row that several warps share is in all lanes");
+    int const warp = be::worker_lane() / be::warp_lanes;
+    across_cols<whole_warp, plus, 1, R>(
+        x.e, 0, true, [&](int r, float v) { c.scratch.parts.of[turn][r][warp] = v; });
+    meet<All>(c);
+    auto const add = [&](auto const& parts, bool first) {
+      TK_UNROLL
+      for (int r = 0; r < R; ++r) TK_UNROLL
+      for (int k = 0; k < be::worker_warps; ++k)
+        x.e[r] = first && k == 0 ? parts.of[turn][r][k] : x.e[r] + parts.of[turn][r][k];
+    };
+    if constexpr (All) {
+      bool first = true;
+      TK_UNROLL
+      for (auto const& scratch : c.scratches) add(scratch.parts, first), first = false;
+    } else {
+      add(c.scratch.parts, true);
+    }
+    turn ^= 1;
+  } else if constexpr (is_flat<R>) {
     TK_UNROLL
     for (int bit = 1; bit < be::warp_lanes; bit *= 2) TK_UNROLL
-    for (int r = 0; r < R; ++r) x.e[r] += be::shuffle_xor(x.e[r], bit);
+    for (int r = 0; r < flat_slots<R>; ++r) x.e[r] += be::shuffle_xor(x.e[r], bit);
   } else {
-    int const warp = be::worker_lane() / be::warp_lanes;
-    across_cols<whole_warp, plus, 1, R>(x.e, 0, true,
-                                        [&](int r, float v) { parts.of[r][warp] = v; });
-    w.sync();
-    TK_UNROLL
-    for (int r = 0; r < R; ++r) {
-      x.e[r] = parts.of[r][0];
-      TK_UNROLL
-      for (int k = 1; k < be::worker_warps; ++k) x.e[r] += parts.of[r][k];
-    }
-    w.sync();
+    x = across<plus>(x);
   }
   return x;
 }
-template <class Worker, held X, int R>
-TK_DEVICE reg_col<float, R> row_sum(Worker const& w, X&& x, row_parts<R>& parts) {
-  return total(w, row_share<plus, std::remove_cvref_t<X>>(x, 0.f), parts);
+template <bool All = false, class Context, held X>
+TK_DEVICE auto row_sum(Context& c, X&& x, int& turn) {
+  return total<All>(c, row_share<plus, std::remove_cvref_t<X>>(x, 0.f), turn);
 }
 
-// ---- movement, by runs of neighbours
-// body(first element, row, col - the lane's first col) for each run of a lane.
-template <int R, int C, class Body> TK_DEVICE void for_each_flat_run(Body body) {
-  using map = be::fragment_map<R, C>;
-  static_assert(is_flat<R>, "a flat tile has less than 16 rows");
-  TK_UNROLL
-  for (int i = 0; i < map::count; i += map::run) body(i, map::slot(i), map::col(i));
-}
+// ---- movement, by chunks of 16 bytes
 // Of each row, where this lane begins, and how many columns of the tensor are left from there. Rows
 // below the last have none; that a bound depends on its row keeps it from being computed, for every
 // column, ahead of a loop over rows.
 template <class T, int R, int C> struct flat_lines {
-  T* line[R];
-  int left[R];
+  using map = be::fragment_map<R, C>;
+  T* line[map::slots];
+  int left[map::slots];
   TK_DEVICE flat_lines(tensor<T> const& x, int row, int col) {
-    int const first = col + be::fragment_map<R, C>::lane_col(be::worker_lane());
+    int const lane = be::worker_lane(), first = col + map::lane_col(lane);
+    row += map::lane_row(lane);
     TK_UNROLL
-    for (int r = 0; r < R; ++r) {
+    for (int r = 0; r < map::slots; ++r) {
       line[r] = x.at(row + r, first);
       left[r] = row + r < x.rows ? static_cast<int>(x.cols) - first : 0;
     }
@@ -86,79 +115,110 @@ template <class T> TK_DEVICE std::uint32_t bits_of_element(T x) {
   if constexpr (sizeof(T) == 4) return std::bit_cast<std::uint32_t>(x);
   else return x.bits;
 }
-// Puts four words at elements i and up of a tile.
-template <class T, int R, int C>
-TK_DEVICE void set_chunk(reg_tile<T, R, C>& x, int i, std::uint32_t const* words) {
-  TK_UNROLL
-  for (int k = 0; k < 4; ++k) {
-    if constexpr (sizeof(T) == 4) x.e[i + k] = std::bit_cast<float>(words[k]);
-    else x.e[i / 2 + k] = words[k];
+// The chunk at p, of which `left` elements are there: all or none, where it is Whole.
+template <class T> struct chunk_words {
+  std::uint32_t w[4] = {};
+  template <bool Whole> TK_DEVICE void read(T const* p, int left) {
+    constexpr int n = chunk_of<T>, per_word = n / 4;
+    if constexpr (Whole) {
+      if (left > 0) read_words<4>(w, p);
+    } else {
+      TK_UNROLL
+      for (int e = 0; e < n; ++e)
+        if (e < left) w[e / per_word] |= bits_of_element(p[e]) << e % per_word * 16;
+    }
   }
+  // Its elements become those from i on of a tile or row.
+  template <class X> TK_DEVICE void put(X& x, int i) const {
+    TK_UNROLL
+    for (int k = 0; k < 4; ++k) {
+      if constexpr (sizeof(T) == 4) x.e[i + k] = std::bit_cast<float>(w[k]);
+      else x.e[i / 2 + k] = w[k];
+    }
+  }
+};
+// body(whole, element, slot, col - the lane's first col) for each chunk of a lane in the first
+// Slots of its rows; `whole`, the same for all chunks, is a constant there, so that none of them
+// asks.
+template <class T, class Map, int Slots = Map::slots, class Body>
+TK_DEVICE void for_each_chunk(bool whole, Body body) {
+  static_assert(is_flat<Map::rows>, "a flat tile has less than 16 rows");
+  auto const all = [&](auto is_whole) {
+    TK_UNROLL
+    for (int i = 0; i < Slots * (Map::count / Map::slots); i += chunk_of<T>)
+      body(is_whole, i, Map::slot(i), Map::col(i));
+  };
+  if (whole) all(std::true_type{});
+  else all(std::false_type{});
 }
 
 template <class T, int R, int C>
 TK_DEVICE void load(reg_tile<T, R, C>& dst, tensor<T const> const& src, int granule, int row,
                     int col) {
-  constexpr int n = chunk_of<T>, per_word = n / 4;
-  bool const whole = in_chunks(src, granule);
   flat_lines<T const, R, C> const from(src, row, col);
-  for_each_flat_run<R, C>([&](int first, int r, int c) {
-    TK_UNROLL
-    for (int k = c; k < c + be::fragment_map<R, C>::run; k += n) {
-      std::uint32_t words[4] = {};
-      T const* const p = from.line[r] + k;
-      if (whole) {
-        if (k < from.left[r]) read_words<4>(words, p);
-      } else {
-        TK_UNROLL
-        for (int e = 0; e < n; ++e)
-          if (k + e < from.left[r])
-            words[e / per_word] |= bits_of_element(p[e]) << e % per_word * 16;
-      }
-      set_chunk(dst, first + k - c, words);
-    }
+  for_each_chunk<T, be::fragment_map<R, C>>(
+      in_chunks(src, granule), [&](auto whole, int i, int r, int c) {
+        chunk_words<T> x;
+        x.template read<whole>(from.line[r] + c, from.left[r] - c);
+        x.put(dst, i);
+      });
+}
+template <class T, int R, int C>
+TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_vec<T, C> const (&src)[R], int left) {
+  using map = be::fragment_map<R, C>;
+  int const row = map::lane_row(be::worker_lane()), col = map::lane_col(be::worker_lane());
+  for_each_chunk<T, map>(true, [&](auto, int i, int r, int c) {
+    chunk_words<T> x;
+    x.template read<true>(src[row + r].data + col + c, left - col - c);
+    x.put(dst, i);
   });
 }
 template <class T, int R, int C>
-TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_vec<T, C> const (&src)[R]) {
-  int const lane = be::fragment_map<R, C>::lane_col(be::worker_lane());
-  for_each_flat_run<R, C>([&](int first, int r, int c) {
+TK_DEVICE void load(reg_row<T, R, C>& dst, T const* src, int granule, int left) {
+  using map = be::fragment_map<R, C>;
+  int const col = map::lane_col(be::worker_lane());
+  if constexpr (is_flat<R>) {
+    bool const in_chunks = granule == chunk_of<T> && left % chunk_of<T> == 0;
+    for_each_chunk<T, map, 1>(in_chunks, [&](auto whole, int i, int, int c) {
+      chunk_words<T> x;
+      x.template read<whole>(src + col + c, left - col - c);
+      x.put(dst, i);
+    });
+  } else {
+    auto const at = [&](int k) {
+      int const c = col + map::col(map::element(0, k));
+      return c < left ? bits_of_element(src[c]) : 0;
+    };
     TK_UNROLL
-    for (int k = 0; k < be::fragment_map<R, C>::run; k += chunk_of<T>) {
-      std::uint32_t words[4];
-      read_words<4>(words, src[r].data + lane + c + k);
-      set_chunk(dst, first + k, words);
+    for (int k = 0; k < dst.count; ++k) {
+      if constexpr (sizeof(T) == 4) dst.e[k] = std::bit_cast<float>(at(k));
+      else if (k % 2 == 0) dst.e[k / 2] = at(k) | at(k + 1) << 16;
     }
-  });
+  }
 }
 
 // x is a cast.
 template <class T, class X>
 TK_DEVICE void store(tensor<T> const& dst, int granule, int row, int col, X const& x) {
-  constexpr int n = chunk_of<T>;
-  using map = be::fragment_map<X::rows, X::cols>;
-  bool const whole = in_chunks(dst, granule);
   flat_lines<T, X::rows, X::cols> const to(dst, row, col);
-  for_each_flat_run<X::rows, X::cols>([&](int first, int r, int c) {
-    TK_UNROLL
-    for (int k = c; k < c + map::run; k += n) {
-      T* const p = to.line[r] + k;
-      int const i = first + k - c;
-      if (whole) {
-        chunk16 y;
-        TK_UNROLL
-        for (int e = 0; e < 4; ++e) {
-          if constexpr (sizeof(T) == 4) y.w[e] = std::bit_cast<std::uint32_t>(x.value(i + e, r));
-          else y.w[e] = x.word(i / 2 + e, r);
+  for_each_chunk<T, be::fragment_map<X::rows, X::cols>>(
+      in_chunks(dst, granule), [&](auto whole, int i, int r, int c) {
+        T* const p = to.line[r] + c;
+        int const left = to.left[r] - c;
+        if constexpr (whole) {
+          chunk16 y;
+          TK_UNROLL
+          for (int e = 0; e < 4; ++e) {
+            if constexpr (sizeof(T) == 4) y.w[e] = std::bit_cast<std::uint32_t>(x.value(i + e, r));
+            else y.w[e] = x.word(i / 2 + e, r);
+          }
+          if (left > 0) *reinterpret_cast<chunk16*>(p) = y;
+        } else {
+          TK_UNROLL
+          for (int e = 0; e < chunk_of<T>; ++e)
+            if (e < left) put(p + e, x.value(i + e, r));
         }
-        if (k < to.left[r]) *reinterpret_cast<chunk16*>(p) = y;
-      } else {
-        TK_UNROLL
-        for (int e = 0; e < n; ++e)
-          if (k + e < to.left[r]) put(p + e, x.value(i + e, r));
-      }
-    }
-  });
+      });
 }
 
 }  // namespace tk

@@ -3,7 +3,9 @@
 // A reg_tile<T, R, C> is held by one worker: every lane has `count` elements, and the backend's
 // fragment_map says which. Tiles of 16-bit elements are kept packed, in the layout of a product's
 // left operand, which is that of an accumulator; those of fp8 are on their way only, and kept in
-// pairs. A reg_col holds one value per row, repeated in the lanes of that row.
+// pairs. A reg_col holds one value per row, repeated in the lanes of that row; a reg_row<T, R, C>
+// one row of C columns, for tiles of R rows: each lane has what belongs to its columns of such a
+// tile.
 #pragma once
 #include <type_traits>
 
@@ -14,7 +16,7 @@ namespace tk {
 
 inline constexpr float inf = __builtin_huge_valf();
 
-// Below 16 rows a tile is flat: each row is spread over all lanes (core/rows.hpp).
+// Below 16 rows a tile is flat: each row is spread over many lanes (core/rows.hpp).
 template <int R> inline constexpr bool is_flat = R < 16;
 template <int R, int C>
 inline constexpr bool is_shape = (is_flat<R> || R % 16 == 0) && R > 0 && C % 16 == 0;
@@ -50,6 +52,11 @@ template <int R> struct reg_col<float, R> {
     for (int i = 0; i < map::count; ++i) e[i] = x.template element<map>(i, i);
   }
 };
+
+// The i-th of the elements that lie in pairs, in the word that holds it.
+template <class T> TK_DEVICE float half_of(std::uint32_t word, int i) {
+  return be::widen(T{static_cast<decltype(T::bits)>(i % 2 ? word >> 8 * sizeof(T) : word)});
+}
 
 template <int R, int C> struct reg_tile<float, R, C> {
   static_assert(is_shape<R, C>, "a tile's dimensions are multiples of 16, or its rows below 16");
@@ -100,9 +107,16 @@ struct reg_tile<T, R, C> {
     return *this;
   }
   TK_DEVICE std::uint32_t word(int i, int) const { return e[i]; }
-  TK_DEVICE float value(int i) const {
-    constexpr int bits = 8 * sizeof(T);
-    return be::widen(T{static_cast<decltype(T::bits)>(i % 2 ? e[i / 2] >> bits : e[i / 2])});
+  TK_DEVICE float value(int i) const { return half_of<T>(e[i / 2], i); }
+};
+
+template <class T, int R, int C> struct reg_row {
+  using map = be::fragment_map<R, C>;
+  static constexpr int rows = 1, cols = C, count = map::count / map::slots;
+  std::conditional_t<sizeof(T) == 4, float, std::uint32_t> e[count * sizeof(T) / 4];
+  TK_DEVICE float value(int k) const {
+    if constexpr (sizeof(T) == 4) return e[k];
+    else return half_of<T>(e[k / 2], k);
   }
 };
 

@@ -29,12 +29,15 @@ struct attention_tuning {
   bool ahead, turns;
 };
 
-// Rows of N columns, R at a time for each worker, in registers; `stages` slots of R rows for every
-// worker, 0 where rows go straight to registers; `hold` keeps 16-bit weights in registers. Class by
-// class N grows; class norm_classes is for longer rows, in pieces of N.
+// Tiles of R rows by N columns in registers: each worker has rows of its own, or the workers share
+// R rows of `workers` times N columns. `stages` slots of such tiles for all workers, 0 where rows
+// go straight to registers; weights of up to `hold` bytes an element stay in registers. Classes
+// below norm_classes are for rows that fit; what fits in one fits in the next. Class norm_classes
+// is for longer rows, in pieces. norm_in_turn: tasks, norm_tasks_per_unit for each multiprocessor,
+// take rows in turn; else each has rows side by side.
 struct norm_tuning {
-  int workers, R, N, stages;
-  bool hold;
+  int workers, R, N, stages, hold;
+  bool shared;
 };
 
 }  // namespace tk

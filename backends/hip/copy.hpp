@@ -189,6 +189,20 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
     dst.data[n] = n < left ? src[n] : T{};
 }
 
+// R rows of N columns from (row, col) on, each into a vector of its own; of rows that begin, and
+// end, at multiples of 16 bytes. What lies outside of the tensor is not written.
+template <class T, int N, int R>
+TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src, int row, int col,
+                          arrival done) {
+  constexpr int per_chunk = 16 / sizeof(T);
+  int const left = static_cast<int>(src.cols) - col;
+  for (int r = 0; r < R && row + r < src.rows; ++r)
+    for (int n = (done.wave * warp_lanes + worker_lane()) * per_chunk; n < (left < N ? left : N);
+         n += done.waves * warp_lanes * per_chunk)
+      *reinterpret_cast<chunk16*>(dst[r].data + n) =
+          *reinterpret_cast<chunk16 const*>(src.at(row + r, col + n));
+}
+
 // ---- registers and shared memory
 // A lane's runs of W columns: body(first element, slot, row, col).
 template <int R, int C, class Body> TK_DEVICE void for_each_run(Body body) {

@@ -27,6 +27,7 @@ template <int R, int C> struct fragment_map {
   static TK_BOTH constexpr int row(int slot) { return slot / Q * Q * L + slot % Q; }
   static TK_BOTH constexpr int col(int i) { return i % per_slot / W * 16 + i % W; }
   static TK_BOTH constexpr int element(int slot, int k) { return slot * per_slot + k; }
+  static TK_BOTH constexpr int nth(int i) { return i % per_slot; }
   static TK_BOTH constexpr int lane_row(int lane) { return Q * (lane & (L - 1)); }
   static TK_BOTH constexpr int lane_col(int lane) { return W * (lane >> (L == 32 ? 5 : 4)); }
   // The i-th element of the p-th V columns.
@@ -48,7 +49,7 @@ template <int R> struct column_map {
 template <int R>
   requires(R < 16)
 struct column_map<R> {
-  static constexpr int count = R;
+  static constexpr int count = flat_slots<R>;
 };
 
 TK_DEVICE float max(float a, float b) { return gcn::max(a, b); }

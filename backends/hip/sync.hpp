@@ -48,6 +48,7 @@ template <class Slot, int N, int Waves, class Load> class shared_ring {
     front_ = next(front_);
     return s;
   }
+  TK_DEVICE Slot& held(int i) { return memory_.slot[(released_ + i) % N]; }
   TK_DEVICE void release() { ++released_; }
 
  private:

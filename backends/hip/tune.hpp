@@ -23,10 +23,12 @@ constexpr load_cost gemm_load_cost(std::int64_t bytes) {
 
 constexpr repack_tuning tune_repack() { return {4, 8, 512}; }
 
-inline constexpr int norm_classes = 4, norm_tasks_per_unit = 1;
-constexpr norm_tuning tune_norm(int c, int) {
-  if (c == norm_classes) return {8, 1, 4096, 0, false};
-  return {8, 8 >> c, 512 << c, 0, c < 2};  // more in registers would spill
+inline constexpr int norm_classes = 6, norm_tasks_per_unit = 1;
+inline constexpr bool norm_in_turn = true;
+constexpr norm_tuning tune_norm(int c, int element_bytes) {
+  if (c == 0) return {8 / element_bytes, 16, 128, 2, 2, false};
+  if (c < 5) return {8, 16 >> c, 256 << c, 0, c < 3 ? 2 : 0, false};  // more would spill
+  return {8, 1, 4096, 0, 0, true};
 }
 
 }  // namespace tk::be

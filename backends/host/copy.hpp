@@ -107,6 +107,16 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
   for (int n = 0; n < N; ++n) dst.data[n] = n < left ? src[n] : T{};
 }
 
+// R rows of N columns from (row, col) on, each into a vector of its own; of rows that begin, and
+// end, at multiples of 16 bytes. What lies outside of the tensor is not written.
+template <class T, int N, int R>
+TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src, int row, int col,
+                          arrival) {
+  int const rows = count_inside(row, src.rows, R), cols = count_inside(col, src.cols, N);
+  for (int r = 0; r < rows && cols > 0; ++r)
+    std::memcpy(dst[r].data, src.at(row + r, col), sizeof(T) * static_cast<std::size_t>(cols));
+}
+
 // ---- registers and shared memory
 // Elements [first, first + count) of row `row` of x, rounded to T; count is even.
 template <class T, class X>

@@ -18,6 +18,9 @@ template <int R, int C> struct fragment_map {
   static constexpr int row(int slot) { return slot; }
   static constexpr int col(int i) { return static_cast<int>(static_cast<unsigned>(i) % C); }
   static constexpr int element(int slot, int k) { return slot * C + k; }
+  static constexpr int nth(int i) {
+    return R == 1 ? i : static_cast<int>(static_cast<unsigned>(i) % C);
+  }
   static constexpr int lane_row(int) { return 0; }
   static constexpr int lane_col(int) { return 0; }
   // The i-th element of the part-th V columns.

@@ -19,13 +19,14 @@ template <class Slot, int N, class Fill> class ring {
     fill_(s, taken_++);
     return s;
   }
-  void release() {}
-  void release_when_stored() {}
+  Slot& held(int i) { return slots_[(released_ + i) % N]; }
+  void release() { ++released_; }
+  void release_when_stored() { release(); }
 
  private:
   Slot (&slots_)[N];
   Fill fill_;
-  int taken_ = 0;
+  int taken_ = 0, released_ = 0;
 };
 
 // Workers take turns in a circle: what lies between await and pass runs in one worker at a time.

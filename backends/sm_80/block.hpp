@@ -35,7 +35,7 @@ template <block_op Op> struct block_memory {
     stages_of<Op>::init(stage_barriers);
     for (auto& b : own_barriers) own_of<Op>::init(b);
     common_ring<Op>::init(common_barriers);
-    ticket_barriers.init(warps_of<Op>);
+    ticket_barriers.init(warps_of<Op> * arrivals_of(warp_lanes), 1);
     meeting<Op::workers>::init(meeting_barrier);
   }
 };
@@ -70,8 +70,7 @@ template <class Op> class task_order {
     else if (!ptx::all(ptx::barrier_test(full, at_.phase))) return false;
     next_ = ptx::broadcast(memory_.ticket[at_.slot]);
     ptx::warp_sync();
-    if (ptx::thread() % warp_lanes == 0)
-      ptx::barrier_arrive(ptx::smem(&memory_.ticket_barriers.empty[at_.slot]));
+    arrive_for_all(ptx::smem(&memory_.ticket_barriers.empty[at_.slot]), ptx::thread() % warp_lanes);
     at_.next();
     return true;
   }
@@ -129,6 +128,7 @@ template <class Op> class stage_ring {
     }
     return slots_.take();
   }
+  TK_DEVICE typename Op::stage& held(int i) { return slots_.held(i); }
   TK_DEVICE void release() { slots_.release(); }
 
  private:

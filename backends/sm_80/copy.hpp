@@ -136,6 +136,25 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
   }
 }
 
+// R rows of N columns from (row, col) on, each into a vector of its own; of rows that begin, and
+// end, at multiples of 16 bytes. What lies outside of the tensor is not written.
+template <class T, int N, int R>
+TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src, int row, int col,
+                          arrival done) {
+  if (!done.mine()) return;
+  constexpr int per_chunk = 16 / int{sizeof(T)};
+  int const left = static_cast<int>(src.cols) - col, lane = done.lane * per_chunk;
+  T const* from = src.at(row, col + lane);
+  TK_UNROLL
+  for (int r = 0; r < R; ++r, from += src.row_stride) {
+    std::uint32_t const to = ptx::smem(dst[r].data + lane);
+    TK_UNROLL
+    for (int n = 0; n < N; n += warp_lanes * per_chunk)
+      if (row + r < src.rows && lane + n < (left < N ? left : N))
+        ptx::copy_async<16>(to + static_cast<std::uint32_t>(n * int{sizeof(T)}), from + n);
+  }
+}
+
 // ---- registers and shared memory
 // Read by other lanes once a barrier of the worker has followed.
 template <class T, int R, int C, class X>

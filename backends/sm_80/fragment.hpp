@@ -26,6 +26,7 @@ template <int R, int C> struct fragment_map {
   static TK_BOTH constexpr int element(int slot, int k) {
     return (slot >> 1) * (C / 2) + (k >> 1) * 4 + (slot & 1) * 2 + (k & 1);
   }
+  static TK_BOTH constexpr int nth(int i) { return (i % (C / 2) >> 2) * 2 + (i & 1); }
   static TK_BOTH constexpr int lane_row(int lane) { return 16 * (lane >> 5) + (lane >> 2 & 7); }
   static TK_BOTH constexpr int lane_col(int lane) { return 2 * (lane & 3); }
   // Where element i of the p-th V columns, seen as a tile, lies in this one.
@@ -42,7 +43,7 @@ template <int R, int C>
   requires(R < 16)
 struct fragment_map<R, C> : flat_map<R, C> {};
 template <int R> struct column_map {
-  static constexpr int count = R < 16 ? R : R / 32;
+  static constexpr int count = R < 16 ? flat_slots<R> : R / 32;
 };
 
 TK_DEVICE float max(float a, float b) { return ptx::max(a, b); }

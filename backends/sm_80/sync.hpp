@@ -12,7 +12,9 @@ template <class Slot, int N, int Warps> class ring {
  public:
   // A large slot is filled by two warps: one alone would fall behind the others.
   static constexpr int fill_warps = sizeof(Slot) > 32 * 1024 ? 2 : 1, groups = Warps / fill_warps;
-  TK_DEVICE static void init(ring_barriers<N>& b) { b.init(Warps, fill_warps * warp_lanes); }
+  TK_DEVICE static void init(ring_barriers<N>& b) {
+    b.init(Warps * arrivals_of(warp_lanes), fill_warps * warp_lanes);
+  }
   // For warp `me` of the Warps.
   TK_DEVICE ring(ring_memory<Slot, N>& m, ring_barriers<N>& b, int me)
       : memory_(m), barriers_(b), ahead_(me / fill_warps) {}
@@ -49,16 +51,20 @@ template <class Slot, int N, int Warps> class ring {
     --ahead_, ++held_;
     return s;
   }
+  TK_DEVICE Slot& held(int i) {
+    int const slot = oldest() + i;
+    return memory_.slot[slot < N ? slot : slot - N];
+  }
   TK_DEVICE void release() {
-    int const oldest = front_.slot - held_ + (front_.slot < held_ ? N : 0);
     ptx::warp_sync();
-    if (worker_lane() % warp_lanes == 0) ptx::barrier_arrive(ptx::smem(&barriers_.empty[oldest]));
+    arrive_for_all(ptx::smem(&barriers_.empty[oldest()]), worker_lane() % warp_lanes);
     --held_;
   }
   // Stores have read the slot when store_async returns.
   TK_DEVICE void release_when_stored() { release(); }
 
  private:
+  TK_DEVICE int oldest() const { return front_.slot - held_ + (front_.slot < held_ ? N : 0); }
   ring_memory<Slot, N>& memory_;
   ring_barriers<N>& barriers_;
   ring_place<N> front_;   // taken next

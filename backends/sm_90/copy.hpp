@@ -98,6 +98,23 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
   }
 }
 
+// R rows of N columns from (row, col) on, each into a vector of its own; of rows that begin, and
+// end, at multiples of 16 bytes. What lies outside of the tensor is not written.
+template <class T, int N, int R>
+TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src, int row, int col,
+                          arrival done) {
+  int const rows = static_cast<int>(src.rows) - row, left = static_cast<int>(src.cols) - col;
+  if (done.lane != 0 || rows <= 0 || left <= 0) return;
+  int const bytes = (left < N ? left : N) * static_cast<int>(sizeof(T));
+  int const all = (rows < R ? rows : R) * bytes;
+  ptx::barrier_expect(done.bar, all);
+  T const* from = src.at(row, col);
+  if (left >= N && src.row_stride == N) return ptx::bulk_load(ptx::smem(&dst), from, all, done.bar);
+  TK_UNROLL
+  for (int r = 0; r < R; ++r, from += src.row_stride)
+    if (r < rows) ptx::bulk_load(ptx::smem(&dst[r]), from, bytes, done.bar);
+}
+
 // ---- registers and shared memory
 template <class T, int R, int C, class X>
 TK_DEVICE void put_shared(shared_tile<T, R, C>& dst, X const& x) {

@@ -39,12 +39,24 @@ constexpr attention_tuning tune_attention_forward(int d) {
   return {2, 64, 80, 4, 1, true, false};
 }
 
-inline constexpr int norm_classes = 4, norm_tasks_per_unit = 1;
-// 192 KB of slots.
+inline constexpr int norm_classes = 9, norm_tasks_per_unit = 1;
+inline constexpr bool norm_in_turn = true;
+inline constexpr int norm_ring_bytes = 192 * 1024;
 constexpr norm_tuning tune_norm(int c, int element_bytes) {
-  int const short_rows = element_bytes == 4 && c < 3 ? 4 >> c : 8 >> c;
-  int const rows = c < norm_classes ? short_rows : 1, n = c < norm_classes ? 1024 << c : 4096;
-  return {2, rows, n, 96 * 1024 / (rows * n * element_bytes), c < norm_classes};
+  constexpr norm_tuning of_16_bits[] = {{2, 64, 128, 2, 2, false}, {2, 8, 256, 0, 4, false},
+                                        {2, 8, 512, 0, 4, false},  {2, 8, 1024, 0, 2, false},
+                                        {2, 4, 2048, 0, 2, false}, {2, 2, 4096, 0, 4, false},
+                                        {2, 1, 8192, 0, 2, false}, {2, 1, 4096, 0, 4, true},
+                                        {2, 1, 8192, 0, 2, true},  {2, 1, 4096, 0, 0, true}};
+  constexpr norm_tuning of_32_bits[] = {{2, 64, 128, 2, 0, false}, {2, 8, 256, 0, 4, false},
+                                        {2, 8, 512, 0, 4, false},  {2, 4, 1024, 0, 4, false},
+                                        {2, 4, 2048, 0, 0, false}, {2, 2, 4096, 0, 4, false},
+                                        {2, 1, 4096, 0, 4, true},  {2, 1, 4096, 0, 4, true},
+                                        {2, 1, 8192, 0, 0, true},  {2, 1, 4096, 0, 0, true}};
+  norm_tuning t = element_bytes == 2 ? of_16_bits[c] : of_32_bits[c];
+  // Few rows need no ring: class 7.
+  if (t.R < 16 && c != 7) t.stages = norm_ring_bytes / (t.workers * t.R * t.N * element_bytes);
+  return t;
 }
 
 }  // namespace tk::be

@@ -4,12 +4,12 @@
 // Shapes    x, residual, y, r[rows, width]; w, b[width] or absent; any sizes, any row stride.
 // Numerics  mean and variance (biased) are of the fp32 sum r, before it is rounded to its type, and
 //           so is y. The variance is of differences from the mean: a large mean does not hurt it.
-//           Pieces of a long row are joined as in Chan, Golub and LeVeque, 1979.
-// Order     a row belongs to one worker: repeatable bit for bit.
-// Memory    Class says how long rows may be: they stay in registers and are read once. The last
-//           class takes rows of any length, in pieces of N columns that are read twice. Tiles are
-//           flat (core/rows.hpp). Rows go through the ring where its copies take them, else
-//           straight to registers.
+// Order     a row belongs to one worker, or to the workers of one block: repeatable bit for bit.
+// Memory    Class says how wide the tiles are. Rows that fit into them stay in registers and are
+//           read once. The last class takes rows of any length piece by piece, as often as there
+//           are passes over a row; where the ring holds all pieces, they are read from it. Tiles
+//           are flat (core/rows.hpp), ordinary ones for short rows. Flat rows go through the ring
+//           where its copies take them, else straight to registers.
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/rows.hpp"
@@ -18,105 +18,154 @@
 
 namespace tk {
 
+// The memory of rows; data is null where there is none.
+template <class T> struct flat_operand {
+  tensor<T> of;
+  int granule;
+};
+
 template <class T, int Class> struct norm {
   static constexpr auto tune = be::tune_norm(Class, sizeof(T));
-  static constexpr bool has_ring = tune.stages > 0, is_long = Class == be::norm_classes;
+  static constexpr bool flat = is_flat<tune.R>, shared = tune.shared, has_ring = tune.stages > 0,
+                        is_long = Class == be::norm_classes;
   static constexpr int workers = tune.workers, cluster = 1, stages = has_ring ? tune.stages : 1,
-                       own_slots = 1, R = tune.R, N = tune.N, group = workers * R;
-  static constexpr int V = N < 1024 ? N : 1024;  // columns that are written at once
+                       own_slots = 1, R = tune.R, N = tune.N;
+  static_assert(flat || (has_ring && !shared), "ordinary tiles go through the ring");
+  static_assert(tune.stages != 1, "x and residual are in slots of their own, held at once");
+  static constexpr int group = shared ? R : workers * R;      // rows of a step
+  static constexpr int span = shared ? workers * N : N;       // and columns
+  static constexpr int V = !flat ? 64 : N < 1024 ? N : 1024;  // columns that are written at once
   using tile = reg_tile<float, R, N>;
   using column = reg_col<float, R>;
 
-  struct rows_of_all {
+  using input = std::conditional_t<flat, flat_operand<T const>, be::source<T, R, N>>;
+  using output = std::conditional_t<flat, flat_operand<T>, be::sink<T, R, V>>;
+  struct flat_rows {
     shared_vec<T, N> of[workers][R];
   };
-  using stage = std::conditional_t<has_ring, rows_of_all, no_memory>;
+  struct tiles {
+    shared_tile<T, R, N> of[workers];
+  };
+  using stage =
+      std::conditional_t<!has_ring, no_memory, std::conditional_t<flat, flat_rows, tiles>>;
   struct own {};
   struct scratch {
-    [[no_unique_address]] row_parts<R> parts;
-  };
-  template <class E> struct operand_rows {
-    tensor<E> of;  // data is null where there is none
-    int granule;
+    [[no_unique_address]] row_parts<R, shared> parts;
+    [[no_unique_address]] std::conditional_t<flat, no_memory, shared_tile<T, R, V>[2]> out;
   };
   struct args {
-    operand_rows<T const> x, residual;
-    operand_rows<T> y, r;
+    input x, residual;
+    output y, r;
     void const *weight, *bias;
     int weight_granule, bias_granule;
-    bool weight_is_fp32, layer, through_ring;
+    bool weight_is_fp32, layer, has_residual, stores_r, through_ring, held;
     int rows, width, pieces, groups, tasks;  // groups of `group` rows
-    float eps;
+    float eps, per_column;                   // 1 / width
   };
   struct task {
-    int first, last, steps;  // groups
+    int first, last, by, steps;  // groups
   };
 
   static TK_BOTH int tasks(args const& a) { return a.tasks; }
+  // Task by task, groups lie side by side (by 1), or tasks take them in turn.
   static TK_BOTH task task_at(args const& a, int i, int) {
-    int const first = static_cast<int>(std::int64_t{a.groups} * i / a.tasks);
-    int const last = static_cast<int>(std::int64_t{a.groups} * (i + 1) / a.tasks);
-    return {first, last, a.through_ring ? (last - first) * steps_of_group(a) : 0};
+    task t{i, a.groups, a.tasks, 0};
+    if constexpr (!be::norm_in_turn) {
+      t.first = static_cast<int>(std::int64_t{a.groups} * i / a.tasks);
+      t.last = static_cast<int>(std::int64_t{a.groups} * (i + 1) / a.tasks);
+      t.by = 1;
+    }
+    if (a.through_ring) t.steps = ceil_div(t.last - t.first, t.by) * steps_of_group(a);
+    return t;
   }
-  // Of each piece x, then residual; long rows twice.
+  static TK_BOTH int pieces(args const& a) { return is_long ? a.pieces : 1; }
+  static TK_BOTH int operands(args const& a) { return a.has_residual ? 2 : 1; }
+  // Of each piece x, then residual.
   static TK_BOTH int steps_of_group(args const& a) {
-    return a.pieces * (is_long ? 2 : 1) * (a.residual.of.data ? 2 : 1);
+    int const passes = !is_long || a.held ? 1 : a.layer ? 3 : 2;
+    return passes * pieces(a) * operands(a);
+  }
+  // A worker's part of a group.
+  static TK_BOTH int row_of(int group, int worker) {
+    return group * norm::group + (shared ? 0 : worker * R);
+  }
+  static TK_BOTH int col_of(int piece, int worker) {
+    return piece * span + (shared ? worker * N : 0);
   }
 
   static TK_DEVICE void load([[maybe_unused]] stage& s, [[maybe_unused]] args const& a,
                              [[maybe_unused]] task const& t, [[maybe_unused]] int step,
                              [[maybe_unused]] be::arrival done) {
     if constexpr (has_ring) {
-      int const each = steps_of_group(a), operands = a.residual.of.data ? 2 : 1;
-      int const in = step % each, col = in / operands % a.pieces * N;
-      int const first = (t.first + step / each) * group;
-      auto const& from = in % operands ? a.residual.of : a.x.of;
-      for (int i = 0; i < group; ++i)
-        if (first + i < a.rows)
-          be::load_async(s.of[i / R][i % R], from.at(first + i, col), a.width - col, done);
+      int const each = steps_of_group(a), in = step % each, piece = in / operands(a) % pieces(a);
+      int const group = t.first + step / each * t.by;
+      auto const& from = in % operands(a) ? a.residual : a.x;
+      for (int w = 0; w < workers; ++w) {
+        int const row = row_of(group, w);
+        if constexpr (flat) be::load_async(s.of[w], from.of, row, col_of(piece, w), done);
+        else be::load_async(s.of[w], window(from, row), done);
+      }
     }
   }
 
-  // r of this worker's R rows, columns from `col` on.
+  // This worker's rows of x or residual, columns from `col` on: from the n-th slot held, from the
+  // next to be taken where n is below 0.
   template <class Context>
-  static TK_DEVICE void read(tile& x, Context& c, args const& a, int row, int col) {
-    reg_tile<T, R, N> p, q;
-    bool const two = a.residual.of.data != nullptr;
-    if (has_ring && a.through_ring) {
-      if constexpr (has_ring) {
-        tk::load(p, c.in.take().of[c.w.id()]);
-        if (two) tk::load(q, c.in.take().of[c.w.id()]);
-        c.w.sync();
-        c.in.release();
-        if (two) c.in.release();
+  static TK_DEVICE void read(reg_tile<T, R, N>& x, Context& c, args const& a, input const& from,
+                             int row, int col, int n) {
+    if constexpr (has_ring) {
+      if (a.through_ring) {
+        auto const& s = n < 0 ? c.in.take() : c.in.held(n);
+        if constexpr (flat) return tk::load(x, s.of[c.w.id()], a.width - col);
+        else return be::load(x, s.of[c.w.id()]);
       }
-    } else {
-      tk::load(p, a.x.of, a.x.granule, row, col);
-      if (two) tk::load(q, a.residual.of, a.residual.granule, row, col);
     }
-    if (two) x = p + q;
-    else x = p * 1.f;
+    if constexpr (flat) tk::load(x, from.of, from.granule, row, col);
+  }
+  // r, in the same way.
+  template <class Context>
+  static TK_DEVICE void read(tile& r, Context& c, args const& a, int row, int col, int n = -1) {
+    reg_tile<T, R, N> x;
+    read(x, c, a, a.x, row, col, n);
+    r = x * 1.f;
+    if (!a.has_residual) return;
+    read(x, c, a, a.residual, row, col, n < 0 ? n : n + 1);
+    r = r + x;
+  }
+  // All lanes of the worker have read: the oldest slots go back.
+  template <class Context> static TK_DEVICE void release(Context& c, args const& a) {
+    if (!has_ring || !a.through_ring) return;
+    c.in.release();
+    if (a.has_residual) c.in.release();
+  }
+  // The part-th V columns of this worker's, which begin at `col`.
+  template <class Context, class X>
+  static TK_DEVICE void write(output const& y, Context& c, int row, int col, int part, X const& x) {
+    if constexpr (flat) tk::store(y.of, y.granule, row, col + part * V, x);
+    else be::store_async(c.w, window(y, row, part * V), x, c.scratch.out, part);
+  }
+  template <class Context>
+  static TK_DEVICE void write_r(tile const& x, Context& c, args const& a, int row, int col) {
+    if (!a.stores_r) return;
+    TK_UNROLL
+    for (int p = 0; p < N / V; ++p) write(a.r, c, row, col, p, cast<T>(columns<V>(x, p)));
   }
 
   // V columns of weight and bias.
   template <class W> struct scales {
-    reg_tile<W, 1, V> weight{}, bias{};
+    reg_row<W, R, V> weight{}, bias{};
     // For rows from `row` on: none of them, none of these.
     TK_DEVICE void read(args const& a, int row, int col) {
-      int const width = row < a.rows ? a.width : 0;
-      if (a.weight) read_row(weight, a.weight, a.weight_granule, width, col);
-      if (a.bias) read_row(bias, a.bias, a.bias_granule, width, col);
-    }
-    static TK_DEVICE void read_row(reg_tile<W, 1, V>& x, void const* from, int granule, int width,
-                                   int col) {
-      tk::load(x, tensor<W const>{static_cast<W const*>(from), 1, width, width}, granule, 0, col);
+      int const left = row < a.rows ? a.width - col : 0;
+      if (a.weight) tk::load(weight, static_cast<W const*>(a.weight) + col, a.weight_granule, left);
+      if (a.bias) tk::load(bias, static_cast<W const*>(a.bias) + col, a.bias_granule, left);
     }
   };
 
   // `scale_at(part)` gives the scales of V columns.
-  template <class At>
-  static TK_DEVICE void write(tile const& x, args const& a, int row, int col, column const& factor,
-                              At scale_at) {
+  template <class Context, class At>
+  static TK_DEVICE void write_scaled(tile const& x, Context& c, args const& a, int row, int col,
+                                     column const& factor, At scale_at) {
     TK_UNROLL
     for (int p = 0; p < N / V; ++p) {
       auto const& scale = scale_at(p);
@@ -124,82 +173,100 @@ template <class T, int Class> struct norm {
       y = y * factor;
       if (a.weight) y = y * scale.weight;
       if (a.bias) y = y + scale.bias;
-      tk::store(a.y.of, a.y.granule, row, col + p * V, cast<T>(y));
+      write(a.y, c, row, col, p, cast<T>(y));
     }
   }
 
-  // Takes the mean from x, whose columns from `cols` on stay 0, and returns it.
-  template <class Context> static TK_DEVICE column centre(tile& x, Context& c, int cols) {
-    column const mean = row_sum(c.w, x, c.scratch.parts) * (1.f / static_cast<float>(cols));
+  // x, whose columns from `left` on are 0 and stay so, less the mean.
+  static TK_DEVICE void centre(tile& x, column const& mean, int left) {
     x = x - mean;
-    if (cols < N) keep_cols(x, cols, 0.f);
-    return mean;
+    if (left < N) keep_cols(x, left, 0.f);
   }
-
-  // The mean and the factor of rows that are longer than a tile.
-  struct moments {
-    column mean, scale;
-  };
-  template <class Context>
-  static TK_DEVICE moments measure(tile& x, Context& c, args const& a, int row) {
-    column mean = 0.f, squares = 0.f;
-    for (int piece = 0; piece < a.pieces; ++piece) {
-      int const seen = piece * N, cols = a.width - seen < N ? a.width - seen : N;
-      read(x, c, a, row, seen);
-      column const own_mean = a.layer ? centre(x, c, cols) : column(0.f);
-      float const part = static_cast<float>(cols) / static_cast<float>(seen + cols);
-      column const off = own_mean - mean;
-      mean = mean + off * part;
-      squares = squares + row_sum(c.w, x * x, c.scratch.parts) +
-                off * off * (static_cast<float>(seen) * part);
-    }
-    return {mean, rsqrt(squares * (1.f / static_cast<float>(a.width)) + a.eps)};
+  static TK_DEVICE column factor(args const& a, column const& squares) {
+    return rsqrt(squares * a.per_column + a.eps);
   }
 
   template <class W, class Context>
   static TK_DEVICE void run_short(Context& c, args const& a, task const& t) {
-    constexpr bool hold = tune.hold && sizeof(W) == 2;
-    [[maybe_unused]] scales<W> held[hold ? N / V : 1];
+    constexpr bool hold = tune.hold >= static_cast<int>(sizeof(W));
+    int const col = col_of(0, c.w.id());
+    [[maybe_unused]] scales<W> kept[hold ? N / V : 1];
     if constexpr (hold) {
       TK_UNROLL
-      for (int p = 0; p < N / V; ++p) held[p].read(a, 0, p * V);
+      for (int p = 0; p < N / V; ++p) kept[p].read(a, 0, col + p * V);
     }
     tile x;
-    for (int step = t.first; step < t.last; ++step) {
-      int const row = step * group + c.w.id() * R;
-      read(x, c, a, row, 0);
-      if (a.r.of.data) tk::store(a.r.of, a.r.granule, row, 0, cast<T>(x));
-      if (a.layer) centre(x, c, a.width);
-      column const mean_square =
-          row_sum(c.w, x * x, c.scratch.parts) * (1.f / static_cast<float>(a.width));
-      write(x, a, row, 0, rsqrt(mean_square + a.eps), [&](int p) -> decltype(auto) {
+    int turn = 0;
+    for (int group = t.first; group < t.last; group += t.by) {
+      int const row = row_of(group, c.w.id());
+      read(x, c, a, row, col);
+      if constexpr (!rows_cross_warps<R, shared>) {
+        c.w.sync();
+        release(c, a);
+      }
+      write_r(x, c, a, row, col);
+      if (a.layer) {
+        column const sum = row_sum<shared>(c, x, turn);
+        centre(x, sum * a.per_column, a.width - col);
+      }
+      column const scale = factor(a, row_sum<shared>(c, x * x, turn));
+      if constexpr (rows_cross_warps<R, shared>) release(c, a);
+      write_scaled(x, c, a, row, col, scale, [&](int p) -> decltype(auto) {
         if constexpr (hold) {
-          return (held[p]);
+          return (kept[p]);
         } else {
           scales<W> scale;
-          scale.read(a, row, p * V);
+          scale.read(a, row, col + p * V);
           return scale;
         }
       });
     }
+    rejoin<R, shared>(c);
+  }
+
+  // The pieces of a row, in one of several passes: body(x, col).
+  enum class pass { first, middle, last };
+  template <class Context, class Body>
+  static TK_DEVICE void for_each_piece(Context& c, args const& a, int row, pass which, Body body) {
+    tile x;
+    for (int piece = 0; piece < a.pieces; ++piece) {
+      int const col = col_of(piece, c.w.id());
+      bool const take = !a.held || which == pass::first, last = !a.held || which == pass::last;
+      read(x, c, a, row, col, take ? -1 : last ? 0 : piece * operands(a));
+      if (last) {
+        c.w.sync();
+        release(c, a);
+      }
+      body(x, col);
+    }
   }
   template <class W, class Context>
   static TK_DEVICE void run_long(Context& c, args const& a, task const& t) {
-    tile x;
-    for (int step = t.first; step < t.last; ++step) {
-      int const row = step * group + c.w.id() * R;
-      moments const m = measure(x, c, a, row);
-      for (int col = 0; col < a.width; col += N) {
-        read(x, c, a, row, col);
-        if (a.r.of.data) tk::store(a.r.of, a.r.granule, row, col, cast<T>(x));
-        if (a.layer) x = x - m.mean;
-        write(x, a, row, col, m.scale, [&](int p) {
+    int turn = 0;
+    for (int group = t.first; group < t.last; group += t.by) {
+      int const row = row_of(group, c.w.id());
+      column mean = 0.f, squares = 0.f;
+      if (a.layer) {
+        for_each_piece(c, a, row, pass::first,
+                       [&](tile& x, int) { mean = mean + row_sum_share(x * 1.f); });
+        mean = total<shared>(c, mean, turn) * a.per_column;
+      }
+      for_each_piece(c, a, row, a.layer ? pass::middle : pass::first, [&](tile& x, int col) {
+        if (a.layer) centre(x, mean, a.width - col);
+        squares = squares + row_sum_share(x * x);
+      });
+      column const scale = factor(a, total<shared>(c, squares, turn));
+      for_each_piece(c, a, row, pass::last, [&](tile& x, int col) {
+        write_r(x, c, a, row, col);
+        if (a.layer) x = x - mean;
+        write_scaled(x, c, a, row, col, scale, [&](int p) {
           scales<W> scale;
           scale.read(a, row, col + p * V);
           return scale;
         });
-      }
+      });
     }
+    rejoin<R, shared>(c);
   }
   template <class W, class Context>
   static TK_DEVICE void run(Context& c, args const& a, task const& t) {

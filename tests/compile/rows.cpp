@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Flat tiles: what must not compile, and right beside it its correct form, which must.
-// expect WITHOUT_WORKER: the rows of a flat tile are reduced by row_sum
-// expect FLAT_ON_TILE: a flat row meets flat tiles only
+// expect WITHOUT_CONTEXT: the rows of a flat tile are summed by row_sum
+// expect OTHER_ROWS: a row meets tiles of as many rows as it was made for
 // expect COLUMN_OF_ONE: operands differ in rows
 // expect ODD_ROWS: multiples of 16, or its rows below 16
 #include "core/rows.hpp"
@@ -14,16 +14,22 @@ struct body {
   template <class Context> TK_DEVICE void operator()(Context& c) const {
     constexpr int N = 1024;
     reg_tile<float, 2, N> x = 1.f;
-    reg_tile<float, 1, N> row = 2.f;
+    reg_row<float, 2, N> row{};
     x = x * row + row;
-    row_parts<2>* parts = nullptr;
-#if defined(WITHOUT_WORKER)
+    struct with_parts {
+      decltype(c.w) w;
+      struct {
+        row_parts<2> parts;
+      } scratch;
+    } summing{c.w, {}};
+    int turn = 0;
+#if defined(WITHOUT_CONTEXT)
     x = x - row_sum(x);
 #else
-    x = x - row_sum(c.w, x, *parts);
+    x = x - row_sum(summing, x, turn);
 #endif
-#if defined(FLAT_ON_TILE)
-    reg_tile<float, R, N> y = 1.f;
+#if defined(OTHER_ROWS)
+    reg_tile<float, 1, N> y = 1.f;
     y = y * row;
 #endif
 #if defined(COLUMN_OF_ONE)

@@ -199,15 +199,23 @@ template <class Map> void check_operands() {
   }
 }
 
-// Flat tiles: each row in all lanes, in runs that fill 16 bytes of 16-bit elements.
+// Flat tiles: each row in all lanes of the worker, or of one warp, in runs that fill 16 bytes of
+// 16-bit elements.
 template <class Map> void check_flat() {
   check_bijective<Map>();
   check_columns<Map>();
   check_pairs<Map>();
   check_shares<Map>();
   check_part<Map, 1024>();
-  CHECK(Map::slots == Map::rows);
-  CHECK(be::column_map<Map::rows>::count == Map::rows);
+  bool const in_warps = Map::rows % be::worker_warps == 0;
+  CHECK(Map::slots == (in_warps ? Map::rows / be::worker_warps : Map::rows));
+  CHECK(be::column_map<Map::rows>::count == Map::slots);
+  std::vector<std::set<int>> warps(Map::rows);
+  for (int lane = 0; lane < Map::lanes; ++lane)
+    for (int s = 0; s < Map::slots; ++s)
+      warps[static_cast<std::size_t>(Map::lane_row(lane) + Map::row(s))].insert(lane /
+                                                                                be::warp_lanes);
+  for (auto const& held : warps) CHECK(held.size() == (in_warps ? 1 : be::worker_warps));
   int torn = 0;
   for (int lane = 0; lane < Map::lanes; ++lane)
     for (int i = 0; i < Map::count; ++i) {
@@ -260,6 +268,7 @@ TEST_CASE("tiles of few rows are flat") {
   for_each_int<1, 2, 3, 4, 7, 8>([](auto rows) {
     for_each_int<1024, 2048, 3072>([&](auto cols) { check_flat<be::fragment_map<rows, cols>>(); });
   });
+  for_each_int<4, 8, 12>([](auto rows) { check_flat<be::fragment_map<rows, 512>>(); });
 }
 TEST_CASE("the layout is the instruction's, and that of its left operand") {
   CHECK(for_each_shape([](auto map) { check_operands<decltype(map)>(); }) == 64);

@@ -84,7 +84,9 @@ TEST_CASE("the table of sizes holds every kind and every tail") {
     seen.insert(x.kind + 2 * x.residual + 4 * x.store_r + 8 * x.weight + 16 * x.bias +
                 32 * static_cast<int>(x.type));
   }
-  for (std::int64_t width : {0, 1, 17, 63, 64, 65, 193, 1000, 1025, 4096, 8192, 8193, 16384, 65536})
+  for (std::int64_t width :
+       {0,   1,    7,    17,   63,   64,   65,   127,  128,  129,  193,   255,   256,
+        257, 1000, 1023, 1024, 1025, 2048, 4096, 8191, 8192, 8193, 16384, 16385, 65536})
     CHECK(widths.contains(width) == true);
   CHECK(seen.size() == kinds);
 }
