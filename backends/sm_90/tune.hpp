@@ -46,7 +46,7 @@ constexpr norm_tuning tune_norm(int c, int element_bytes) {
   constexpr norm_tuning of_16_bits[] = {{2, 64, 128, 2, 2, false}, {2, 8, 256, 0, 4, false},
                                         {2, 8, 512, 0, 4, false},  {2, 8, 1024, 0, 2, false},
                                         {2, 4, 2048, 0, 2, false}, {2, 2, 4096, 0, 4, false},
-                                        {2, 1, 4096, 0, 2, true}, {2, 1, 4096, 0, 4, true},
+                                        {2, 1, 4096, 0, 2, true},  {2, 1, 4096, 0, 4, true},
                                         {2, 1, 8192, 0, 2, true},  {2, 1, 4096, 0, 0, true}};
   constexpr norm_tuning of_32_bits[] = {{2, 64, 128, 2, 0, false}, {2, 8, 256, 0, 4, false},
                                         {2, 8, 512, 0, 4, false},  {2, 4, 1024, 0, 4, false},
