@@ -163,7 +163,7 @@ class Arch:
                               lambda r: self.path(r.preset, r.program), TK_EMULATE_OMIT=site)
 
     def compile(self, preset, program, folder):
-        """Compiles the program with `folder` before the sources; False if that fails."""
+        """Compiles the program with `folder` before the sources."""
         build = ROOT / "build" / preset
         commands = subprocess.run(["ninja", "-C", build, "-t", "commands", f"bin/{program}"],
                                   capture_output=True, text=True, check=True).stdout
@@ -174,9 +174,9 @@ class Arch:
             command = command.replace(object_file, f"{folder}/{program}.o")
             command = command.replace(f"-I{ROOT}", f"-I{folder} -I{ROOT}", 1)
             command = command.replace(f"-o bin/{program}", f"-o {folder}/{program}")
-            if subprocess.run(command, shell=True, cwd=build, capture_output=True).returncode:
-                return False
-        return True
+            done = subprocess.run(command, shell=True, cwd=build, capture_output=True, text=True)
+            if done.returncode:
+                sys.exit(f"{program} does not compile with what mutations.json changes:\n{done.stderr}")
 
     def edit(self, line, edit):
         with tempfile.TemporaryDirectory() as folder:
@@ -189,13 +189,10 @@ class Arch:
             text[line.number - 1] = text[line.number - 1].replace(*changed)
             copy.write_text("\n".join(text) + "\n")
             for preset in self.presets:
-                for program in edit["programs"]:
-                    if not self.compile(preset, program, folder):
-                        return Catch(Run(preset, program, 0, 0), "", "does not compile")
-                found = self.caught_by(
-                    (r for r in self.runs if r.preset == preset and r.program in edit["programs"]),
-                    lambda r: f"{folder}/{r.program}")
-                if found:
+                runs = [r for r in self.runs if r.preset == preset and r.program in edit["programs"]]
+                for program in {r.program for r in runs}:
+                    self.compile(preset, program, folder)
+                if found := self.caught_by(runs, lambda r: f"{folder}/{r.program}"):
                     return found
         return None
 
