@@ -15,13 +15,6 @@ TK_DEVICE int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }
-// dynamic_smem() from the next multiple of `alignment` on. Kept in a register: else it is made
-// anew, which takes long on later chips, wherever it is used.
-TK_DEVICE char* aligned_smem(std::uint32_t alignment) {
-  std::uint32_t x = (smem(dynamic_smem()) + alignment - 1) & ~(alignment - 1);
-  asm volatile("" : "+r"(x));
-  return static_cast<char*>(__cvta_shared_to_generic(x));
-}
 
 // ---- mbarrier
 // Whether the phase of this parity has completed.

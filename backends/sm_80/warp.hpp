@@ -22,6 +22,13 @@ TK_DEVICE char* dynamic_smem() {
 TK_DEVICE std::uint32_t smem(void const* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
+// dynamic_smem() from the next multiple of `alignment` on. Kept in a register: else it is made
+// anew, which takes long on later chips, wherever it is used.
+TK_DEVICE char* aligned_smem(std::uint32_t alignment) {
+  std::uint32_t x = (smem(dynamic_smem()) + alignment - 1) & ~(alignment - 1);
+  asm volatile("" : "+r"(x));
+  return static_cast<char*>(__cvta_shared_to_generic(x));
+}
 
 // ---- arithmetic
 TK_DEVICE float ex2(float x) {

@@ -22,10 +22,6 @@ TK_DEVICE bool all(bool x, here where = here::current()) {
 }
 
 TK_DEVICE int opaque(int x) { return x; }
-TK_DEVICE char* aligned_smem(std::uint32_t alignment) {
-  auto const raw = reinterpret_cast<std::uintptr_t>(dynamic_smem());
-  return dynamic_smem() + (alignment - raw % alignment) % alignment;
-}
 
 // ---- mbarrier
 TK_DEVICE bool barrier_test(std::uint32_t bar, int phase, here where = here::current()) {

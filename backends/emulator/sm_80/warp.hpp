@@ -27,6 +27,10 @@ TK_DEVICE char* dynamic_smem() { return emulator::shared_memory(); }
 TK_DEVICE std::uint32_t smem(void const* p, here where = here::current()) {
   return emulator::shared_address(p, where);
 }
+TK_DEVICE char* aligned_smem(std::uint32_t alignment) {
+  auto const raw = reinterpret_cast<std::uintptr_t>(dynamic_smem());
+  return dynamic_smem() + (alignment - raw % alignment) % alignment;
+}
 
 // ---- arithmetic; .ftz takes and gives zero for subnormal numbers
 TK_DEVICE float flush(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? 0 * x : x; }
