@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The block template (core/block.hpp): every warp moves data and computes. The warps fill slots in
-// turn, each its own as soon as it finds it free, for the next task too; a warp waits for a slot
-// only where it needs it. Blocks are persistent. Tasks come in fixed rounds or, where the arguments
-// have a counter `tickets` that is not null, on demand: the first warp asks for a block's next task
-// when it begins one, and tells the others. The counter is zero before a launch and again after it.
+// turn, each its own half a ring ahead, for the next task too. Warps that only move data would cost
+// the others a third of their registers. Blocks are persistent. Tasks come in fixed rounds or,
+// where the arguments have a counter `tickets` that is not null, on demand: the first warp asks for
+// a block's next task when it begins one, and tells the others. The counter is zero before a launch
+// and again after it.
 #pragma once
 #include "backends/sm_80/mma.hpp"
 #include "backends/sm_80/sync.hpp"
