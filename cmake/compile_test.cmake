@@ -35,6 +35,8 @@ namespace tk::be { static_assert(!(${CONDITION}) == TK_CONDITION_IS_FALSE); }\n"
   endif()
   if(is_false)
     unset(EXPECT CACHE)
+  else()
+    message(STATUS "refused")  # for .ci/support_matrix
   endif()
 endif()
 

@@ -14,8 +14,8 @@ struct alignas(16) chunk16 {
   std::uint32_t w[4];
 };
 
-// How many elements may be read at once at any multiple of that many columns: 8, 4, 2 or 1 of 16
-// bits, 4, 2 or 1 of 32.
+// How many elements may be read at once at any multiple of that many columns: a power of two, at
+// most 16 bytes.
 template <class T> inline int granule_of(tensor<T> const& x) {
   std::int64_t bytes = 16;
   auto const limit = [&](std::int64_t n) {
@@ -64,20 +64,22 @@ TK_DEVICE chunk16 read_chunk(tensor<T const> const& x, int granule, int row, int
     TK_UNROLL
     for (int k = 0; k < 4; ++k)
       if (col + k < x.cols) read_words<1>(y.w + k, p + k);
-  } else if (col > 0 && col + n < x.cols) {  // whole words, of which a neighbour may have a half
+  } else if (col > 0 && col + n + per_word - 2 < x.cols) {  // whole words, neighbours' parts too
     auto const at = reinterpret_cast<std::uintptr_t>(p);
     auto const* const words = reinterpret_cast<std::uint32_t const*>(at & ~std::uintptr_t{3});
     if (at % 4 == 0) {
       TK_UNROLL
       for (int k = 0; k < 4; ++k) y.w[k] = words[k];
     } else {
+      int const shift = sizeof(T) == 2 ? 16 : static_cast<int>(at % 4) * 8;
       TK_UNROLL
-      for (int k = 0; k < 4; ++k) y.w[k] = words[k] >> 16 | words[k + 1] << 16;
+      for (int k = 0; k < 4; ++k) y.w[k] = words[k] >> shift | words[k + 1] << (32 - shift);
     }
   } else {
     TK_UNROLL
     for (int k = 0; k < n; ++k)
-      if (col + k < x.cols) y.w[k / 2] |= std::uint32_t{p[k].bits} << k % 2 * 16;
+      if (col + k < x.cols)
+        y.w[k / per_word] |= std::uint32_t{p[k].bits} << k % per_word * (32 / per_word);
   }
   return y;
 }
@@ -102,9 +104,9 @@ TK_DEVICE void copy_rows(tensor<T> const& dst, tensor<T const> const& src, int g
 // ---- one number
 TK_DEVICE void put(float* p, float x) { *p = x; }
 template <class T>
-  requires(sizeof(T) == 2)
+  requires(sizeof(T) <= 2)
 TK_DEVICE void put(T* p, float x) {
-  p->bits = static_cast<std::uint16_t>(be::pack(T{}, x, 0.f) & 0xffff);
+  p->bits = static_cast<decltype(p->bits)>(be::pack(T{}, x, 0.f));
 }
 
 // ---- register tiles, global and shared memory
@@ -139,9 +141,9 @@ TK_DEVICE void store_direct(tensor<T> const& dst, int row, int col, int i, int j
     if (!to.line[slot] || c >= to.left) return;
     T* const p = to.line[slot] + c;
     float const lo = x.value(e, slot), hi = x.value(e + 1, slot);
-    if constexpr (sizeof(T) == 2) {
+    if constexpr (sizeof(T) <= 2) {
       if (granule >= 2 && c + 1 < to.left) {
-        *reinterpret_cast<std::uint32_t*>(p) = be::pack(T{}, lo, hi);
+        *reinterpret_cast<pair_of<T>*>(p) = static_cast<pair_of<T>>(be::pack(T{}, lo, hi));
         return;
       }
     }
@@ -160,10 +162,12 @@ TK_DEVICE void load_transposed_plain(reg_tile<T, R, C>& dst, shared_tile<T, C, R
         reinterpret_cast<char const*>(&src) +
         shared_tile<T, C, R>::offset(col + map::col(e), row + map::row(slot)));
   };
+  constexpr int bits = 8 * sizeof(T);
   map::for_each([&](int e, int slot, int) {
     if constexpr (sizeof(T) == 4) dst.e[e] = at(e, slot);
     else if (e % 2 == 0)
-      dst.e[e / 2] = at(e, slot).bits | std::uint32_t{at(e + 1, slot).bits} << 16;
+      dst.e[e / 2] =
+          static_cast<pair_of<T>>(at(e, slot).bits | std::uint32_t{at(e + 1, slot).bits} << bits);
   });
 }
 

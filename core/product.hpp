@@ -3,7 +3,10 @@
 //   mm_ab   d[m, n] = a[m, k] b[k, n]        mm_abt   d = a[m, k] b[n, k]^T
 //   mm_atb  d = a[k, m]^T b[k, n]            mm_atbt  d = a[k, m]^T b[n, k]^T
 // mma_* adds to d. a is a shared tile, or (ab, abt) a packed register tile; b is a shared tile.
-// Sums are fp32. Each call is one group and returns at once where the chip has asynchronous
+// Operands are both bf16, both fp16, or each one of the fp8 types: the latter for shared tiles in
+// which k is contiguous (abt) alone, because few chips read 8-bit elements transposed, and none has
+// accumulators in the layout of 8-bit operands. Sums are fp32; those of fp8 may lose bits far below
+// the largest term. Each call is one group and returns at once where the chip has asynchronous
 // products: until a wait that names them, d may not be touched nor a register operand assigned.
 // wait<n>(x, ...) waits until at most n later products run and hands the tiles it names back to
 // ordinary code.
@@ -27,17 +30,21 @@ template <class T, int R, int C> struct operand_info<reg_tile<T, R, C>> {
 };
 
 // What every product asks of its operands, said in words a user understands.
-template <class A, class B, bool TransposedA> constexpr bool check_operands() {
+template <class A, class B, bool TransposedA, bool TransposedB> constexpr bool check_operands() {
   using a = operand_info<A>;
   using b = operand_info<B>;
+  constexpr int a_size = sizeof(typename a::type), b_size = sizeof(typename b::type);
+  constexpr bool fp8 = a_size == 1 && b_size == 1;
+  constexpr bool types_fit = fp8 || std::is_same_v<typename a::type, typename b::type>;
   static_assert(b::shared, "the right operand of a product is a shared tile");
   static_assert(a::shared || !TransposedA, "a transposed left operand is a shared tile");
-  static_assert(sizeof(typename a::type) == 2 && sizeof(typename b::type) == 2,
-                "the operands of a product are bf16 or fp16");
-  static_assert(std::is_same_v<typename a::type, typename b::type>,
-                "the operands of a product have one element type");
-  return b::shared && (a::shared || !TransposedA) && sizeof(typename a::type) == 2 &&
-         std::is_same_v<typename a::type, typename b::type>;
+  static_assert(a_size <= 2 && b_size <= 2, "the operands of a product are bf16, fp16 or fp8");
+  static_assert(types_fit, "the operands of a product have one element type, or are both fp8");
+  static_assert(!fp8 || (!TransposedA && TransposedB),
+                "k is contiguous in both operands of an fp8 product: mm_abt, mma_abt");
+  static_assert(!fp8 || a::shared, "the left operand of an fp8 product is a shared tile");
+  return b::shared && (a::shared || !(TransposedA || fp8)) && a_size <= 2 && types_fit &&
+         (!fp8 || (!TransposedA && TransposedB));
 }
 template <int R, int N, class A, class B, bool TransposedA, bool TransposedB>
 inline constexpr bool shapes_fit =
@@ -49,7 +56,7 @@ inline constexpr bool shapes_fit =
 #define TK_PRODUCT_OF(NAME, FORM, KEEP, AT, BT, SHAPES)                                      \
   template <int R, int N, class A, class B>                                                  \
   TK_DEVICE void NAME##_##FORM(reg_tile<float, R, N>& d, A const& a, B const& b) {           \
-    constexpr bool good = check_operands<A, B, AT>();                                        \
+    constexpr bool good = check_operands<A, B, AT, BT>();                                    \
     static_assert(N <= 256, "a product writes at most 256 columns");                         \
     static_assert(shapes_fit<R, N, A, B, AT, BT>, "mm_" #FORM ": " SHAPES);                  \
     if constexpr (good && shapes_fit<R, N, A, B, AT, BT>) be::product_##FORM<KEEP>(d, a, b); \

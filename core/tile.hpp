@@ -2,9 +2,10 @@
 // Register tiles and vectors.
 // A reg_tile<T, R, C> is held by one worker: every lane has `count` elements, and the backend's
 // fragment_map says which. Tiles of 16-bit elements are kept packed, in the layout of a product's
-// left operand, which is that of an accumulator. A reg_col holds one value per row, repeated in the
-// lanes of that row; a reg_row<T, R, C> one row of C columns, for tiles of R rows: each lane has
-// what belongs to its columns of such a tile.
+// left operand, which is that of an accumulator; those of fp8 are on their way only, and kept in
+// pairs. A reg_col holds one value per row, repeated in the lanes of that row; a reg_row<T, R, C>
+// one row of C columns, for tiles of R rows: each lane has what belongs to its columns of such a
+// tile.
 #pragma once
 #include <type_traits>
 
@@ -19,6 +20,9 @@ inline constexpr float inf = __builtin_huge_valf();
 template <int R> inline constexpr bool is_flat = R < 16;
 template <int R, int C>
 inline constexpr bool is_shape = (is_flat<R> || R % 16 == 0) && R > 0 && C % 16 == 0;
+
+// Two neighbours in a row of a packed tile, the first one in the lower half.
+template <class T> using pair_of = std::conditional_t<sizeof(T) == 2, std::uint32_t, std::uint16_t>;
 
 template <class T, int R> struct reg_col;
 template <class T, int R, int C> struct reg_tile;
@@ -51,7 +55,7 @@ template <int R> struct reg_col<float, R> {
 
 // The i-th of the elements that lie in pairs, in the word that holds it.
 template <class T> TK_DEVICE float half_of(std::uint32_t word, int i) {
-  return be::widen(T{static_cast<std::uint16_t>(i % 2 ? word >> 16 : word & 0xffff)});
+  return be::widen(T{static_cast<decltype(T::bits)>(i % 2 ? word >> 8 * sizeof(T) : word)});
 }
 
 template <int R, int C> struct reg_tile<float, R, C> {
@@ -76,12 +80,14 @@ template <int R, int C> struct reg_tile<float, R, C> {
 };
 
 template <class T, int R, int C>
-  requires(sizeof(T) == 2)
+  requires(sizeof(T) <= 2)
 struct reg_tile<T, R, C> {
   static_assert(is_shape<R, C>, "a tile's dimensions are multiples of 16, or its rows below 16");
+  static_assert(!is_flat<R> || sizeof(T) == 2, "an fp8 tile has a multiple of 16 rows");
+  using element = T;
   using map = be::fragment_map<R, C>;
   static constexpr int rows = R, cols = C;
-  std::uint32_t e[map::count / 2];
+  pair_of<T> e[map::count / 2];
   reg_tile() = default;
   template <class X>
     requires(!std::is_same_v<X, reg_tile>)
@@ -96,7 +102,7 @@ struct reg_tile<T, R, C> {
     static_assert(is_cast, "a packed tile is assigned a cast to its own element type");
     if constexpr (is_cast)
       map::for_each([&](int i, int slot, int) {
-        if (i % 2 == 0) e[i / 2] = narrowed.word(i / 2, slot);
+        if (i % 2 == 0) e[i / 2] = static_cast<pair_of<T>>(narrowed.word(i / 2, slot));
       });
     return *this;
   }

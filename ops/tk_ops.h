@@ -9,7 +9,7 @@
  * buffer that holds the inputs. (It takes a bounded search; strides too intricate for it, which no
  * slicing makes, are refused.) An element must be aligned to its own size, no more. The stride of a
  * dimension of size 1 is ignored; data may be NULL where a tensor has no element. Sizes go to
- * 2^31 - 1025.
+ * 2^31 - 1025 where an op says no less.
  *
  * Every call checks its whole problem before it launches anything: on failure it returns a status,
  * tk_last_error() holds a sentence that names the argument, its value and the limit, and nothing
@@ -126,11 +126,12 @@ typedef struct tk_attention_forward_problem {
  *
  * x, residual, y and r are [rows, width], or [width] for one row, of one type: bf16, fp16 or fp32.
  * weight and bias are [width], contiguous, of x's type or fp32, both of one type. residual, weight,
- * bias and r may be NULL: 0, 1, 0, and not written. Any size may be 0. The mean and the variance
- * are taken in fp32 of the sum x + residual before it is rounded to r's type, and y from that sum
- * as well; y and r are rounded once. The variance is that of differences from the mean, so that a
- * large mean does not cost it digits. A row whose variance and eps are both 0 gives NaN. y and r
- * may be x or residual themselves (same data, shape and strides). Needs no workspace. */
+ * bias and r may be NULL: 0, 1, 0, and not written. Sizes may be 0, and go to 2^31 - 65537 (else
+ * TK_UNSUPPORTED). The mean and the variance are taken in fp32 of the sum x + residual before it is
+ * rounded to r's type, and y from that sum as well; y and r are rounded once. The variance is that
+ * of differences from the mean, so that a large mean does not cost it digits. A row whose variance
+ * and eps are both 0 gives NaN. y and r may be x or residual themselves (same data, shape and
+ * strides). Needs no workspace. */
 typedef struct tk_norm_problem {
   size_t size; /* sizeof(tk_norm_problem) */
   DLTensor const* x;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What the asynchronous proxy (bulk copies, wgmma) sees of a block's shared memory. Plain stores
 // and stmatrix reach it only through a proxy fence of the lane that stored; reading bytes that
-// differ is an error. stmatrix is followed lane by lane. Plain stores can't be followed: a fence
-// makes visible what differs from the view by then, so a fence that is missing in some lanes of a
-// warp, or made up for by another warp's later fence, goes unnoticed; one that comes too early does
-// not. Lanes of a warp that fence wait for one another's stores, so that the comparison is made
-// once.
+// differ is an error, and so is writing over them. stmatrix is followed lane by lane. Plain stores
+// can't be followed: a fence makes visible what differs from the view by then, so a fence that is
+// missing in some lanes of a warp, or made up for by another warp's later fence, goes unnoticed;
+// one that comes too early does not. Lanes of a warp that fence wait for one another's stores, so
+// that the comparison is made once.
 #pragma once
 #include "backends/emulator/memory.hpp"
 
@@ -65,11 +65,11 @@ class async_view : public model {
     std::memcpy(a, seen_.data() + at, chunk), std::memcpy(b, memory_ + at, chunk);
     return a[0] == b[0] && a[1] == b[1] && !writer_[at / chunk];
   }
-  std::string blame(std::uint32_t address) const {
+  std::string blame(std::uint32_t address, char const* what = "read") const {
     int const who = writer_[(address & offset_mask) / chunk];
     return "shared memory at " + hex(address) + ", stored " +
            (who ? "with stmatrix by thread " + std::to_string(who - 1) : std::string("by a lane")) +
-           ", is read by the hardware without a proxy fence after the store";
+           ", is " + what + " by the hardware without a proxy fence after the store";
   }
 
  private:

@@ -42,6 +42,7 @@ class load_job : public job {
     sanitizer::publish(&order_);
     for_each_rank([&](int rank) {
       mbarrier(l, to_rank(bar_, rank), where).known().visible_elsewhere();
+      check_fenced(rank);
       std::memset(at(rank), 0xff, plan_.bytes);
       wrote(rank);
     });
@@ -78,6 +79,13 @@ class load_job : public job {
   }
   char* at(int rank) const {
     return own_team(*issuer).memory.window() + to_rank(plan_.shared, rank);
+  }
+  // What lanes have stored there must not come later than what the hardware writes.
+  void check_fenced(int rank) const {
+    std::uint32_t const to = to_rank(plan_.shared, rank);
+    auto const& view = model_of<async_view>(block_of(own_team(*issuer), to));
+    for (std::uint32_t c = 0; c < plan_.bytes; c += 16)
+      if (!view.sees(to + c)) fail_for(*issuer, view.blame(to + c, "written"), where);
   }
   void wrote(int rank) const {
     std::uint32_t const to = to_rank(plan_.shared, rank);

@@ -183,8 +183,14 @@ struct team {
   model* watcher = nullptr;
   warp* watched = nullptr;
   std::uint64_t random = 0;
-  std::uint64_t picks = 0, next_due = 0;  // of a random schedule
-  std::exception_ptr thrown;              // by a lane
+  // Of a random schedule; these lanes of some warps in a row only run when no others can.
+  std::uint64_t picks = 0, next_due = 0;
+  struct {
+    warp* first;
+    int count;
+    std::uint64_t lanes, until;
+  } held{};
+  std::exception_ptr thrown;  // by a lane
 
   ~team() {
     for (void* e : engines) sanitizer::end_thread(e);

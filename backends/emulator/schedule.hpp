@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Which lane runs next. A lane runs until it must wait; then the next ready lane of its warp runs,
 // then the next warp's, and when none is ready a job of the hardware. In a random schedule every
-// call into the emulator may change lanes, and jobs run at any time. When nothing can go on control
-// returns to the OS thread's own stack (launch.hpp), which reports a deadlock or takes another
-// team.
+// call into the emulator may change lanes, jobs run at any time, and some lanes lag behind. When
+// nothing can go on control returns to the OS thread's own stack (launch.hpp), which reports a
+// deadlock or takes another team.
 #pragma once
 #include <algorithm>
 
@@ -62,16 +62,35 @@ inline lane* next_in_turn(team& t) {
     if (w->ready) return w->lanes + __builtin_ctzll(w->ready);
   return nullptr;
 }
+// A lane, a warp or a block, or nobody, is held back for a while, so that others get far ahead.
+inline void hold_back(team& t) {
+  warp& w = t.warps[t.draw(t.warps.size())];
+  std::uint64_t const until = t.picks + (std::uint64_t{1} << t.draw(16));
+  switch (t.draw(4)) {
+    case 0: t.held = {&w, 1, std::uint64_t{1} << t.draw(64), until}; break;
+    case 1: t.held = {&w, 1, ~std::uint64_t{0}, until}; break;
+    case 2: t.held = {w.of->warps, w.of->warp_count, ~std::uint64_t{0}, until}; break;
+    default: t.held = {nullptr, 0, 0, until};
+  }
+}
 inline lane* next_at_random(team& t) {
+  if (t.picks >= t.held.until) hold_back(t);
   std::size_t const n = t.warps.size(), first = t.draw(n);
+  lane* slow = nullptr;
   for (std::size_t i = 0; i < n; ++i) {
     warp& w = t.warps[(first + i) % n];
     if (!w.ready) continue;
+    bool const held = &w >= t.held.first && &w < t.held.first + t.held.count;
+    std::uint64_t const ready = held ? w.ready & ~t.held.lanes : w.ready;
+    if (!ready) {
+      slow = w.lanes + __builtin_ctzll(w.ready);
+      continue;
+    }
     unsigned const turn = static_cast<unsigned>(t.draw(64));
-    std::uint64_t const later = w.ready >> turn << turn;
-    return w.lanes + __builtin_ctzll(later ? later : w.ready);
+    std::uint64_t const later = ready >> turn << turn;
+    return w.lanes + __builtin_ctzll(later ? later : ready);
   }
-  return nullptr;
+  return slow;
 }
 
 inline lane* run_next(team& t, lane* l) {

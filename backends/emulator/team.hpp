@@ -84,12 +84,15 @@ inline void begin_team(team& t, task const& what, int number, fiber& home) {
   shape const& form = what.form;
   t.doing = what, t.home = &home;
   ++t.uses;
-  t.random = (what.seed ^ static_cast<std::uint64_t>(number)) * 0x9e3779b97f4a7c15u + 1;
+  // Launches of other shapes have other schedules.
+  std::uint64_t const which = static_cast<std::uint64_t>(number) ^ form.smem_bytes << 20 ^
+                              static_cast<std::uint64_t>(form.blocks) << 50;
+  t.random = (what.seed ^ which) * 0x9e3779b97f4a7c15u + 1;
   t.memory.begin(form.cluster, form.smem_offset, form.smem_bytes);
   t.warps.resize(static_cast<std::size_t>(form.cluster * (form.threads / form.warp_lanes)));
   t.live = form.cluster * form.threads;
   t.polling = 0, t.last = nullptr, t.last_lane = 0, t.watcher = nullptr;
-  t.picks = 0, t.next_due = ~std::uint64_t{0};
+  t.picks = 0, t.next_due = ~std::uint64_t{0}, t.held = {};
   t.cluster = barrier{};
   while (static_cast<int>(t.blocks.size()) < form.cluster)
     t.blocks.push_back(std::make_unique<block>());

@@ -9,7 +9,7 @@
 
 namespace tk::emulator {
 
-enum class element_kind : std::uint8_t { fp32, bf16, fp16 };
+enum class element_kind : std::uint8_t { fp32, bf16, fp16, byte };
 
 struct alignas(64) tensor_map {
   std::uint32_t magic = 0;
@@ -21,7 +21,9 @@ struct alignas(64) tensor_map {
   std::uint16_t box[5] = {};
   static constexpr std::uint32_t is_map = 0x7a3e91c4;
 
-  int element_bytes() const { return kind == element_kind::fp32 ? 4 : 2; }
+  int element_bytes() const {
+    return kind == element_kind::fp32 ? 4 : kind == element_kind::byte ? 1 : 2;
+  }
   int row_bytes() const { return box[0] * element_bytes(); }
 };
 static_assert(sizeof(tensor_map) == 128);
@@ -136,6 +138,8 @@ inline void tensor_store_kind(tensor_map const* map, int const* coordinates, int
   if (!mine.open) mine.open = std::make_shared<store_group>();
   mine.last = where;
   copy_plan plan = plan_tensor_copy(*map, coordinates, shared);
+  if (add && map->kind == element_kind::byte)
+    fail("tensor copy: addition of bytes is not modelled", where);
   if (add)
     plan.kind = map->kind == element_kind::fp32   ? copy_kind::add_float
                 : map->kind == element_kind::bf16 ? copy_kind::add_bf16

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: MIT
-// mma.sync.m16n8k16 (PTX ISA 9.7.14.5) by the lanes of one warp: d[16, 8] += a[16, 16] b[16, 8] in
-// fp32. With g = lane / 4, t = lane % 4 and half h of a register: a has row g + 8 (r & 1), k
-// 2 t + h + 8 (r >> 1); b has k 2 t + h + 8 r, column g; d has row g + 8 (r >> 1), column
-// 2 t + (r & 1).
+// mma.sync.m16n8k16, and m16n8k32 of fp8 (PTX ISA 9.7.14.5), by the lanes of one warp: d[16, 8] +=
+// a[16, k] b[k, 8] in fp32. With g = lane / 4, t = lane % 4 and element h of the H of a register: a
+// has row g + 8 (r & 1), k H t + h + 4 H (r >> 1); b has k H t + h + 4 H r, column g; d has row g +
+// 8 (r >> 1), column 2 t + (r & 1).
 #pragma once
 #include "backends/emulator/collective.hpp"
 #include "backends/emulator/widen.hpp"
-#include "core/element.hpp"
 
 namespace tk::emulator {
 
-template <class T> float widen_half(std::uint32_t x) {
-  auto const bits = static_cast<std::uint16_t>(x);
-  if constexpr (std::is_same_v<T, bf16>) return widen_bf16(bits);
-  else return widen_fp16(bits);
-}
-
-template <class T>
-void mma_m16n8k16(float* d, std::uint32_t const* a, std::uint32_t b0, std::uint32_t b1,
-                  location where = location::current()) {
+template <class A, class B>
+void mma_m16n8(float* d, std::uint32_t const* a, std::uint32_t b0, std::uint32_t b1,
+               location where = location::current()) {
+  static_assert(sizeof(A) == sizeof(B));
+  static constexpr int H = 4 / sizeof(A), K = 8 * H;
   struct {
     std::uint32_t a[4], b[2];
     float d[4];
@@ -26,15 +21,15 @@ void mma_m16n8k16(float* d, std::uint32_t const* a, std::uint32_t b0, std::uint3
   collective(
       op,
       [](auto* const* lanes) {
-        float left[16][16], right[16][8];
+        float left[16][K], right[K][8];
         for (int l = 0; l < 32; ++l) {
           int const g = l / 4, t = l % 4;
-          for (int h = 0; h < 2; ++h) {
+          for (int h = 0; h < H; ++h) {
             for (int r = 0; r < 4; ++r)
-              left[g + 8 * (r & 1)][2 * t + h + 8 * (r >> 1)] =
-                  widen_half<T>(lanes[l]->a[r] >> 16 * h);
+              left[g + 8 * (r & 1)][H * t + h + 4 * H * (r >> 1)] =
+                  widen_element<A>(lanes[l]->a[r], h);
             for (int r = 0; r < 2; ++r)
-              right[2 * t + h + 8 * r][g] = widen_half<T>(lanes[l]->b[r] >> 16 * h);
+              right[H * t + h + 4 * H * r][g] = widen_element<B>(lanes[l]->b[r], h);
           }
         }
         for (int row = 0; row < 16; ++row) {
@@ -43,12 +38,12 @@ void mma_m16n8k16(float* d, std::uint32_t const* a, std::uint32_t b0, std::uint3
             return lanes[row % 8 * 4 + col / 2]->d[row / 8 * 2 + col % 2];
           };
           for (int col = 0; col < 8; ++col) sum[col] = at(col);
-          for (int k = 0; k < 16; ++k)
+          for (int k = 0; k < K; ++k)
             for (int col = 0; col < 8; ++col) sum[col] += left[row][k] * right[k][col];
           for (int col = 0; col < 8; ++col) at(col) = sum[col];
         }
       },
-      "mma m16n8k16", where);
+      K == 16 ? "mma m16n8k16" : "mma m16n8k32", where);
   for (int r = 0; r < 4; ++r) d[r] = op.d[r];
 }
 

@@ -87,6 +87,8 @@ inline void warpgroup::issue(lane& l, product_form const& form, float* d, std::u
                              location const& where) {
   std::size_t const i = index(l);
   if (!state(l).fenced) fail("wgmma: no fence since the last commit or wait", where);
+  if (form.is_fp8() && (form.a_mn_contiguous || form.b_mn_contiguous))
+    fail("wgmma: k is not contiguous in an operand of fp8", where);
   state(l).last = where;
   product& p = join(l, form, d, where);
   tile& t = *p.to;
@@ -102,7 +104,7 @@ inline void warpgroup::issue(lane& l, product_form const& form, float* d, std::u
 
 // ---- the product itself
 inline void warpgroup::multiply(lane& l, product& p) {
-  int const n = p.form.n;
+  int const n = p.form.n, depth = p.form.is_fp8() ? 32 : 16;
   auto const check = [&](char const* which, std::uint64_t descriptor, shared_operand& x, bool mn,
                          int size) {
     if (descriptor >> 49 & 7) fail_for(l, "wgmma: descriptor with a base offset", p.where);
@@ -117,28 +119,29 @@ inline void warpgroup::multiply(lane& l, product& p) {
         fail_for(l, std::string("wgmma: operand ") + which + ": " + view.blame(piece.address),
                  p.where);
   };
-  left_.resize(64 * 16), right_.resize(static_cast<std::size_t>(16 * n));
-  auto const widened = [&](auto widen) {
+  left_.resize(static_cast<std::size_t>(64 * depth));
+  right_.resize(static_cast<std::size_t>(depth * n));
+  with_kind(p.form.a_kind, [&]<class T>(T type) {
     if (p.form.a_in_registers) {
       for (int i = 0; i < group_lanes; ++i)
         for (int r = 0; r < 4; ++r) {
           std::uint32_t const word =
               p.values[static_cast<std::size_t>(i)][static_cast<std::size_t>(r)];
-          int const at = (i / 32 * 16 + i % 32 / 4 + (r & 1) * 8) * 16 + i % 4 * 2 + (r >> 1) * 8;
-          left_[static_cast<std::size_t>(at)] = widen(static_cast<std::uint16_t>(word));
-          left_[static_cast<std::size_t>(at) + 1] = widen(static_cast<std::uint16_t>(word >> 16));
+          constexpr int each = 4 / sizeof(T);  // elements of a register
+          int const at =
+              (i / 32 * 16 + i % 32 / 4 + (r & 1) * 8) * depth + (i % 4 + (r >> 1) * 4) * each;
+          for (int e = 0; e < each; ++e)
+            left_[static_cast<std::size_t>(at + e)] = widen_element<T>(word, e);
         }
     } else {
       check("a", p.form.a, p.a, p.form.a_mn_contiguous, 64);
-      p.a.widen_to(left_.data(), 16, 1, widen);
+      p.a.widen_to(type, left_.data(), depth, 1);
     }
-    check("b", p.form.b, p.b, p.form.b_mn_contiguous, n);
-    p.b.widen_to(right_.data(), 1, n, widen);
-  };
-  if (p.form.is_bf16) widened([](std::uint16_t x) { return widen_bf16(x); });
-  else widened([](std::uint16_t x) { return widen_fp16(x); });
+  });
+  check("b", p.form.b, p.b, p.form.b_mn_contiguous, n);
+  with_kind(p.form.b_kind, [&](auto type) { p.b.widen_to(type, right_.data(), 1, n); });
   if (!p.form.keep) std::fill(p.to->c.begin(), p.to->c.end(), 0.f);
-  multiply_add(p.to->c.data(), left_.data(), right_.data(), n);
+  multiply_add(p.to->c.data(), left_.data(), right_.data(), n, depth);
 }
 
 // ---- groups

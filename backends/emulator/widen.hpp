@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
-// 16-bit floats as fp32, without branches: emulated products widen every operand.
+// Packed floats as fp32, without branches where they are of 16 bits: emulated products widen every
+// operand. And what instructions do with two fp16 at a time.
 #pragma once
 #include <bit>
 #include <cstdint>
+#include <type_traits>
+
+#include "core/element.hpp"
 
 namespace tk::emulator {
 
@@ -14,6 +18,21 @@ inline float widen_fp16(std::uint16_t x) {
   std::uint32_t const bits =
       std::bit_cast<std::uint32_t>(scaled) | (low >= 0x0f800000u ? 0x7f800000u : 0);
   return std::bit_cast<float>(bits | sign);
+}
+// The e-th element of type T in a word, from the lowest bits on.
+template <class T> float widen_element(std::uint32_t x, int e) {
+  auto const bits = static_cast<decltype(T::bits)>(x >> e * 8 * static_cast<int>(sizeof(T)));
+  if constexpr (std::is_same_v<T, bf16>) return widen_bf16(bits);
+  else if constexpr (std::is_same_v<T, fp16>) return widen_fp16(bits);
+  else return tk::widen(T{bits});
+}
+
+inline std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
+  auto const product = [&](int e) {
+    return std::uint32_t{
+        round_to<fp16>(widen_element<fp16>(a, e) * widen_element<fp16>(b, e)).bits};
+  };
+  return product(1) << 16 | product(0);
 }
 
 }  // namespace tk::emulator

@@ -13,6 +13,7 @@ namespace tk {
 
 template <class T, int R, int C> struct alignas(128) shared_tile {
   static_assert(R % 16 == 0 && C % 16 == 0, "a tile's dimensions are multiples of 16");
+  static_assert(C * sizeof(T) % 32 == 0, "a shared tile of fp8 has a multiple of 32 columns");
   using element = T;
   static constexpr int size = static_cast<int>(sizeof(T)), width = C * size;
   using swizzle = be::line_swizzle<width % 128 == 0 ? 128 : width % 64 == 0 ? 64 : 32>;
@@ -224,6 +225,8 @@ TK_DEVICE word_run<Words> run_of(X const& x, int i, int slot) {
   TK_UNROLL
   for (int n = 0; n < Words; ++n) {
     if constexpr (sizeof(T) == 2) y.w[n] = x.word(i / 2 + n, slot);
+    else if constexpr (sizeof(T) == 1)
+      y.w[n] = x.word(i / 2 + 2 * n, slot) | x.word(i / 2 + 2 * n + 1, slot) << 16;
     else y.w[n] = std::bit_cast<std::uint32_t>(x.value(i + n, slot));
   }
   return y;
@@ -253,8 +256,14 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_tile<T, R, C> const& src) {
           *reinterpret_cast<word_run<words> const*>(bytes_of(src) + src.offset(row, col + n));
       TK_UNROLL
       for (int k = 0; k < words; ++k) {
-        if constexpr (sizeof(T) == 2) dst.e[(i + n) / 2 + k] = x.w[k];
-        else dst.e[i + n + k] = std::bit_cast<float>(x.w[k]);
+        if constexpr (sizeof(T) == 4) {
+          dst.e[i + n + k] = std::bit_cast<float>(x.w[k]);
+        } else if constexpr (sizeof(T) == 2) {
+          dst.e[(i + n) / 2 + k] = x.w[k];
+        } else {
+          dst.e[(i + n) / 2 + 2 * k] = static_cast<std::uint16_t>(x.w[k]);
+          dst.e[(i + n) / 2 + 2 * k + 1] = static_cast<std::uint16_t>(x.w[k] >> 16);
+        }
       }
     }
   });
@@ -286,6 +295,7 @@ TK_DEVICE void store(window_of<sink<T, R, C>> const& dst, X const& x) {
   });
 }
 // The tiles to go through on other chips are not needed.
+template <class T, int R, int C> struct staging {};
 template <class T, int R, int C, class X, class Via>
 TK_DEVICE void store_async(worker, window_of<sink<T, R, C>> const& dst, X const& x, Via&, int = 0) {
   store(dst, x);

@@ -72,6 +72,19 @@ TK_DEVICE std::uint32_t pack(fp16, float lo, float hi) { return gcn::pack_fp16(l
 TK_DEVICE float widen(bf16 x) { return std::bit_cast<float>(std::uint32_t{x.bits} << 16); }
 TK_DEVICE float widen(fp16 x) { return gcn::from_fp16(x.bits); }
 TK_DEVICE float widen(float x) { return x; }
+template <class T>
+  requires(sizeof(T) == 1)
+TK_DEVICE std::uint32_t pack(T, float lo, float hi) {
+  return round_to<T>(hi).bits << 8 | round_to<T>(lo).bits;
+}
+template <class T>
+  requires(sizeof(T) == 1)
+TK_DEVICE float widen(T x) {
+  return tk::widen(x);
+}
+TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
+  return gcn::multiply_fp16x2(a, b);
+}
 
 // The value of the lane whose number differs in the bits of `mask`.
 TK_DEVICE float shuffle_xor(float x, int mask) { return gcn::shuffle_xor(x, mask); }

@@ -159,6 +159,10 @@ typedef _Float16 eight_fp16 __attribute__((ext_vector_type(8)));
 TK_DEVICE std::uint32_t pack_fp16(float lo, float hi) {
   return __builtin_bit_cast(std::uint32_t, __builtin_convertvector((two_fp32{lo, hi}), two_fp16));
 }
+TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
+  return __builtin_bit_cast(std::uint32_t,
+                            __builtin_bit_cast(two_fp16, a) * __builtin_bit_cast(two_fp16, b));
+}
 template <bool There = has_bf16_pack>
   requires There
 TK_DEVICE std::uint32_t pack_bf16(float lo, float hi) {

@@ -5,9 +5,11 @@
 // mind. Gap is 4 (lane l has those from Run (l / L) on) unless the left operand is an accumulator
 // whose lanes hold fours. Where the other dimension is the contiguous one, LDS is read by
 // transposing reads; on chips that have none, two neighbouring blocks of L are interleaved, so that
-// a lane reads whole words and finds an element of either block in each.
+// a lane reads whole words and finds an element of either block in each. fp8 is widened to fp16
+// where it is read: what MFMA takes for fp8 is another format before gfx950.
 #pragma once
 #include "backends/hip/copy.hpp"
+#include "core/fp8.hpp"
 
 namespace tk::be {
 
@@ -37,10 +39,19 @@ template <class Part, class Tile> TK_DEVICE Part read_along(Tile const& x, int r
   Part y;
   TK_UNROLL
   for (int i = 0; i < Part::run; i += at_once) {
-    auto const z = *reinterpret_cast<word_run<at_once / 2> const*>(
-        bytes_of(x) + Tile::offset(row, k + Part::k(i)));
+    constexpr int words = at_once * Tile::size / 4;
+    auto const z =
+        *reinterpret_cast<word_run<words> const*>(bytes_of(x) + Tile::offset(row, k + Part::k(i)));
     TK_UNROLL
-    for (int n = 0; n < at_once / 2; ++n) y.w[i / 2 + n] = z.w[n];
+    for (int n = 0; n < words; ++n) {
+      if constexpr (Tile::size == 2) {
+        y.w[i / 2 + n] = z.w[n];
+      } else {
+        using type = typename Tile::element;
+        y.w[i / 2 + 2 * n] = widen_pair<0>(type{}, z.w[n]);
+        y.w[i / 2 + 2 * n + 1] = widen_pair<1>(type{}, z.w[n]);
+      }
+    }
   }
   return y;
 }
@@ -198,7 +209,7 @@ TK_DEVICE void product_ab(reg_tile<float, R, N>& d, A const& a, shared_tile<T, K
 template <bool Keep, class T, int R, int N, int K, class A>
 TK_DEVICE void product_abt(reg_tile<float, R, N>& d, A const& a, shared_tile<T, N, K> const& b) {
   static_assert(A::rows == R && A::cols == K, "mm_abt: a is [m, k] where b is [n, k]");
-  product<Keep, T, K, false, true>(d, a, b);
+  product<Keep, std::conditional_t<sizeof(T) == 1, fp16, T>, K, false, true>(d, a, b);
 }
 template <bool Keep, class T, int R, int N, int K>
 TK_DEVICE void product_atb(reg_tile<float, R, N>& d, shared_tile<T, K, R> const& a,

@@ -67,7 +67,7 @@ TK_DEVICE float log2(float x) {
   return x > 0.f && x < infinity ? y : special;
 }
 
-// ---- 16-bit elements, as bits
+// ---- packed elements, as bits
 TK_DEVICE std::uint32_t bits_of(bf16, float x) {
   std::uint32_t const u = std::bit_cast<std::uint32_t>(x);
   std::uint32_t const rounded = (u + 0x7fff + (u >> 16 & 1)) >> 16;
@@ -95,12 +95,25 @@ TK_DEVICE float value_of(fp16, std::uint32_t bits) {
   return std::bit_cast<float>(sign | y);
 }
 
+TK_DEVICE float value_of(fp8_e5m2, std::uint32_t bits) { return value_of(fp16{}, bits << 8); }
+TK_DEVICE float value_of(fp8_e4m3, std::uint32_t bits) {
+  std::uint32_t const sign = (bits & 0x80) << 24, magnitude = (bits & 0x7f) << 20;
+  // A subnormal's bits under the exponent of 2^-6 are 2^-6 too much.
+  float const small = std::bit_cast<float>(magnitude + 0x3c800000) - 0.015625f;
+  std::uint32_t const normal = magnitude + (magnitude < 0x07f00000 ? 0x3c000000 : 0x77d00000);
+  std::uint32_t const y = magnitude < 0x00800000 ? std::bit_cast<std::uint32_t>(small) : normal;
+  return std::bit_cast<float>(sign | y);
+}
+template <class T>
+  requires(sizeof(T) == 1)
+TK_DEVICE std::uint32_t bits_of(T, float x) {
+  return round_to<T>(x).bits;
+}
+
 template <class T> TK_DEVICE std::uint32_t pack(T type, float lo, float hi) {
-  return bits_of(type, hi) << 16 | bits_of(type, lo);
+  return bits_of(type, hi) << 8 * sizeof(T) | bits_of(type, lo);
 }
-template <class T> TK_DEVICE float widen(T x) {
-  if constexpr (sizeof(T) == 2) return value_of(T{}, x.bits);
-  else return tk::widen(x);
-}
+template <class T> TK_DEVICE float widen(T x) { return value_of(T{}, x.bits); }
+TK_DEVICE float widen(float x) { return x; }
 
 }  // namespace tk::be

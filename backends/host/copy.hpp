@@ -13,6 +13,7 @@ namespace tk {
 
 template <class T, int R, int C> struct alignas(64) shared_tile {
   static_assert(R % 16 == 0 && C % 16 == 0, "a tile's dimensions are multiples of 16");
+  static_assert(C * sizeof(T) % 32 == 0, "a shared tile of fp8 has a multiple of 32 columns");
   using element = T;
   static constexpr int rows = R, cols = C;
   static constexpr int panel_cols = C % 64 == 0 ? 64 : C % 32 == 0 ? 32 : 16;
@@ -126,9 +127,9 @@ template <class T, class X>
 TK_DEVICE void round_row(T* dst, X const& x, int row, int first, int count) {
   for (int c = 0; c < count; c += 2) {
     int const pair = (row * X::cols + first + c) / 2;
-    if constexpr (sizeof(T) == 2) {
-      std::uint32_t const word = x.word(pair, row);
-      std::memcpy(dst + c, &word, sizeof word);
+    if constexpr (sizeof(T) <= 2) {
+      auto const both = static_cast<pair_of<T>>(x.word(pair, row));
+      std::memcpy(dst + c, &both, sizeof both);
     } else {
       dst[c] = x.value(2 * pair, row);
       dst[c + 1] = x.value(2 * pair + 1, row);
@@ -173,6 +174,7 @@ TK_DEVICE void store(window_of<sink<T, R, C>> const& dst, X const& x) {
   }
 }
 // The tiles to go through on other chips are not needed.
+template <class T, int R, int C> struct staging {};
 template <class T, int R, int C, class X, class Via>
 TK_DEVICE void store_async(worker, window_of<sink<T, R, C>> const& dst, X const& x, Via&, int = 0) {
   store(dst, x);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The block template (core/block.hpp): every warp moves data and computes. A warp begins copies as
-// soon as it finds a slot free, into the next task too, and waits for a slot only where it needs
-// it. Blocks are persistent. Tasks come in fixed rounds or, where the arguments have a counter
-// `tickets` that is not null, on demand: the first warp asks for a block's next task when it begins
-// one, and tells the others. The counter is zero before a launch and again after it.
+// The block template (core/block.hpp): every warp moves data and computes. The warps fill slots in
+// turn, each its own half a ring ahead, for the next task too. Warps that only move data would cost
+// the others a third of their registers. Blocks are persistent. Tasks come in fixed rounds or,
+// where the arguments have a counter `tickets` that is not null, on demand: the first warp asks for
+// a block's next task when it begins one, and tells the others. The counter is zero before a launch
+// and again after it.
 #pragma once
 #include "backends/sm_80/mma.hpp"
 #include "backends/sm_80/sync.hpp"
@@ -11,15 +12,20 @@
 
 namespace tk::be {
 
+template <class Op> inline constexpr int warps_of = Op::workers * worker_warps;
+// The rings of an op, as a warp sees them.
+template <class Op> using stages_of = ring<typename Op::stage, Op::stages, warps_of<Op>>;
+template <class Op> using own_of = ring<typename Op::own, Op::own_slots, worker_warps>;
+template <class Op> using common_ring = ring<typename common_of<Op>::type, 1, warps_of<Op>>;
+
 template <block_op Op> struct block_memory {
   static_assert(Op::cluster == 1, "this chip has no clusters");
-  static constexpr int warps = Op::workers * worker_warps, lanes = Op::workers * worker_lanes;
   ring_memory<typename Op::stage, Op::stages> stages;
   ring_memory<typename Op::own, Op::own_slots> own[Op::workers];
   ring_memory<typename common_of<Op>::type, 1> commons;
   typename Op::scratch scratch[Op::workers];
   int ticket[2];
-  typename Op::task tasks[warps][2];  // of each warp
+  typename Op::task tasks[warps_of<Op>][2];  // of each warp
   ring_barriers<Op::stages> stage_barriers;
   ring_barriers<Op::own_slots> own_barriers[Op::workers];
   ring_barriers<1> common_barriers;
@@ -27,10 +33,10 @@ template <block_op Op> struct block_memory {
   std::uint64_t meeting_barrier;
 
   TK_DEVICE void init() {
-    stage_barriers.init(warps, lanes);
-    for (auto& b : own_barriers) b.init(worker_warps, worker_lanes);
-    common_barriers.init(warps, lanes);
-    ticket_barriers.init(warps);
+    stages_of<Op>::init(stage_barriers);
+    for (auto& b : own_barriers) own_of<Op>::init(b);
+    common_ring<Op>::init(common_barriers);
+    ticket_barriers.init(warps_of<Op> * arrivals_of(warp_lanes), 1);
     meeting<Op::workers>::init(meeting_barrier);
   }
 };
@@ -65,8 +71,7 @@ template <class Op> class task_order {
     else if (!ptx::all(ptx::barrier_test(full, at_.phase))) return false;
     next_ = ptx::broadcast(memory_.ticket[at_.slot]);
     ptx::warp_sync();
-    if (ptx::thread() % warp_lanes == 0)
-      ptx::barrier_arrive(ptx::smem(&memory_.ticket_barriers.empty[at_.slot]));
+    arrive_for_all(ptx::smem(&memory_.ticket_barriers.empty[at_.slot]), ptx::thread() % warp_lanes);
     at_.next();
     return true;
   }
@@ -89,44 +94,38 @@ template <class Op> class task_order {
   ring_place<2> at_;
 };
 
-// The slots of steps, as a worker takes them, and how its warps fill them. The task that a warp
-// computes and the one whose slots it fills lie in shared memory: registers are for tiles. (Objects
-// know one another in one direction only: one that held its own address would not be kept in
-// registers.)
+// The slots of steps, as a warp takes them and fills its own. The task that a warp computes and the
+// next one lie in shared memory: registers are for tiles. (Objects know one another in one
+// direction only: one that held its own address would not be kept in registers.)
 template <class Op> class stage_ring {
  public:
   using args_type = typename Op::args;
   using task_type = typename Op::task;
-  using own_ring = ring<typename Op::own, Op::own_slots>;
 
-  TK_DEVICE stage_ring(block_memory<Op>& m, args_type const& a, worker w, task_order<Op>& order,
-                       own_ring& own)
+  TK_DEVICE stage_ring(block_memory<Op>& m, args_type const& a, int worker, int warp,
+                       task_order<Op>& order, own_of<Op>& own)
       : args_(a),
-        worker_(w),
+        worker_(worker),
         order_(order),
         own_(own),
-        tasks_(m.tasks[ptx::broadcast(ptx::thread() / warp_lanes)]),
-        slots_(m.stages, m.stage_barriers, w.id(), Op::workers) {}
+        tasks_(m.tasks[warp]),
+        slots_(m.stages, m.stage_barriers, warp),
+        step_(warp / stages_of<Op>::fill_warps) {}
 
   // The task `now`, which begins.
   TK_DEVICE task_type const& begin(int now) {
-    if (!ahead_) begin_filling(now);
-    ahead_ = false;
-    if constexpr (has_own<Op>) {
-      if (own_.filled() == 0) {
-        own_.await_free();
-        put_own();
-      }
-    }
-    return tasks_[filling_];
+    step_ -= steps_;
+    current_ ^= 1;
+    if (!knows_next_) find(current_, now);
+    knows_next_ = false;
+    steps_ = tasks_[current_].steps;
+    if constexpr (has_own<Op>)
+      if (own_.is_due()) put_own(current_);
+    return tasks_[current_];
   }
-  // Fills what is free; before a slot is taken that has not been filled, waits for it.
   TK_DEVICE typename Op::stage& take() {
-    while (step_ < tasks_[filling_].steps || look_ahead()) {
-      if (slots_.filled() == 0) slots_.await_free();
-      else if (!slots_.is_free()) break;
-      slots_.put([&](auto& s, arrival done) { Op::load(s, args_, tasks_[filling_], step_, done); });
-      ++step_;
+    if (slots_.is_time()) [[unlikely]] {
+      while (fill() && slots_.is_time()) {}
     }
     return slots_.take();
   }
@@ -134,74 +133,81 @@ template <class Op> class stage_ring {
   TK_DEVICE void release() { slots_.release(); }
 
  private:
-  TK_DEVICE void begin_filling(int index) {
-    filling_ ^= 1;
-    step_ = 0;
-    ptx::warp_sync();
-    if (ptx::thread() % warp_lanes == 0) tasks_[filling_] = Op::task_at(args_, index, 0);
-    ptx::warp_sync();
+  // Fills this warp's next slot, if its step is known.
+  TK_DEVICE bool fill() {
+    bool const later = step_ >= steps_;
+    if (later && !look_ahead()) return false;
+    task_type const t = tasks_[current_ ^ int{later}];
+    int const step = later ? step_ - steps_ : step_;
+    if (later && step >= t.steps) return false;
+    slots_.put([&](auto& s, arrival done) { Op::load(s, args_, t, step, done); });
+    step_ += slots_.groups;
+    return true;
   }
-  TK_DEVICE void put_own() {
-    own_.put([&](auto& s, arrival done) {
-      Op::load_own(s, args_, tasks_[filling_], worker_.id(), done);
-    });
-  }
-  // Where this task's slots are all begun: goes on to the next task, if it is known and there is
-  // one. Whether that has slots to fill.
+  // Whether there is a next task, and it is known.
   TK_DEVICE bool look_ahead() {
-    if (ahead_ || !order_.know_next(false) || order_.next() >= Op::tasks(args_)) return false;
-    begin_filling(order_.next());
-    ahead_ = true;
-    if constexpr (has_own<Op>)
-      if (own_.is_free()) put_own();
-    return tasks_[filling_].steps > 0;
+    if (!knows_next_) {
+      if (!order_.know_next(false) || order_.next() >= Op::tasks(args_)) return false;
+      find(current_ ^ 1, order_.next());
+      knows_next_ = true;
+    }
+    return true;
+  }
+  TK_DEVICE void find(int task, int index) {
+    ptx::warp_sync();
+    if (ptx::thread() % warp_lanes == 0) tasks_[task] = Op::task_at(args_, index, 0);
+    ptx::warp_sync();
+  }
+  TK_DEVICE void put_own(int task) {
+    own_.put([&](auto& s, arrival done) { Op::load_own(s, args_, tasks_[task], worker_, done); });
   }
 
   args_type const& args_;
-  worker worker_;
+  int worker_;
   task_order<Op>& order_;
-  own_ring& own_;
+  own_of<Op>& own_;
   task_type (&tasks_)[2];
-  ring<typename Op::stage, Op::stages> slots_;
-  int step_ = 0, filling_ = 0;
-  bool ahead_ = false;  // what is filled belongs to the next task
+  stages_of<Op> slots_;
+  int step_, steps_ = 0;  // what this warp fills next, as a step of the current task or past it
+  int current_ = 0;       // of tasks_
+  bool knows_next_ = false;
 };
 
 // What a worker of Op sees.
 template <class Op> struct context {
   worker w;
   stage_ring<Op>& in;
-  ring<typename Op::own, Op::own_slots>& own;
-  ring<typename common_of<Op>::type, 1>& common;
+  own_of<Op>& own;
+  common_ring<Op>& common;
   typename Op::scratch (&scratches)[Op::workers];
   typename Op::scratch& scratch;
   turns turn;
   meeting<Op::workers> all;
 };
 
-template <class Op>
-TK_DEVICE void run_worker(block_memory<Op>& m, typename Op::args const& a, worker w) {
+template <class Op> TK_DEVICE void run_warp(block_memory<Op>& m, typename Op::args const& a) {
+  // A broadcast tells ptxas that these are the same in a whole warp.
+  int const warp = ptx::broadcast(ptx::thread() / warp_lanes), index = warp / worker_warps;
+  worker const w{index};
   task_order<Op> order(m, a);
-  ring<typename Op::own, Op::own_slots> own(m.own[w.id()], m.own_barriers[w.id()]);
-  ring<typename common_of<Op>::type, 1> common(m.commons, m.common_barriers, w.id(), Op::workers);
-  stage_ring<Op> in(m, a, w, order, own);
-  context<Op> c{w,         in,
-                own,       common,
-                m.scratch, m.scratch[w.id()],
-                {},        meeting<Op::workers>(m.meeting_barrier)};
+  own_of<Op> own(m.own[index], m.own_barriers[index], warp % worker_warps);
+  common_ring<Op> common(m.commons, m.common_barriers, warp);
+  stage_ring<Op> in(m, a, index, warp, order, own);
+  context<Op> c{
+      w, in, own, common, m.scratch, m.scratch[index], {}, meeting<Op::workers>(m.meeting_barrier)};
   for (int i = ptx::block(); i < Op::tasks(a); i = order.next()) {
     order.begin(i);
     auto const& t = in.begin(i);
     if constexpr (has_common<Op>) {
-      common.await_free();
-      common.put([&](auto& s, arrival done) { Op::load_common(s, a, t, done); });
+      if (common.is_due())
+        common.put([&](auto& s, arrival done) { Op::load_common(s, a, t, done); });
     }
     Op::compute(c, a, t);
     order.know_next(true);
   }
 }
 
-template <class Op> inline constexpr int block_threads = block_memory<Op>::lanes;
+template <class Op> inline constexpr int block_threads = Op::workers * worker_lanes;
 // Dynamic shared memory may begin anywhere.
 template <class Op>
 inline constexpr int block_smem_bytes = sizeof(block_memory<Op>) + tile_alignment;
@@ -211,8 +217,7 @@ template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename 
   auto& m = *reinterpret_cast<block_memory<Op>*>(ptx::aligned_smem(tile_alignment));
   if (ptx::thread() == 0) m.init();
   ptx::sync_block();
-  // A broadcast tells ptxas that the worker is the same in a whole warp.
-  run_worker<Op>(m, a, worker{ptx::broadcast(ptx::thread() / worker_lanes)});
+  run_warp<Op>(m, a);
 }
 
 }  // namespace tk::be

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Movement of shared tiles (tile.hpp). Lanes that load a tile together take its chunks of 16 bytes
+// Movement of shared tiles (tile.hpp). The lanes of a warp load a tile together, chunks of 16 bytes
 // in turn: with cp.async, in one, two or four pieces, where rows begin at multiples of 16, 8 or 4
 // bytes; else through registers. Stores leave through shared memory, so that they are whole lines.
 #pragma once
@@ -21,9 +21,9 @@ template <class T> struct view {
 template <class T, int R, int C> struct source : view<T const> {};
 template <class T, int R, int C> struct sink : view<T> {};
 
-// This lane of a worker, and whose turn it is to load: the workers that fill a slot take its tiles
-// in turn, one for all of a tile, because finding a tile's place costs more than copying it.
-// `plain` is set where something goes through registers, which the slot's barrier does not know of.
+// This lane of a warp, and which it is of those that fill a slot together: they take its tiles in
+// turn, because finding a tile's place costs as much as copying it. `plain` is set where something
+// goes through registers, which the slot's barrier does not know of.
 struct arrival {
   int lane, me, of;
   int& turn;
@@ -36,28 +36,34 @@ struct arrival {
 };
 
 // ---- global to shared
-// All of it in the tensor, in chunks of 16 bytes. Where lanes take whole rows at a time, a lane's
-// chunks are at one column, eight rows or a multiple of it apart, and so at one place of the
-// swizzle.
+// All of it in the tensor, in chunks of 16 bytes. Where the lanes take whole rows at a time, each
+// has two chunks of a row, so that one address does for both; what the swizzle makes of a lane's
+// chunks differs by constants.
 template <class T, int R, int C>
 TK_DEVICE void load_inside(shared_tile<T, R, C>& dst, T const* src, std::int64_t row_stride,
                            int lane) {
   using tile = shared_tile<T, R, C>;
-  constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk, count = R * chunks;
+  constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk, across = chunks / 2;
   std::uint32_t const to = ptx::smem(&dst);
-  if constexpr (constexpr int rows = worker_lanes / chunks;
-                worker_lanes % chunks == 0 && rows % 8 == 0) {
-    int const first = lane / chunks, col = lane % chunks * per_chunk;
-    std::uint32_t const place = to + static_cast<std::uint32_t>(tile::offset(first, col));
-    T const* const from = src + (first * row_stride + col);
+  if constexpr (warp_lanes % across == 0) {
+    constexpr int rows = warp_lanes / across;
+    int const first = lane / across, col = lane % across * per_chunk;
+    T const* from = src + (first * row_stride + col);
     TK_UNROLL
-    for (int row = 0; row < R; row += rows)
-      if (R % rows == 0 || first + row < R)
-        ptx::copy_async<16>(place + static_cast<std::uint32_t>(row * tile::swizzle::row_bytes),
-                            from + row * row_stride);
+    for (int row = 0; row < R; row += rows, from += rows * row_stride) {
+      if (R % rows != 0 && first + row >= R) continue;
+      TK_UNROLL
+      for (int half = 0; half < 2; ++half) {
+        auto const place = static_cast<std::uint32_t>(tile::offset(first, col + half * C / 2));
+        ptx::copy_async<16>(
+            ((to + place) ^ static_cast<std::uint32_t>(tile::swizzle::chunk(row, 0) * 16)) +
+                static_cast<std::uint32_t>(row * tile::swizzle::row_bytes),
+            from + half * C / 2);
+      }
+    }
   } else {
     TK_UNROLL
-    for (int n = lane; n < count; n += worker_lanes) {
+    for (int n = lane; n < R * chunks; n += warp_lanes) {
       int const row = n / chunks, col = n % chunks * per_chunk;
       ptx::copy_async<16>(to + static_cast<std::uint32_t>(tile::offset(row, col)),
                           src + (row * row_stride + col));
@@ -84,7 +90,7 @@ TK_DEVICE void load_any(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> co
   int const bytes = x.granule * tile::size;
   done.plain = done.plain || bytes < 4;
   TK_ROLL
-  for (int n = ptx::opaque(done.lane); n < R * chunks; n += worker_lanes) {
+  for (int n = ptx::opaque(done.lane); n < R * chunks; n += warp_lanes) {
     int const row = n / chunks, col = n % chunks * per_chunk, at = tile::offset(row, col);
     if (bytes < 4) {
       *reinterpret_cast<chunk16*>(bytes_of(dst) + at) =
@@ -122,11 +128,11 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
   if (!done.mine()) return;
   if (left >= N && reinterpret_cast<std::uintptr_t>(src) % 16 == 0) {
     constexpr int per_chunk = 16 / int{sizeof(T)};
-    for (int n = done.lane; n < N / per_chunk; n += worker_lanes)
+    for (int n = done.lane; n < N / per_chunk; n += warp_lanes)
       ptx::copy_async<16>(ptx::smem(dst.data + n * per_chunk), src + n * per_chunk);
   } else {
     done.plain = true;
-    for (int n = done.lane; n < N; n += worker_lanes) dst.data[n] = n < left ? src[n] : T{};
+    for (int n = done.lane; n < N; n += warp_lanes) dst.data[n] = n < left ? src[n] : T{};
   }
 }
 
@@ -146,7 +152,7 @@ TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src
     T const* const from = src.at(row + r, lane - first);
     std::uint32_t const to = ptx::smem(dst[r].data + lane);
     TK_UNROLL
-    for (int k = 0; k < N; k += worker_lanes * n)
+    for (int k = 0; k < N; k += warp_lanes * n)
       if (lane + k < N && first <= lane + k && lane + k + n <= last)
         ptx::copy_async<16>(to + static_cast<std::uint32_t>(k * int{sizeof(T)}), from + k);
   }
@@ -166,6 +172,7 @@ TK_DEVICE void store(window_of<sink<T, R, V>> const& dst, X const& x) {
 }
 // Through shared memory, by the part-th of the tiles `via`. A warp reads back what it wrote itself:
 // its 16 of every 64 rows. The tile is free again when it returns.
+template <class T, int R, int C> using staging = shared_tile<T, R, C>[1];
 template <class T, int R, int C, int Tiles, class X>
 TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X const& x,
                            shared_tile<T, R, C> (&via)[Tiles], int part = 0) {

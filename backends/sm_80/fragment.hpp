@@ -52,11 +52,20 @@ TK_DEVICE float exp2(float x) { return ptx::ex2(x); }
 TK_DEVICE float log2(float x) { return ptx::lg2(x); }
 TK_DEVICE float reciprocal(float x) { return ptx::reciprocal(x); }
 TK_DEVICE float rsqrt(float x) { return ptx::rsqrt(x); }
+// For e5m2 the instruction gives the largest number where infinity is wanted.
 template <class T> TK_DEVICE std::uint32_t pack(T type, float lo, float hi) {
-  return ptx::pack(type, lo, hi);
+  if constexpr (sizeof(T) == 2 || (has_fp8 && std::is_same_v<T, fp8_e4m3>))
+    return ptx::pack(type, lo, hi);
+  else return round_to<T>(hi).bits << 8 | round_to<T>(lo).bits;
 }
-template <class T> TK_DEVICE float widen(T x) { return ptx::widen(x); }
+template <class T> TK_DEVICE float widen(T x) {
+  if constexpr (sizeof(T) == 2) return ptx::widen(x);
+  else return tk::widen(x);
+}
 TK_DEVICE float widen(float x) { return x; }
+TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
+  return ptx::multiply_fp16x2(a, b);
+}
 // The value of the lane whose number in its warp differs in the bits of `mask`.
 TK_DEVICE float shuffle_xor(float x, int mask) { return ptx::shuffle_xor(x, mask); }
 // Combines the values of the lanes that hold one row of an R x C tile.

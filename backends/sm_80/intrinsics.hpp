@@ -15,13 +15,6 @@ TK_DEVICE int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }
-// dynamic_smem() from the next multiple of `alignment` on. Kept in a register: else it is made
-// anew, which takes long on later chips, wherever it is used.
-TK_DEVICE char* aligned_smem(std::uint32_t alignment) {
-  std::uint32_t x = (smem(dynamic_smem()) + alignment - 1) & ~(alignment - 1);
-  asm volatile("" : "+r"(x));
-  return static_cast<char*>(__cvta_shared_to_generic(x));
-}
 
 // ---- mbarrier
 // Whether the phase of this parity has completed.
@@ -79,20 +72,25 @@ TK_DEVICE void add_to_global(float* dst, float a, float b, float c, float d) {
 }
 
 // ---- products
-// d[16, 8] = a[16, 16] b[16, 8] (+ d). Not volatile: a product depends on its operands alone.
-#define TK_MMA(T, TYPE)                                                                       \
-  TK_DEVICE void mma(T, float* d, std::uint32_t const* a, std::uint32_t b0, std::uint32_t b1, \
-                     bool keep) {                                                             \
-    float const c[] = {keep ? d[0] : 0.f, keep ? d[1] : 0.f, keep ? d[2] : 0.f,               \
-                       keep ? d[3] : 0.f};                                                    \
-    asm("mma.sync.aligned.m16n8k16.row.col.f32." TYPE "." TYPE                                \
-        ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"            \
-        : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                                      \
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(c[0]), "f"(c[1]), \
-          "f"(c[2]), "f"(c[3]));                                                              \
+// d[16, 8] = a[16, k] b[k, 8] (+ d), k = 16, or 32 for fp8, which not every chip has. Not volatile:
+// a product depends on its operands alone.
+#define TK_MMA(A, B, FORM)                                                                       \
+  TK_DEVICE void mma(A, B, float* d, std::uint32_t const* a, std::uint32_t b0, std::uint32_t b1, \
+                     bool keep) {                                                                \
+    float const c[] = {keep ? d[0] : 0.f, keep ? d[1] : 0.f, keep ? d[2] : 0.f,                  \
+                       keep ? d[3] : 0.f};                                                       \
+    asm("mma.sync.aligned." FORM                                                                 \
+        ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"               \
+        : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                                         \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(c[0]), "f"(c[1]),    \
+          "f"(c[2]), "f"(c[3]));                                                                 \
   }
-TK_MMA(bf16, "bf16")
-TK_MMA(fp16, "f16")
+TK_MMA(bf16, bf16, "m16n8k16.row.col.f32.bf16.bf16")
+TK_MMA(fp16, fp16, "m16n8k16.row.col.f32.f16.f16")
+TK_MMA(fp8_e4m3, fp8_e4m3, "m16n8k32.row.col.f32.e4m3.e4m3")
+TK_MMA(fp8_e4m3, fp8_e5m2, "m16n8k32.row.col.f32.e4m3.e5m2")
+TK_MMA(fp8_e5m2, fp8_e4m3, "m16n8k32.row.col.f32.e5m2.e4m3")
+TK_MMA(fp8_e5m2, fp8_e5m2, "m16n8k32.row.col.f32.e5m2.e5m2")
 #undef TK_MMA
 
 }  // namespace tk::be::ptx

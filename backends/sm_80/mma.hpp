@@ -2,17 +2,22 @@
 // Products. mm_* writes dst, mma_* adds to it; A is [m, k] (at: [k, m]), B is [k, n] (bt: [n, k]).
 // A warp has 16 rows of every 64 and all columns, so that a fragment of B serves R / 64
 // instructions on either side of it: tall tiles need less of shared memory's bandwidth (tune.hpp).
-// Fragments are loaded one step of 16 x 16 of B ahead of the instructions that take them.
+// Fragments of A are loaded a step of k ahead. ptxas moves the loads up further, as far as
+// registers go; asked for more, it spills. A step is 32 bytes of k: 16 elements, or 32 of fp8,
+// which lie as pairs would in a tile of half as many columns. Where the instructions don't take
+// fp8, fragments are widened to two of fp16.
 #pragma once
 #include "backends/sm_80/copy.hpp"
+#include "core/fp8.hpp"
 
 namespace tk::be {
 
 template <class X> inline constexpr bool in_shared = false;
 template <class T, int R, int C> inline constexpr bool in_shared<shared_tile<T, R, C>> = true;
 
-// A lane's address for ldmatrix in the 16 x 16 blocks of a tile. The swizzle repeats every eight
-// rows, and a block begins at an even chunk, so that blocks differ by constants.
+// A lane's address for ldmatrix in the blocks of a tile, each 16 rows of 32 bytes. The swizzle
+// repeats every eight rows, and a block begins at an even chunk, so that blocks differ by
+// constants.
 template <class Tile> struct blocks_of {
   using swizzle = typename Tile::swizzle;
   std::uint32_t first;  // in the block at (0, 0)
@@ -20,7 +25,7 @@ template <class Tile> struct blocks_of {
       : first(ptx::smem(&x) + static_cast<std::uint32_t>(row * swizzle::row_bytes +
                                                          swizzle::chunk(row, chunk) * 16)) {}
   TK_DEVICE std::uint32_t at(int row, int col) const {
-    int const chunk = col % Tile::panel_cols / 8;
+    int const chunk = col % Tile::panel_cols * Tile::size / 16;
     return (first ^ static_cast<std::uint32_t>(chunk << 4)) +
            static_cast<std::uint32_t>(col / Tile::panel_cols * Tile::panel_bytes +
                                       row * swizzle::row_bytes);
@@ -40,6 +45,7 @@ struct beside_first {
 struct fragment {
   std::uint32_t r[4];
 };
+template <class T> inline constexpr int step_k = 32 / static_cast<int>(sizeof(T));
 template <bool Transposed> TK_DEVICE fragment load_fragment(std::uint32_t src) {
   fragment x;
   if constexpr (Transposed) ptx::ldmatrix_transposed(src, x.r[0], x.r[1], x.r[2], x.r[3]);
@@ -47,13 +53,14 @@ template <bool Transposed> TK_DEVICE fragment load_fragment(std::uint32_t src) {
   return x;
 }
 
-// The left operand: fragment (block of 64 rows, k / 16) of this warp.
+// The left operand: fragment (block of 64 rows, step of k) of this warp.
 template <bool Trans, class A> struct left_operand {  // in shared memory
   blocks_of<A> blocks;
   TK_DEVICE explicit left_operand(A const& a) : blocks(start(a)) {}
   TK_DEVICE fragment load(int block, int k) const {
-    return load_fragment<Trans>(Trans ? blocks.at(16 * k, 64 * block)
-                                      : blocks.at(64 * block, 16 * k));
+    constexpr int each = step_k<typename A::element>;
+    return load_fragment<Trans>(Trans ? blocks.at(each * k, 64 * block)
+                                      : blocks.at(64 * block, each * k));
   }
 
  private:
@@ -71,7 +78,7 @@ template <class T, int R, int K> struct left_operand<false, reg_tile<T, R, K>> {
     return {{e[0], e[1], e[2], e[3]}};
   }
 };
-// The right operand: 16 k by 16 columns, which is two instructions' worth.
+// The right operand: a step of k by 16 columns, which is two instructions' worth.
 template <bool Trans, class B> struct right_operand {
   using order = std::conditional_t<Trans, beside_first, below_first>;
   blocks_of<B> blocks;
@@ -79,53 +86,74 @@ template <bool Trans, class B> struct right_operand {
       : blocks(b, order::row(worker_lane() % warp_lanes),
                order::chunk(worker_lane() % warp_lanes)) {}
   TK_DEVICE fragment load(int k, int n) const {
-    return load_fragment<!Trans>(Trans ? blocks.at(16 * n, 16 * k) : blocks.at(16 * k, 16 * n));
+    constexpr int each = step_k<typename B::element>;
+    return load_fragment<!Trans>(Trans ? blocks.at(16 * n, each * k) : blocks.at(each * k, 16 * n));
   }
 };
 
+// d[16, 8] (+)= a b over a step of k; A and B are element types. Words of fp8 hold twice as many k
+// as those of fp16, which the widened ones take in another order, both operands in the same.
+template <class A, class B>
+TK_DEVICE void multiply(float* d, fragment const& a, std::uint32_t b0, std::uint32_t b1,
+                        bool keep) {
+  if constexpr (sizeof(A) == 2 || has_fp8) {
+    ptx::mma(A{}, B{}, d, a.r, b0, b1, keep);
+  } else {
+    TK_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      std::uint32_t const above = a.r[2 * i], below = a.r[2 * i + 1], right = i == 0 ? b0 : b1;
+      std::uint32_t const left[] = {widen_pair<0>(A{}, above), widen_pair<0>(A{}, below),
+                                    widen_pair<1>(A{}, above), widen_pair<1>(A{}, below)};
+      ptx::mma(fp16{}, fp16{}, d, left, widen_pair<0>(B{}, right), widen_pair<1>(B{}, right),
+               keep || i > 0);
+    }
+  }
+}
+
 // d[R, N] (+)= A B over K.
-template <bool Keep, class T, int K, bool TransA, bool TransB, int R, int N, class A, class B>
+template <bool Keep, int K, bool TransA, bool TransB, int R, int N, class A, class B>
 TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
-  constexpr int blocks = R / 64, pairs = N / 16, steps = K / 16 * pairs;
+  using a_type = typename A::element;
+  using b_type = typename B::element;
+  constexpr int blocks = R / 64, steps = K / step_k<a_type>;
   left_operand<TransA, A> const left(a);
   right_operand<TransB, B> const right(b);
-  fragment x[2][blocks], y[2];
+  fragment x[2][blocks];
+  auto const load_left = [&](int k) {
+    TK_UNROLL
+    for (int block = 0; block < blocks; ++block) x[k % 2][block] = left.load(block, k);
+  };
+  load_left(0);
   TK_UNROLL
-  for (int block = 0; block < blocks; ++block) x[0][block] = left.load(block, 0);
-  y[0] = right.load(0, 0);
-  TK_UNROLL
-  for (int step = 0; step < steps; ++step) {
-    int const k = step / pairs, n = step % pairs;
-    if (step + 1 < steps) y[(step + 1) % 2] = right.load((step + 1) / pairs, (step + 1) % pairs);
-    if (n == 0 && step + pairs < steps) {
-      TK_UNROLL
-      for (int block = 0; block < blocks; ++block) x[(k + 1) % 2][block] = left.load(block, k + 1);
-    }
+  for (int k = 0; k < steps; ++k) TK_UNROLL
+  for (int n = 0; n < N / 16; ++n) {
+    fragment const y = right.load(k, n);
+    if (n == 0 && k + 1 < steps) load_left(k + 1);
     TK_UNROLL
     for (int block = 0; block < blocks; ++block) TK_UNROLL
     for (int half = 0; half < 2; ++half)
-      ptx::mma(T{}, d.e + block * (N / 2) + n * 8 + half * 4, x[k % 2][block].r,
-               y[step % 2].r[2 * half], y[step % 2].r[2 * half + 1], Keep || k > 0);
+      multiply<a_type, b_type>(d.e + block * (N / 2) + n * 8 + half * 4, x[k % 2][block],
+                               y.r[2 * half], y.r[2 * half + 1], Keep || k > 0);
   }
 }
 
 template <bool Keep, class T, int R, int N, int K, class A>
 TK_DEVICE void product_ab(reg_tile<float, R, N>& d, A const& a, shared_tile<T, K, N> const& b) {
-  product<Keep, T, K, false, false>(d, a, b);
+  product<Keep, K, false, false>(d, a, b);
 }
 template <bool Keep, class T, int R, int N, int K, class A>
 TK_DEVICE void product_abt(reg_tile<float, R, N>& d, A const& a, shared_tile<T, N, K> const& b) {
-  product<Keep, T, K, false, true>(d, a, b);
+  product<Keep, K, false, true>(d, a, b);
 }
 template <bool Keep, class T, int R, int N, int K>
 TK_DEVICE void product_atb(reg_tile<float, R, N>& d, shared_tile<T, K, R> const& a,
                            shared_tile<T, K, N> const& b) {
-  product<Keep, T, K, true, false>(d, a, b);
+  product<Keep, K, true, false>(d, a, b);
 }
 template <bool Keep, class T, int R, int N, int K>
 TK_DEVICE void product_atbt(reg_tile<float, R, N>& d, shared_tile<T, K, R> const& a,
                             shared_tile<T, N, K> const& b) {
-  product<Keep, T, K, true, true>(d, a, b);
+  product<Keep, K, true, true>(d, a, b);
 }
 
 template <class X> TK_DEVICE void hand_back(X&) {}

@@ -12,6 +12,7 @@ namespace tk {
 
 template <class T, int R, int C> struct alignas(be::tile_alignment) shared_tile {
   static_assert(R % 16 == 0 && C % 16 == 0, "a tile's dimensions are multiples of 16");
+  static_assert(C * sizeof(T) % 32 == 0, "a shared tile of fp8 has a multiple of 32 columns");
   static_assert(R <= 256, "a shared tile has at most 256 rows");
   static constexpr int size = static_cast<int>(sizeof(T)), width = C * size;
   using element = T;
@@ -83,8 +84,9 @@ TK_DEVICE void put_pairs(shared_tile<T, R, C>& dst, X const& x, int lane) {
     int const slot = map::slot(e);
     char* const p =
         bytes_of(dst) + shared_tile<T, R, C>::offset(row + map::row(slot), col + map::col(e));
-    if constexpr (sizeof(T) == 2) *reinterpret_cast<std::uint32_t*>(p) = x.word(e / 2, slot);
-    else *reinterpret_cast<two*>(p) = {x.value(e, slot), x.value(e + 1, slot)};
+    if constexpr (sizeof(T) == 4)
+      *reinterpret_cast<two*>(p) = {x.value(e, slot), x.value(e + 1, slot)};
+    else *reinterpret_cast<pair_of<T>*>(p) = static_cast<pair_of<T>>(x.word(e / 2, slot));
   }
 }
 template <class T, int R, int C>
@@ -98,9 +100,11 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_tile<T, R, C> const& src) {
       auto* const e = dst.e + i / 2;
       ptx::ldmatrix(matrix_at(src, block, k), e[0], e[1], e[2], e[3]);
     } else {
+      using held = std::remove_reference_t<decltype(dst.e[0])>;  // a float, or a pair
+      constexpr int step = sizeof(T) == 4 ? 1 : 2;
       TK_UNROLL
-      for (int n = i; n < i + 8; ++n)
-        dst.e[n] = *reinterpret_cast<float const*>(
+      for (int n = i; n < i + 8; n += step)
+        dst.e[n / step] = *reinterpret_cast<held const*>(
             reinterpret_cast<char const*>(&src) +
             shared_tile<T, R, C>::offset(map::lane_row(worker_lane()) + map::row(map::slot(n)),
                                          map::lane_col(worker_lane()) + map::col(n)));

@@ -22,6 +22,13 @@ TK_DEVICE char* dynamic_smem() {
 TK_DEVICE std::uint32_t smem(void const* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
+// dynamic_smem() from the next multiple of `alignment` on. Kept in a register: else it is made
+// anew, which takes long on later chips, wherever it is used.
+TK_DEVICE char* aligned_smem(std::uint32_t alignment) {
+  std::uint32_t x = (smem(dynamic_smem()) + alignment - 1) & ~(alignment - 1);
+  asm volatile("" : "+r"(x));
+  return static_cast<char*>(__cvta_shared_to_generic(x));
+}
 
 // ---- arithmetic
 TK_DEVICE float ex2(float x) {
@@ -56,10 +63,21 @@ TK_DEVICE std::uint32_t pack(fp16, float lo, float hi) {
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(hi), "f"(lo));
   return y;
 }
+// The largest number where there is no room.
+TK_DEVICE std::uint32_t pack(fp8_e4m3, float lo, float hi) {
+  std::uint16_t y;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(y) : "f"(hi), "f"(lo));
+  return y;
+}
 TK_DEVICE float widen(bf16 x) { return __uint_as_float(std::uint32_t{x.bits} << 16); }
 TK_DEVICE float widen(fp16 x) {
   float y;
   asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
+  return y;
+}
+TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t y;
+  asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
   return y;
 }
 

@@ -7,6 +7,7 @@ namespace tk::be {
 
 inline constexpr int compute_capability = 89;
 inline constexpr bool has_async_products = false;
+inline constexpr bool has_fp8 = true;
 inline constexpr int max_cluster = 1;         // no clusters
 inline constexpr int tile_alignment = 128;    // a visit to each bank
 inline constexpr int smem_bytes = 99 * 1024;  // of one block (CUDA C++ Programming Guide, 9.0)

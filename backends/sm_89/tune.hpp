@@ -12,8 +12,8 @@ namespace tk::be {
 
 // `large` where enough of the larger tiles fill the card.
 constexpr gemm_tuning tune_gemm(bool large) {
-  return large ? gemm_tuning{2, 64, 128, 32, 4, 1, 8, false}
-               : gemm_tuning{2, 64, 64, 32, 5, 1, 8, false};
+  return large ? gemm_tuning{2, 64, 128, 32, 4, 1, 8, false, 64}
+               : gemm_tuning{2, 64, 64, 32, 5, 1, 8, false, 64};
 }
 // Blocks of C that a launch must have before the large tiles pay.
 constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors) {

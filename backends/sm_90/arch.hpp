@@ -9,6 +9,7 @@ namespace tk::be {
 
 inline constexpr int compute_capability = 90;
 inline constexpr bool has_async_products = true;
+inline constexpr bool has_fp8 = true;
 inline constexpr int max_cluster = 8;          // blocks (CUDA C++ Programming Guide, 5.2.1)
 inline constexpr int tile_alignment = 1024;    // PTX ISA, "Swizzling modes"
 inline constexpr int smem_bytes = 227 * 1024;  // of one block (CUDA C++ Programming Guide, 9.0)

@@ -29,11 +29,12 @@ template <block_op Op> struct block_memory {
   std::uint64_t meeting_barrier;
 
   TK_DEVICE void init() {
-    stage_barriers.init(Op::workers * Op::cluster);
-    for (auto& b : own_barriers) b.init(1);
-    common_barriers.init(Op::workers);
+    constexpr int readers = arrivals_of(worker_lanes), fillers = arrivals_of(warp_lanes);
+    stage_barriers.init(Op::workers * Op::cluster * readers, fillers);
+    for (auto& b : own_barriers) b.init(readers, fillers);
+    common_barriers.init(Op::workers * readers, fillers);
     meeting<Op::workers>::init(meeting_barrier);
-    ticket_barriers.init(Op::workers * worker_lanes + movers * warp_lanes);
+    ticket_barriers.init(Op::workers * worker_lanes + movers * warp_lanes, fillers);
     ptx::barrier_init_fence();
   }
 };
@@ -129,14 +130,12 @@ TK_DEVICE void move(block_memory<Op>& m, typename Op::args const& a, int warp, i
 }
 
 template <class Op> inline constexpr int block_threads = worker_lanes * (Op::workers + 1);
-// Tiles begin at multiples of 1024 bytes; dynamic shared memory may begin anywhere.
-template <class Op> inline constexpr int block_smem_bytes = sizeof(block_memory<Op>) + 1024;
+// Dynamic shared memory may begin anywhere.
+template <class Op>
+inline constexpr int block_smem_bytes = sizeof(block_memory<Op>) + tile_alignment;
 
 template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename Op::args const a) {
-  // By way of the pointer, so that the compiler knows all that lies there to be in shared memory.
-  char* const raw = ptx::dynamic_smem();
-  auto& m =
-      *reinterpret_cast<block_memory<Op>*>(raw + (-reinterpret_cast<std::uintptr_t>(raw) & 1023));
+  auto& m = *reinterpret_cast<block_memory<Op>*>(ptx::aligned_smem(tile_alignment));
   if (ptx::thread() == 0) m.init();
   ptx::sync_block();
   int const rank = Op::cluster > 1 ? ptx::cluster_rank() : 0;

@@ -93,6 +93,7 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
     ptx::bulk_load(ptx::smem(&dst), src, bytes, done.bar);
   } else {
     for (int n = done.lane; n < N; n += warp_lanes) dst.data[n] = n < left ? src[n] : T{};
+    ptx::proxy_fence();  // as above
     ptx::warp_sync();
   }
 }
@@ -161,6 +162,7 @@ TK_DEVICE void store(window_of<sink<T, R, V>> const& dst, X const& x) {
 }
 // Through shared memory: the part-th of a series of stores that go through the tiles of `via` in
 // turn, so that one is written while another leaves. Returns before the tile has left.
+template <class T, int R, int C> using staging = shared_tile<T, R, C>[2];
 template <class T, int R, int C, int Tiles, class X>
 TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X const& x,
                            shared_tile<T, R, C> (&via)[Tiles], int part = 0) {

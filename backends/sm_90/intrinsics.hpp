@@ -138,27 +138,28 @@ template <int N> TK_DEVICE void wgmma_wait() {
 TK_DEVICE void touch(float& x) { asm volatile("" : "+f"(x)::"memory"); }
 TK_DEVICE void touch(std::uint32_t& x) { asm volatile("" : "+r"(x)::"memory"); }
 
-// wgmma<T, N>::ss: d[64, N] (+)= A[64, 16] B[16, N], both in shared memory; rs: A in registers.
-// TransA = 1 reads A with its M dimension contiguous, TransB = 1 B with its N dimension.
-// a and b are the low words of descriptors (start and leading offset), HighA and HighB the high
-// ones (stride offset and swizzle), constants of a tile: adding in 32 bits halves the arithmetic
-// between two products.
-template <class T, int N> struct wgmma;
+// wgmma<A, B, N>::ss: d[64, N] (+)= a[64, k] b[k, N], both in shared memory; rs: a in registers. A
+// and B are element types; k = 16, or 32 of fp8, which has no rs.
+// TransA = 1 reads a with its M dimension contiguous, TransB = 1 b with its N dimension; not of
+// fp8. a and b are the low words of descriptors (start and leading offset), HighA and HighB the
+// high ones (stride offset and swizzle), constants of a tile: adding in 32 bits halves the
+// arithmetic between two products.
+template <class A, class B, int N> struct wgmma;
 #define TK_R10(x) \
   "%" #x "0,%" #x "1,%" #x "2,%" #x "3,%" #x "4,%" #x "5,%" #x "6,%" #x "7,%" #x "8,%" #x "9,"
 #define TK_F8(i)                                                                              \
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
       "+f"(d[i + 6]), "+f"(d[i + 7])
 #define TK_F32(i) TK_F8(i), TK_F8(i + 8), TK_F8(i + 16), TK_F8(i + 24)
-#define TK_WGMMA(T, TYPE, N, REGS, OUT, O0, O1, O2, O3, O4, O5, O6, O7)                            \
-  template <> struct wgmma<T, N> {                                                                 \
+#define TK_WGMMA_16(T, TYPE, N, O0, O1, O2, O3, O4, O5, O6, O7)                                    \
+  template <> struct wgmma<T, T, N> {                                                              \
     template <int TransA, int TransB, std::uint32_t HighA, std::uint32_t HighB>                    \
     static TK_DEVICE void ss(float* d, std::uint32_t a, std::uint32_t b, int keep) {               \
       asm volatile("{\n.reg .pred p;\n.reg .b64 a, b;\nsetp.ne.b32 p, " O2 ", 0;\nmov.b64 a, {" O0 \
                    ", " O5 "};\nmov.b64 b, {" O1 ", " O6                                           \
-                   "};\nwgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE " {" REGS   \
-                   "}, a, b, p, 1, 1, " O4 ", " O3 ";\n}"                                          \
-                   : OUT                                                                           \
+                   "};\nwgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE             \
+                   " {" TK_REGS "}, a, b, p, 1, 1, " O4 ", " O3 ";\n}"                             \
+                   : TK_OUT                                                                        \
                    : "r"(a), "r"(b), "r"(keep), "n"(TransB), "n"(TransA), "n"(HighA), "n"(HighB)   \
                    : "memory");                                                                    \
     }                                                                                              \
@@ -166,13 +167,34 @@ template <class T, int N> struct wgmma;
     static TK_DEVICE void rs(float* d, std::uint32_t const* a, std::uint32_t b, int keep) {        \
       asm volatile("{\n.reg .pred p;\n.reg .b64 b;\nsetp.ne.b32 p, " O5 ", 0;\nmov.b64 b, {" O4    \
                    ", " O7 "};\nwgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE     \
-                   " {" REGS "}, {" O0 ", " O1 ", " O2 ", " O3 "}, b, p, 1, 1, " O6 ";\n}"         \
-                   : OUT                                                                           \
+                   " {" TK_REGS "}, {" O0 ", " O1 ", " O2 ", " O3 "}, b, p, 1, 1, " O6 ";\n}"      \
+                   : TK_OUT                                                                        \
                    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b), "r"(keep), "n"(TransB),   \
                      "n"(HighB)                                                                    \
                    : "memory");                                                                    \
     }                                                                                              \
   };
+#define TK_WGMMA_8(A, B, TYPES, N, O0, O1, O2, O3, O4)                                             \
+  template <> struct wgmma<A, B, N> {                                                              \
+    template <int TransA, int TransB, std::uint32_t HighA, std::uint32_t HighB>                    \
+    static TK_DEVICE void ss(float* d, std::uint32_t a, std::uint32_t b, int keep) {               \
+      static_assert(TransA == 0 && TransB == 0);                                                   \
+      asm volatile("{\n.reg .pred p;\n.reg .b64 a, b;\nsetp.ne.b32 p, " O2 ", 0;\nmov.b64 a, {" O0 \
+                   ", " O3 "};\nmov.b64 b, {" O1 ", " O4                                           \
+                   "};\nwgmma.mma_async.sync.aligned.m64n" #N "k32.f32." TYPES " {" TK_REGS        \
+                   "}, a, b, p, 1, 1;\n}"                                                          \
+                   : TK_OUT                                                                        \
+                   : "r"(a), "r"(b), "r"(keep), "n"(HighA), "n"(HighB)                             \
+                   : "memory");                                                                    \
+    }                                                                                              \
+  };
+#define TK_WGMMA(N, O0, O1, O2, O3, O4, O5, O6, O7)                  \
+  TK_WGMMA_16(bf16, "bf16", N, O0, O1, O2, O3, O4, O5, O6, O7)       \
+  TK_WGMMA_16(fp16, "f16", N, O0, O1, O2, O3, O4, O5, O6, O7)        \
+  TK_WGMMA_8(fp8_e4m3, fp8_e4m3, "e4m3.e4m3", N, O0, O1, O2, O3, O4) \
+  TK_WGMMA_8(fp8_e4m3, fp8_e5m2, "e4m3.e5m2", N, O0, O1, O2, O3, O4) \
+  TK_WGMMA_8(fp8_e5m2, fp8_e4m3, "e5m2.e4m3", N, O0, O1, O2, O3, O4) \
+  TK_WGMMA_8(fp8_e5m2, fp8_e5m2, "e5m2.e5m2", N, O0, O1, O2, O3, O4)
 // The first 10, 20, ... registers, each followed by a comma.
 #define TK_T1 TK_R10()
 #define TK_T2 TK_T1 TK_R10(1)
@@ -186,114 +208,90 @@ template <class T, int N> struct wgmma;
 #define TK_T10 TK_T9 TK_R10(9)
 #define TK_T11 TK_T10 TK_R10(10)
 #define TK_T12 TK_T11 TK_R10(11)
-// A pair of instances for each n: registers, outputs, then the numbers of the eight inputs.
+// The instances of each n: registers, outputs, then the numbers of the eight inputs.
 #define TK_REGS "%0,%1,%2,%3,%4,%5,%6,%7"
 #define TK_OUT TK_F8(0)
-TK_WGMMA(bf16, "bf16", 16, TK_REGS, TK_OUT, "%8", "%9", "%10", "%11", "%12", "%13", "%14", "%15")
-TK_WGMMA(fp16, "f16", 16, TK_REGS, TK_OUT, "%8", "%9", "%10", "%11", "%12", "%13", "%14", "%15")
+TK_WGMMA(16, "%8", "%9", "%10", "%11", "%12", "%13", "%14", "%15")
 #undef TK_REGS
 #undef TK_OUT
 #define TK_REGS TK_T1 "%10,%11,%12,%13,%14,%15"
 #define TK_OUT TK_F8(0), TK_F8(8)
-TK_WGMMA(bf16, "bf16", 32, TK_REGS, TK_OUT, "%16", "%17", "%18", "%19", "%20", "%21", "%22", "%23")
-TK_WGMMA(fp16, "f16", 32, TK_REGS, TK_OUT, "%16", "%17", "%18", "%19", "%20", "%21", "%22", "%23")
+TK_WGMMA(32, "%16", "%17", "%18", "%19", "%20", "%21", "%22", "%23")
 #undef TK_REGS
 #undef TK_OUT
 #define TK_REGS TK_T2 "%20,%21,%22,%23"
 #define TK_OUT TK_F8(0), TK_F8(8), TK_F8(16)
-TK_WGMMA(bf16, "bf16", 48, TK_REGS, TK_OUT, "%24", "%25", "%26", "%27", "%28", "%29", "%30", "%31")
-TK_WGMMA(fp16, "f16", 48, TK_REGS, TK_OUT, "%24", "%25", "%26", "%27", "%28", "%29", "%30", "%31")
+TK_WGMMA(48, "%24", "%25", "%26", "%27", "%28", "%29", "%30", "%31")
 #undef TK_REGS
 #undef TK_OUT
 #define TK_REGS TK_T3 "%30,%31"
 #define TK_OUT TK_F32(0)
-TK_WGMMA(bf16, "bf16", 64, TK_REGS, TK_OUT, "%32", "%33", "%34", "%35", "%36", "%37", "%38", "%39")
-TK_WGMMA(fp16, "f16", 64, TK_REGS, TK_OUT, "%32", "%33", "%34", "%35", "%36", "%37", "%38", "%39")
+TK_WGMMA(64, "%32", "%33", "%34", "%35", "%36", "%37", "%38", "%39")
 #undef TK_REGS
 #undef TK_OUT
 #define TK_REGS TK_T3 "%30,%31,%32,%33,%34,%35,%36,%37,%38,%39"
 #define TK_OUT TK_F32(0), TK_F8(32)
-TK_WGMMA(bf16, "bf16", 80, TK_REGS, TK_OUT, "%40", "%41", "%42", "%43", "%44", "%45", "%46", "%47")
-TK_WGMMA(fp16, "f16", 80, TK_REGS, TK_OUT, "%40", "%41", "%42", "%43", "%44", "%45", "%46", "%47")
+TK_WGMMA(80, "%40", "%41", "%42", "%43", "%44", "%45", "%46", "%47")
 #undef TK_REGS
 #undef TK_OUT
 #define TK_REGS TK_T4 "%40,%41,%42,%43,%44,%45,%46,%47"
 #define TK_OUT TK_F32(0), TK_F8(32), TK_F8(40)
-TK_WGMMA(bf16, "bf16", 96, TK_REGS, TK_OUT, "%48", "%49", "%50", "%51", "%52", "%53", "%54", "%55")
-TK_WGMMA(fp16, "f16", 96, TK_REGS, TK_OUT, "%48", "%49", "%50", "%51", "%52", "%53", "%54", "%55")
+TK_WGMMA(96, "%48", "%49", "%50", "%51", "%52", "%53", "%54", "%55")
 #undef TK_REGS
 #undef TK_OUT
 #define TK_REGS TK_T5 "%50,%51,%52,%53,%54,%55"
 #define TK_OUT TK_F32(0), TK_F8(32), TK_F8(40), TK_F8(48)
-TK_WGMMA(bf16, "bf16", 112, TK_REGS, TK_OUT, "%56", "%57", "%58", "%59", "%60", "%61", "%62", "%63")
-TK_WGMMA(fp16, "f16", 112, TK_REGS, TK_OUT, "%56", "%57", "%58", "%59", "%60", "%61", "%62", "%63")
+TK_WGMMA(112, "%56", "%57", "%58", "%59", "%60", "%61", "%62", "%63")
 #undef TK_REGS
 #undef TK_OUT
 #define TK_REGS TK_T6 "%60,%61,%62,%63"
 #define TK_OUT TK_F32(0), TK_F32(32)
-TK_WGMMA(bf16, "bf16", 128, TK_REGS, TK_OUT, "%64", "%65", "%66", "%67", "%68", "%69", "%70", "%71")
-TK_WGMMA(fp16, "f16", 128, TK_REGS, TK_OUT, "%64", "%65", "%66", "%67", "%68", "%69", "%70", "%71")
+TK_WGMMA(128, "%64", "%65", "%66", "%67", "%68", "%69", "%70", "%71")
 #undef TK_REGS
 #undef TK_OUT
 #define TK_REGS TK_T7 "%70,%71"
 #define TK_OUT TK_F32(0), TK_F32(32), TK_F8(64)
-TK_WGMMA(bf16, "bf16", 144, TK_REGS, TK_OUT, "%72", "%73", "%74", "%75", "%76", "%77", "%78", "%79")
-TK_WGMMA(fp16, "f16", 144, TK_REGS, TK_OUT, "%72", "%73", "%74", "%75", "%76", "%77", "%78", "%79")
+TK_WGMMA(144, "%72", "%73", "%74", "%75", "%76", "%77", "%78", "%79")
 #undef TK_REGS
 #undef TK_OUT
 #define TK_REGS TK_T7 "%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"
 #define TK_OUT TK_F32(0), TK_F32(32), TK_F8(64), TK_F8(72)
-TK_WGMMA(bf16, "bf16", 160, TK_REGS, TK_OUT, "%80", "%81", "%82", "%83", "%84", "%85", "%86", "%87")
-TK_WGMMA(fp16, "f16", 160, TK_REGS, TK_OUT, "%80", "%81", "%82", "%83", "%84", "%85", "%86", "%87")
+TK_WGMMA(160, "%80", "%81", "%82", "%83", "%84", "%85", "%86", "%87")
 #undef TK_REGS
 #undef TK_OUT
 #define TK_REGS TK_T8 "%80,%81,%82,%83,%84,%85,%86,%87"
 #define TK_OUT TK_F32(0), TK_F32(32), TK_F8(64), TK_F8(72), TK_F8(80)
-TK_WGMMA(bf16, "bf16", 176, TK_REGS, TK_OUT, "%88", "%89", "%90", "%91", "%92", "%93", "%94", "%95")
-TK_WGMMA(fp16, "f16", 176, TK_REGS, TK_OUT, "%88", "%89", "%90", "%91", "%92", "%93", "%94", "%95")
+TK_WGMMA(176, "%88", "%89", "%90", "%91", "%92", "%93", "%94", "%95")
 #undef TK_REGS
 #undef TK_OUT
 #define TK_REGS TK_T9 "%90,%91,%92,%93,%94,%95"
 #define TK_OUT TK_F32(0), TK_F32(32), TK_F32(64)
-TK_WGMMA(bf16, "bf16", 192, TK_REGS, TK_OUT, "%96", "%97", "%98", "%99", "%100", "%101", "%102",
-         "%103")
-TK_WGMMA(fp16, "f16", 192, TK_REGS, TK_OUT, "%96", "%97", "%98", "%99", "%100", "%101", "%102",
-         "%103")
+TK_WGMMA(192, "%96", "%97", "%98", "%99", "%100", "%101", "%102", "%103")
 #undef TK_REGS
 #undef TK_OUT
 #define TK_REGS TK_T10 "%100,%101,%102,%103"
 #define TK_OUT TK_F32(0), TK_F32(32), TK_F32(64), TK_F8(96)
-TK_WGMMA(bf16, "bf16", 208, TK_REGS, TK_OUT, "%104", "%105", "%106", "%107", "%108", "%109", "%110",
-         "%111")
-TK_WGMMA(fp16, "f16", 208, TK_REGS, TK_OUT, "%104", "%105", "%106", "%107", "%108", "%109", "%110",
-         "%111")
+TK_WGMMA(208, "%104", "%105", "%106", "%107", "%108", "%109", "%110", "%111")
 #undef TK_REGS
 #undef TK_OUT
 #define TK_REGS TK_T11 "%110,%111"
 #define TK_OUT TK_F32(0), TK_F32(32), TK_F32(64), TK_F8(96), TK_F8(104)
-TK_WGMMA(bf16, "bf16", 224, TK_REGS, TK_OUT, "%112", "%113", "%114", "%115", "%116", "%117", "%118",
-         "%119")
-TK_WGMMA(fp16, "f16", 224, TK_REGS, TK_OUT, "%112", "%113", "%114", "%115", "%116", "%117", "%118",
-         "%119")
+TK_WGMMA(224, "%112", "%113", "%114", "%115", "%116", "%117", "%118", "%119")
 #undef TK_REGS
 #undef TK_OUT
 #define TK_REGS TK_T11 "%110,%111,%112,%113,%114,%115,%116,%117,%118,%119"
 #define TK_OUT TK_F32(0), TK_F32(32), TK_F32(64), TK_F8(96), TK_F8(104), TK_F8(112)
-TK_WGMMA(bf16, "bf16", 240, TK_REGS, TK_OUT, "%120", "%121", "%122", "%123", "%124", "%125", "%126",
-         "%127")
-TK_WGMMA(fp16, "f16", 240, TK_REGS, TK_OUT, "%120", "%121", "%122", "%123", "%124", "%125", "%126",
-         "%127")
+TK_WGMMA(240, "%120", "%121", "%122", "%123", "%124", "%125", "%126", "%127")
 #undef TK_REGS
 #undef TK_OUT
 #define TK_REGS TK_T12 "%120,%121,%122,%123,%124,%125,%126,%127"
 #define TK_OUT TK_F32(0), TK_F32(32), TK_F32(64), TK_F32(96)
-TK_WGMMA(bf16, "bf16", 256, TK_REGS, TK_OUT, "%128", "%129", "%130", "%131", "%132", "%133", "%134",
-         "%135")
-TK_WGMMA(fp16, "f16", 256, TK_REGS, TK_OUT, "%128", "%129", "%130", "%131", "%132", "%133", "%134",
-         "%135")
+TK_WGMMA(256, "%128", "%129", "%130", "%131", "%132", "%133", "%134", "%135")
 #undef TK_REGS
 #undef TK_OUT
 #undef TK_WGMMA
+#undef TK_WGMMA_16
+#undef TK_WGMMA_8
 #undef TK_T1
 #undef TK_T2
 #undef TK_T3

@@ -4,7 +4,8 @@
 // wait<n>() says that at most n later products are still running. wait<n>(x, ...) also hands the
 // tiles x back to ordinary code: an element may be read or written only after a wait that names its
 // tile. A 16-bit register tile is an operand of a product until a wait as well; do not assign to it
-// before.
+// before. A step of k is 32 bytes: 16 elements, or 32 of fp8, whose sums keep about 14 bits
+// (DeepSeek V3, arXiv 2412.19437, 3.3.2).
 #pragma once
 #include "backends/sm_90/copy.hpp"
 
@@ -25,7 +26,7 @@ template <class Tile> struct descriptor {
     return leading << 16 | (ptx::smem(&x) & 0x3ffff) >> 4;
   }
 };
-// k along the contiguous columns: a k step of 16 is 32 bytes; mn blocks of 64 rows.
+// k along the contiguous columns, 32 bytes a step; mn blocks of 64 rows.
 template <class Tile> struct along_columns : descriptor<Tile> {
   static constexpr int transposed = 0, steps = along_columns::row_bytes / 32;
   static TK_DEVICE std::uint32_t start(Tile const& x) { return along_columns::low(x, 1); }
@@ -49,21 +50,23 @@ template <class X> inline constexpr bool in_shared = false;
 template <class T, int R, int C> inline constexpr bool in_shared<shared_tile<T, R, C>> = true;
 
 // d[R, N] (+)= A B over K; WalkA and WalkB say along which dimension k runs.
-template <bool Keep, int K, class WalkA, class WalkB, class T, int R, int N, class A, class B>
+template <bool Keep, int K, class WalkA, class WalkB, int R, int N, class A, class B>
 TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
   static_assert(N <= 256, "a product writes at most 256 columns");
+  using a_type = typename A::element;
+  using mma = ptx::wgmma<a_type, typename B::element, N>;
+  constexpr int steps = K * static_cast<int>(sizeof(a_type)) / 32;
   ptx::wgmma_fence();
   std::uint32_t const right = WalkB::start(b);
   TK_UNROLL
   for (int block = 0; block < R / 64; ++block) TK_UNROLL
-  for (int k = 0; k < K / 16; ++k) {
-    using mma = ptx::wgmma<T, N>;
+  for (int k = 0; k < steps; ++k) {
     float* const out = d.e + block * (N / 2);
     if constexpr (in_shared<A>)
       mma::template ss<WalkA::transposed, WalkB::transposed, WalkA::high, WalkB::high>(
           out, WalkA::start(a) + WalkA::at(block, k), right + WalkB::at(0, k), Keep || k > 0);
     else
-      mma::template rs<WalkB::transposed, WalkB::high>(out, a.e + (block * (K / 16) + k) * 4,
+      mma::template rs<WalkB::transposed, WalkB::high>(out, a.e + (block * steps + k) * 4,
                                                        right + WalkB::at(0, k), Keep || k > 0);
   }
   ptx::wgmma_commit();
@@ -84,28 +87,29 @@ template <class T, int R, int C> struct left_walk<shared_tile<T, R, C>> {
 template <bool Keep, class T, int R, int N, int K, class A>
 TK_DEVICE void product_ab(reg_tile<float, R, N>& d, A const& a, shared_tile<T, K, N> const& b) {
   static_assert(A::rows == R && A::cols == K, "mm_ab: a is [m, k] where b is [k, n]");
-  product<Keep, K, typename left_walk<A>::type, along_rows<shared_tile<T, K, N>>, T>(d, a, b);
+  product<Keep, K, typename left_walk<A>::type, along_rows<shared_tile<T, K, N>>>(d, a, b);
 }
 template <bool Keep, class T, int R, int N, int K, class A>
 TK_DEVICE void product_abt(reg_tile<float, R, N>& d, A const& a, shared_tile<T, N, K> const& b) {
   static_assert(A::rows == R && A::cols == K, "mm_abt: a is [m, k] where b is [n, k]");
-  product<Keep, K, typename left_walk<A>::type, along_columns<shared_tile<T, N, K>>, T>(d, a, b);
+  product<Keep, K, typename left_walk<A>::type, along_columns<shared_tile<T, N, K>>>(d, a, b);
 }
 template <bool Keep, class T, int R, int N, int K>
 TK_DEVICE void product_atb(reg_tile<float, R, N>& d, shared_tile<T, K, R> const& a,
                            shared_tile<T, K, N> const& b) {
-  product<Keep, K, along_rows<shared_tile<T, K, R>>, along_rows<shared_tile<T, K, N>>, T>(d, a, b);
+  product<Keep, K, along_rows<shared_tile<T, K, R>>, along_rows<shared_tile<T, K, N>>>(d, a, b);
 }
 template <bool Keep, class T, int R, int N, int K>
 TK_DEVICE void product_atbt(reg_tile<float, R, N>& d, shared_tile<T, K, R> const& a,
                             shared_tile<T, N, K> const& b) {
-  product<Keep, K, along_rows<shared_tile<T, K, R>>, along_columns<shared_tile<T, N, K>>, T>(d, a,
-                                                                                             b);
+  product<Keep, K, along_rows<shared_tile<T, K, R>>, along_columns<shared_tile<T, N, K>>>(d, a, b);
 }
 
 template <class X> TK_DEVICE void hand_back(X& x) {
-  TK_UNROLL
-  for (auto& e : x.e) ptx::touch(e);
+  if constexpr (sizeof(x.e[0]) == 4) {  // pairs of fp8 are no operands
+    TK_UNROLL
+    for (auto& e : x.e) ptx::touch(e);
+  }
 }
 template <int Running> TK_DEVICE void await_products() { ptx::wgmma_wait<Running>(); }
 

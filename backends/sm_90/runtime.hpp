@@ -25,7 +25,7 @@ using tensor_map = CUtensorMap;
 // sizes and box innermost first; strides in bytes of the dimensions 1 and up.
 struct tensor_map_spec {
   void* base;
-  int element_bytes;  // 2 (16-bit floats; `is_bf16` says which) or 4 (fp32)
+  int element_bytes;  // 1, 2 (16-bit floats; `is_bf16` says which) or 4 (fp32)
   bool is_bf16;
   int rank;
   std::uint64_t sizes[5], strides[4];
@@ -47,9 +47,10 @@ inline bool encode(tensor_map& map, tensor_map_spec const& s) {
   cuuint32_t box[5], every[5];
   for (int i = 0; i < s.rank; ++i) sizes[i] = s.sizes[i], box[i] = s.box[i], every[i] = 1;
   for (int i = 0; i + 1 < s.rank; ++i) strides[i] = s.strides[i];
-  auto const type = s.element_bytes == 4 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
-                    : s.is_bf16          ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                         : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+  auto const type = s.element_bytes == 4   ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
+                    : s.element_bytes == 1 ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+                    : s.is_bf16            ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                           : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
   auto const swizzle = s.swizzle_bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
                        : s.swizzle_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
                        : s.swizzle_bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B

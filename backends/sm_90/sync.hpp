@@ -25,9 +25,11 @@ template <class Slot, int N, int Cluster> class ring {
   }
   TK_DEVICE void release() {
     auto const bar = ptx::smem(&barriers.empty[back.slot]);
-    if (lane < Cluster) {
-      if constexpr (Cluster == 1) ptx::barrier_arrive(bar);
-      else ptx::barrier_arrive_at(bar, lane);
+    if constexpr (Cluster == 1) {
+      arrive_for_all(bar, lane);
+    } else {
+      for (int block = 0; block < Cluster; ++block)
+        if (every_lane_arrives || lane == block) ptx::barrier_arrive_at(bar, block);
     }
     back.next();
   }
@@ -64,7 +66,7 @@ template <class Slot, int N> class feed {
     ptx::warp_sync();  // else lane 0 may fill the slot again before a slow lane has seen it empty
     arrival const done{ptx::smem(&barriers.full[at.slot]), rank, lane};
     load(memory.slot[at.slot], done);
-    if (lane == 0) ptx::barrier_arrive(done.bar);
+    arrive_for_all(done.bar, lane);
     at.next();
   }
 

@@ -8,8 +8,8 @@ namespace tk::be {
 
 // `large` where enough of the larger tiles fill the card. Turns bring 0.8 % at 4096 cubed.
 constexpr gemm_tuning tune_gemm(bool large) {
-  return large ? gemm_tuning{2, 64, 256, 64, 4, 1, 16, true}
-               : gemm_tuning{2, 64, 128, 64, 6, 1, 16, true};
+  return large ? gemm_tuning{2, 64, 256, 64, 4, 1, 16, true, 128}
+               : gemm_tuning{2, 64, 128, 64, 6, 1, 16, true, 128};
 }
 // Blocks of C that a launch must have before the large tiles pay.
 constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors) {
@@ -39,15 +39,15 @@ constexpr attention_tuning tune_attention_forward(int d) {
   return {2, 64, 80, 4, 1, true, false};
 }
 
-// Rows of up to 128 columns are ordinary tiles; up to 8192 (4096 in fp32) 64 numbers of a lane are
-// whole rows; class 7, without a ring, is for few rows. Weights stay where they are 64 registers at
-// most, beside 64 of rows.
+// Rows of up to 128 columns are ordinary tiles; up to 4096 64 numbers of a lane are whole rows;
+// longer rows are shared, which keeps fp32 weights in registers, too. Class 7, without a ring, is
+// for few rows.
 inline constexpr int norm_classes = 9, norm_tasks_per_unit = 1, norm_ring_bytes = 192 * 1024;
 inline constexpr bool norm_in_turn = true;
 constexpr bool norm_shifts(int c) { return c == 2 || c == 4 || c == 6 || c >= 8; }
 constexpr norm_tuning tune_norm(int c, int element_bytes) {
   if (c == 0) return {2, 64, 128, 2, element_bytes == 2 ? 2 : 0, false};
-  bool const shared = c > 6 || (c == 6 && element_bytes == 4);
+  bool const shared = c > 5;
   int const n = c == 8 ? 8192 : shared ? 4096 : 128 << c;
   int const rows = shared ? 1 : n < 1024 ? 8 : 8192 / n, in_lane = n / (rows < 4 ? 128 : 32);
   int const stages = c == 7 ? 0 : norm_ring_bytes / (2 * rows * n * element_bytes);

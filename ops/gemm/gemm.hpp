@@ -23,8 +23,9 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
   static constexpr int workers = tune.workers, cluster = tune.cluster, stages = tune.stages,
                        own_slots = 1, M = tune.M, N = tune.N, K = tune.K,
                        group = tune.group / tune.cluster;
+  static constexpr int running = be::has_async_products ? 1 : 0;  // products at the end of a step
   static constexpr int rows = workers * M;  // of one block; a cluster's lie one below another
-  static constexpr int V = 128 / int{sizeof(Out)};  // columns of d that leave at once
+  static constexpr int V = tune.out_bytes / int{sizeof(Out)};  // columns of d that leave at once
   using a_tile = std::conditional_t<TransposeA, shared_tile<T, K, M>, shared_tile<T, M, K>>;
   using b_tile = std::conditional_t<TransposeB, shared_tile<T, N, K>, shared_tile<T, K, N>>;
   using sums = reg_tile<float, M, N>;
@@ -35,7 +36,7 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
   };
   struct own {};
   struct scratch {
-    shared_tile<Out, M, V> out[2];
+    be::staging<Out, M, V> out;
   };
   struct args {
     be::source<T, a_tile::rows, a_tile::cols> a;
@@ -147,16 +148,17 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     sums sum = 0.f;
-    for (int step = 0; step < t.steps; ++step) {
+    int const steps = t.steps;
+    for (int step = 0; step < steps; ++step) {
       stage& s = c.in.take();
       if constexpr (tune.turns) c.turn.await();
       multiply(sum, s.a[c.w.id()], s.b);
       if constexpr (tune.turns) c.turn.pass();
-      wait<1>();
-      if (step > 0) c.in.release();
+      wait<running>();
+      if (step >= running) c.in.release();
     }
     wait<0>(sum);
-    if (t.steps > 0) c.in.release();
+    if (running && steps > 0) c.in.release();
     if (t.share >= 0 && !join(sum, c.w, a, t)) return;
     int const row = t.row + c.w.id() * M;
     TK_UNROLL

@@ -34,6 +34,24 @@ TEST_CASE("the largest sizes are supported, larger ones are not") {
   CHECK(tk_supports(gemm::op, s.get()) == TK_UNSUPPORTED);
 }
 
+TEST_CASE("norm: the largest sizes are supported, larger ones are not") {
+  constexpr std::int64_t most = (std::int64_t(1) << 31) - 65537;
+  norm s;
+  auto const supports = [&](int axis, std::int64_t size) {
+    for (auto* t : {&s.x, &s.residual, &s.y, &s.r}) {
+      t->dl.strides = nullptr;
+      t->shape[axis] = size;
+    }
+    if (axis == 1) s.weight.shape[0] = s.bias.shape[0] = size;
+    return tk_supports(norm::op, s.get());
+  };
+  for (int axis = 0; axis < 2; ++axis) {
+    EXPECT_OK(supports(axis, most));
+    CHECK(supports(axis, most + 1) == TK_UNSUPPORTED);
+    EXPECT_OK(supports(axis, 1));
+  }
+}
+
 TEST_CASE("as many tiles as can be counted are supported") {
   constexpr std::int64_t most = (std::int64_t(1) << 31) - 1 - 1024;
   gemm g;

@@ -6,9 +6,14 @@
 // expect INNER_SIZES_AT: mm_atb: d is \[m, n\], a \[k, m\], b \[k, n\]
 // expect INNER_SIZES_ATBT: mm_atbt: d is \[m, n\], a \[k, m\], b \[n, k\]
 // expect OUTER_SIZES: mm_ab: d is \[m, n\]
-// expect MIXED_SHARED: the operands of a product have one element type
-// expect MIXED_REGISTER: the operands of a product have one element type
-// expect FP32_OPERAND: the operands of a product are bf16 or fp16
+// expect MIXED_SHARED: the operands of a product have one element type, or are both fp8
+// expect MIXED_REGISTER: the operands of a product have one element type, or are both fp8
+// expect MIXED_SIZES: the operands of a product have one element type, or are both fp8
+// expect FP32_OPERAND: the operands of a product are bf16, fp16 or fp8
+// expect FP8_AB: k is contiguous in both operands of an fp8 product
+// expect FP8_ATB: k is contiguous in both operands of an fp8 product
+// expect FP8_ATBT: k is contiguous in both operands of an fp8 product
+// expect FP8_REGISTER: the left operand of an fp8 product is a shared tile
 // expect RIGHT_REGISTER: the right operand of a product is a shared tile
 // expect LEFT_TRANSPOSED_REGISTER: a transposed left operand is a shared tile
 // expect TOO_WIDE: a product writes at most 256 columns
@@ -26,6 +31,8 @@ struct with_operands : program<none> {
     shared_tile<bf16, 32, R> at;
     shared_tile<bf16, 32, 64> b;
     shared_tile<bf16, 64, 32> bt;
+    shared_tile<fp8_e4m3, 64, 64> x8;
+    shared_tile<fp8_e5m2, 64, 64> y8;
 #if defined(MIXED_SHARED)
     shared_tile<fp16, 32, 64> other;
 #elif defined(FP32_OPERAND)
@@ -39,6 +46,8 @@ struct with_operands : program<none> {
     tile<64> d = 0.f;
     tile<32> x = 1.f;
     packed<32> a = cast<bf16>(x);
+    reg_tile<float, 64, 64> e = 0.f;
+    reg_tile<fp8_e4m3, 64, 64> p8 = cast<fp8_e4m3>(e);
 #if defined(TEMPORARY)
     mm_ab(d, cast<bf16>(x), s.b);
 #elif defined(INNER_SIZES)
@@ -58,6 +67,16 @@ struct with_operands : program<none> {
     mm_ab(d, h, s.b);
 #elif defined(FP32_OPERAND)
     mm_ab(d, x, s.other);
+#elif defined(MIXED_SIZES)
+    mm_abt(d, s.bt, s.x8);
+#elif defined(FP8_AB)
+    mm_ab(e, s.x8, s.y8);
+#elif defined(FP8_ATB)
+    mma_atb(e, s.x8, s.x8);
+#elif defined(FP8_ATBT)
+    mm_atbt(e, s.y8, s.x8);
+#elif defined(FP8_REGISTER)
+    mm_abt(e, p8, s.x8);
 #elif defined(RIGHT_REGISTER)
     mm_ab(d, s.a, a);
 #elif defined(LEFT_TRANSPOSED_REGISTER)
@@ -71,7 +90,8 @@ struct with_operands : program<none> {
     mma_abt(d, a, s.bt);
     mma_atb(d, s.at, s.b);
     mma_atbt(d, s.at, s.bt);
-    wait<0>(d, a);
+    mma_abt(e, s.x8, s.y8);
+    wait<0>(d, e, a, p8);
   }
 };
 

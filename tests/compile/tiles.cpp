@@ -5,6 +5,8 @@
 // expect REG_ROWS: a register tile has a multiple of|a tile's dimensions are multiples of 16
 // expect SHARED_ROWS: a tile's dimensions are multiples of 16
 // expect SHARED_COLUMNS: a tile's dimensions are multiples of 16
+// expect SHARED_FP8: a shared tile of fp8 has a multiple of 32 columns
+// expect FLAT_FP8: an fp8 tile has a multiple of 16 rows
 // expect VECTOR: a vector's length is a multiple of 16
 // expect PART_OF_PANEL: columns\(\) cuts whole panels
 // expect STORED_SHAPE: a tile is stored to a shared tile of its own shape
@@ -18,6 +20,8 @@ struct body {
     tile<24> x = 0.f;
 #elif defined(PACKED_COLUMNS)
     packed<8> x;
+#elif defined(FLAT_FP8)
+    reg_tile<fp8_e4m3, 1, 1024> x;
 #elif defined(REG_ROWS)
     reg_tile<float, R == 16 ? 24 : R + R / 2, 32> x = 0.f;
 #endif
@@ -28,6 +32,8 @@ struct body {
 shared_tile<bf16, 24, 64> wrong;
 #elif defined(SHARED_COLUMNS)
 shared_tile<float, 64, 40> wrong;
+#elif defined(SHARED_FP8)
+shared_tile<fp8_e5m2, 64, 48> wrong;
 #elif defined(VECTOR)
 shared_vec<float, 24> wrong;
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The backend's conversions against core/element.hpp, which has tests of its own: all 2^16 patterns
-// of each type widened and packed again, and rounding at and around every halfway point. Then the
+// The backend's conversions against core/element.hpp, which has tests of its own: all patterns of
+// each type widened and packed again, and rounding at and around every halfway point. Then the
 // approximate functions, each with the error that its instruction's manual grants.
 #include "tests/contract/support.hpp"
 
@@ -32,11 +32,13 @@ template <class T> struct round_trip : simple_op {
   }
 };
 
-TEST_CASE_TEMPLATE("every pattern widens to its value and packs to itself", T, bf16, fp16) {
+// 2^16 numbers: those of fp8 again and again.
+TEST_CASE_TEMPLATE("every pattern widens to its value and packs to itself", T, bf16, fp16, fp8_e4m3,
+                   fp8_e5m2) {
   constexpr int tasks = 65536 / at_once;
   expect_cases const counted(tasks);
   std::vector<T> patterns(65536);
-  for (int i = 0; i < 65536; ++i) patterns[at(i)] = T{static_cast<std::uint16_t>(i)};
+  for (int i = 0; i < 65536; ++i) patterns[at(i)] = T{static_cast<decltype(T::bits)>(i)};
   device_array<T> const from(patterns), packed(65536), stored(65536);
   device_array<float> const widened(untouched<float>(65536));
   run<round_trip<T>>({tasks, from.data(), widened.data(), packed.data(), stored.data(), nullptr});
@@ -64,15 +66,14 @@ template <class T> struct rounding : simple_op {
   }
 };
 
-TEST_CASE_TEMPLATE("rounding is to nearest even and keeps NaN", T, bf16, fp16) {
+TEST_CASE_TEMPLATE("rounding is to nearest even and keeps NaN", T, bf16, fp16, fp8_e4m3, fp8_e5m2) {
   // Each finite value, the point halfway to the next, and the floats next to both, of either sign.
   std::vector<float> x;
-  int const infinity = std::is_same_v<T, bf16> ? 0x7f80 : 0x7c00;
-  for (int i = 0; i < infinity; ++i) {
-    float const v = tk::widen(T{static_cast<std::uint16_t>(i)});
-    float const next = i + 1 < infinity          ? tk::widen(T{static_cast<std::uint16_t>(i + 1)})
-                       : std::is_same_v<T, bf16> ? inf
-                                                 : 65536.f;
+  auto const value = [](int i) { return tk::widen(T{static_cast<decltype(T::bits)>(i)}); };
+  for (int i = 0; std::isfinite(value(i)); ++i) {
+    float const v = value(i);
+    // Beyond the last one its exponent goes on.
+    float const next = std::isfinite(value(i + 1)) ? value(i + 1) : v + (v - value(i - 1));
     float const half = next == inf ? v : static_cast<float>((double{v} + double{next}) / 2);
     for (float const y : {v, half})
       for (float const z : {y, std::nextafter(y, inf), std::nextafter(y, -inf)})

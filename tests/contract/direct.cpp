@@ -56,7 +56,7 @@ template <class T, int R, int C> int check_direct(shape s) {
   return cases;
 }
 
-TEST_CASE_TEMPLATE("straight to and from global memory", T, float, bf16, fp16) {
+TEST_CASE_TEMPLATE("straight to and from global memory", T, float, bf16, fp16, fp8_e4m3, fp8_e5m2) {
   int cases = check_direct<T, M, 32>({2 * M + 3, 69, 2, 3});
   cases += check_direct<T, M, 80>({M - 1, 88, 3, 1});
   cases += check_direct<T, 2 * M, 16>({5, 3, 2, 2});

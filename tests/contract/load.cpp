@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// parts: 3
+// parts: 4
 // Tiles from global to shared memory: windows inside, across each edge and outside; sources of
 // every alignment and with strides that no bulk copy takes (odd, zero, negative), of rank four,
 // empty. What lies outside a tensor must come as zero; the memory around it is NaN.
@@ -81,6 +81,13 @@ TEST_CASE("windows of fp16") {
   SUBCASE("narrow panels") { check_loads<fp16, M, 48>(); }
   SUBCASE("middle panels") { check_loads<fp16, M, 96>(); }
   SUBCASE("one narrow panel") { check_loads<fp16, M, 32>(); }
+}
+#elif TK_PART == 2
+TEST_CASE("windows of fp8") {
+  SUBCASE("wide panels") { check_loads<fp8_e4m3, M, 128>(); }
+  SUBCASE("several panels") { check_loads<fp8_e5m2, M, 256>(); }
+  SUBCASE("narrow panels") { check_loads<fp8_e4m3, M, 96>(); }
+  SUBCASE("tall") { check_loads<fp8_e5m2, tall, 32>(); }
 }
 #else
 TEST_CASE("windows of fp32") {

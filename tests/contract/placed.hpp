@@ -23,7 +23,7 @@ inline constexpr placing placings[] = {
     {2, 6, 2, placing::usual},         // aligned to words
     {4, 4, 4, placing::usual},         // to 8 bytes of 16 bits
     {0, 3, 0, placing::usual},         // rows aligned, planes not
-    {8, 16, 8, placing::usual},        // gaps, and aligned
+    {8, 16, 8, placing::usual},        // gaps, and aligned (8 bytes of fp8)
     {8, 0, 0, placing::negative_row},  // upside down
     {0, 0, 0, placing::zero_row},      // one row repeated; this and the next for inputs only
     {0, 0, 0, placing::zero_outer},    // one plane repeated
@@ -33,7 +33,9 @@ inline constexpr int output_placings = 8;
 template <class T> class placed {
  public:
   placed(shape s, placing p, T around) : s_(s) {
-    int const height = s.rows < 1 ? 1 : s.rows, pitch = (s.cols + 7) / 8 * 8 + p.row_gap;
+    constexpr int whole = sizeof(T) == 1 ? 16 : 8;  // 16 bytes at least
+    int const height = s.rows < 1 ? 1 : s.rows;
+    int const pitch = (s.cols + whole - 1) / whole * whole + p.row_gap;
     row_ = p.kind == placing::zero_row ? 0 : p.kind == placing::negative_row ? -pitch : pitch;
     stride1_ = p.kind == placing::zero_outer ? 0 : pitch * height + p.plane_gap;
     stride0_ = stride1_ * s.n1 + (stride1_ ? p.plane_gap : 0);

@@ -23,7 +23,7 @@ template <class T, int R, int C> struct there_and_back : simple_op {
     reg_tile<float, R, C> x;
     read_tile(x, a.x, t.index);
     reg_tile<T, R, C> y;
-    if constexpr (sizeof(T) == 2) {
+    if constexpr (sizeof(T) <= 2) {
       reg_tile<T, R, C> const packed = cast<T>(x);
       be::store(k.scratch.tile, packed);
     } else {
@@ -47,10 +47,13 @@ template <class T, int R, int C> void check_there_and_back() {
   auto const x = wholes(size, C, 60);
   device_array<float> const dx(x), loaded(untouched<float>(size)), changed(untouched<float>(size));
   run<there_and_back<T, R, C>>({1, dx.data(), loaded.data(), changed.data(), nullptr});
-  check_same(loaded.read(), x);
-  std::vector<float> expected;
-  for (float const v : x) expected.push_back(2 * v - 1);
-  check_same(changed.read(), expected);
+  std::vector<float> once, twice;
+  for (float const v : x) {
+    once.push_back(tk::widen(to<T>(v)));
+    twice.push_back(tk::widen(to<T>(2 * v - 1)));
+  }
+  check_same(loaded.read(), once);
+  check_same(changed.read(), twice);
 }
 
 TEST_CASE_TEMPLATE("a register tile through shared memory", T, bf16, fp16, float) {
@@ -58,6 +61,13 @@ TEST_CASE_TEMPLATE("a register tile through shared memory", T, bf16, fp16, float
   for_each_int<16, 32, 48, 64, 80, 128, 192>([](auto c) { check_there_and_back<T, M, c>(); });
   for_each_int<16, 64>([](auto c) { check_there_and_back<T, tall, c>(); });
   for_each_int<16, 48, 96>([](auto c) { check_there_and_back<T, 2 * M, c>(); });
+  check_there_and_back<T, 3 * M, 32>();
+}
+TEST_CASE_TEMPLATE("a register tile of fp8 through shared memory", T, fp8_e4m3, fp8_e5m2) {
+  expect_cases const counted((6 + 1 + 2 + 1) * 2);
+  for_each_int<32, 64, 96, 128, 160, 256>([](auto c) { check_there_and_back<T, M, c>(); });
+  check_there_and_back<T, tall, 64>();
+  for_each_int<32, 96>([](auto c) { check_there_and_back<T, 2 * M, c>(); });
   check_there_and_back<T, 3 * M, 32>();
 }
 
@@ -93,16 +103,19 @@ template <class T, int R, int C, int V> void check_parts() {
   auto const x = wholes(R * C, V, 100);
   device_array<float> const dx(x), shared(untouched<float>(R * C)), cut(untouched<float>(R * C));
   run<parts<T, R, C, V>>({1, dx.data(), shared.data(), cut.data(), nullptr});
-  std::vector<float> expected(R * C);
+  std::vector<float> exact(R * C), rounded(R * C);
   for (int row = 0; row < R; ++row)
-    for (int col = 0; col < C; ++col)
-      expected[at(col / V * (R * V) + row * V + col % V)] = x[at(row * C + col)];
-  check_same(shared.read(), expected);
-  check_same(cut.read(), expected);
+    for (int col = 0; col < C; ++col) {
+      std::size_t const to_part = at(col / V * (R * V) + row * V + col % V);
+      exact[to_part] = x[at(row * C + col)];
+      rounded[to_part] = tk::widen(to<T>(exact[to_part]));
+    }
+  check_same(shared.read(), rounded);
+  check_same(cut.read(), exact);
 }
 
 TEST_CASE("columns of shared tiles and of register tiles") {
-  expect_cases const counted(2 * (2 + 4 + 2 + 3 + 3 + 2 + 3));
+  expect_cases const counted(2 * (2 + 4 + 2 + 3 + 3 + 2 + 3 + 2 + 3));
   check_parts<bf16, M, 128, 64>();
   check_parts<bf16, M, 256, 64>();
   check_parts<fp16, M, 256, 128>();
@@ -110,6 +123,8 @@ TEST_CASE("columns of shared tiles and of register tiles") {
   check_parts<fp16, M, 96, 32>();
   check_parts<bf16, tall, 128, 64>();
   check_parts<bf16, 2 * M, 96, 32>();
+  check_parts<fp8_e4m3, M, 256, 128>();
+  check_parts<fp8_e5m2, 2 * M, 96, 32>();
 }
 
 // ---- vectors
@@ -165,7 +180,7 @@ template <class T, int N> void check_vectors() {
 }
 
 TEST_CASE_TEMPLATE("a vector is loaded, with zeros after its end, and read as a row", T, float,
-                   bf16, fp16) {
+                   bf16, fp16, fp8_e4m3, fp8_e5m2) {
   expect_cases const counted(63 * 3);
   for_each_int<16, 48, 256>([](auto n) { check_vectors<T, n>(); });
 }
@@ -185,7 +200,8 @@ template <class T> struct row_in_place : simple_op {
     report(k, a, t.index);
   }
 };
-TEST_CASE_TEMPLATE("a row of global memory ends where it is told", T, float, bf16, fp16) {
+TEST_CASE_TEMPLATE("a row of global memory ends where it is told", T, float, bf16, fp16, fp8_e4m3,
+                   fp8_e5m2) {
   constexpr int tasks = 51;
   expect_cases const counted(tasks);
   auto const from = wholes<T>(48, 3, 100);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// parts: 2
+// parts: 3
 // Register tiles to windows of global tensors: straight, and through shared memory in one part or
 // in several that take turns. Windows inside, across each edge and outside, sinks placed in every
 // way: nothing but the window's part of the tensor may change.
@@ -91,6 +91,12 @@ TEST_CASE_TEMPLATE("16-bit tiles to global windows", T, bf16, fp16) {
   SUBCASE("through a tile") { check_stores<T, M, 64, 1, way::one_tile>(); }
   SUBCASE("through one tile again and again") { check_stores<T, M, 16, 2, way::one_tile>(); }
   SUBCASE("through tiles in turn") { check_stores<T, M, 32, 3, way::two_tiles>(); }
+}
+#elif TK_PART == 1
+TEST_CASE_TEMPLATE("fp8 tiles to global windows", T, fp8_e4m3, fp8_e5m2) {
+  SUBCASE("straight") { check_stores<T, M, 96, 1, way::direct>(); }
+  SUBCASE("through a tile") { check_stores<T, M, 128, 1, way::one_tile>(); }
+  SUBCASE("through tiles in turn") { check_stores<T, M, 32, 2, way::two_tiles>(); }
 }
 #else
 TEST_CASE("fp32 tiles to global windows") {

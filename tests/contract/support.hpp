@@ -2,7 +2,7 @@
 // How a contract test runs a primitive: as an op of the block template, launched like any other, so
 // that the same body runs on every backend. A case is one piece of work that device code did and
 // reported; expect_cases checks that a test did as many as its lists promise, so that a body that
-// never ran, or ran twice, fails. The program's total is printed, as .ci/count_cases wants it; a
+// never ran, or ran twice, fails. The program's total is printed, as .ci/support_matrix wants it; a
 // program fails in which a TEST_CASE promised nothing or promises were not kept.
 #pragma once
 #include <doctest/doctest.h>

@@ -49,5 +49,10 @@ TEST_CASE_TEMPLATE("a shared tile is read transposed", T, bf16, fp16, float) {
   for_each_int<32, 48>([](auto c) { check_transposed<T, 2 * M, c>(); });
   check_transposed<T, 3 * M, 64>();
 }
+TEST_CASE_TEMPLATE("a shared tile of fp8 is read transposed", T, fp8_e4m3, fp8_e5m2) {
+  expect_cases const counted(3 * (3 + 1));
+  for_each_int<16, 48, 128>([](auto c) { check_transposed<T, tall, c>(); });
+  check_transposed<T, 2 * M, 32>();
+}
 
 }  // namespace tk::test

@@ -168,7 +168,7 @@ template <class Tile> int matrix_passes() {
 template <class Tile, int Run> int left_passes() {
   using map = be::fragment_map<Tile::rows, 64>;
   constexpr int L = map::rows / map::slots, span = Run * (64 / L);
-  return passes<Tile>(64, 2 * Run, map::slots * (Tile::cols / span), [](int n, int lane) {
+  return passes<Tile>(64, Tile::size * Run, map::slots * (Tile::cols / span), [](int n, int lane) {
     return place{map::lane_row(lane) + map::row(n % map::slots),
                  n / map::slots * span + Run * (lane / L)};
   });
@@ -186,10 +186,11 @@ template <class Tile, int Run, int Stride, class Map> int right_passes() {
   constexpr int L = Map::rows / Map::slots, span = Run * (64 / L), steps = Tile::cols / span;
   if constexpr (steps == 0) return 0;
   else
-    return passes<Tile>(64, 2 * Run, Tile::rows / (L * Stride) * steps, [](int n, int lane) {
-      return place{n / steps * L * Stride + right_column<Map, Stride>(lane),
-                   n % steps * span + Run * (lane / L)};
-    });
+    return passes<Tile>(64, Tile::size * Run, Tile::rows / (L * Stride) * steps,
+                        [](int n, int lane) {
+                          return place{n / steps * L * Stride + right_column<Map, Stride>(lane),
+                                       n % steps * span + Run * (lane / L)};
+                        });
 }
 // It lies [k, n]: a word, which is two columns, of each of Run rows, by half a wave at a time.
 template <class Tile, int Run, class Map> int across_passes() {
@@ -211,9 +212,14 @@ template <class Tile> int transposing_passes() {
   });
 }
 
-// 16 bytes at a time meet no conflict; 8 bytes at a time take two passes, because eight rows want
-// the same half of a chunk. Narrow panels side by side are an exception wherever rows are read
-// across.
+// 16 bytes at a time meet no conflict; 8 bytes at a time, which is all of fp8, take two passes,
+// because eight rows want the same half of a chunk. Narrow panels side by side are an exception
+// wherever rows are read across.
+template <class Tile, int Rows> void check_fp8_reads() {
+  using map = be::fragment_map<Rows, 64>;
+  CHECK(right_passes<Tile, 8, 1, map>() <= 2);
+  CHECK(right_passes<Tile, 8, 2, map>() <= 2);
+}
 template <class Tile, int Rows> void check_mfma_reads(bool whole) {
   using map = be::fragment_map<Rows, 64>;
   CHECK(right_passes<Tile, 8, 1, map>() <= 1);
@@ -235,7 +241,8 @@ template <class Tile> void check_banks() {
   } else {
     constexpr bool whole = width % 128 == 0 || width == 64 || width == 32;
     CHECK(copy_passes<Tile>() <= (whole ? 1 : 3));
-    CHECK(fragment_passes<Tile>() <= (neighbours<Tile>() * size == 8 ? 2 : 1));
+    constexpr int held = neighbours<Tile>() * size;  // of fp8, 64 lanes ask for 256 bytes at once
+    CHECK(fragment_passes<Tile>() <= (held == 8 || held * be::warp_lanes == 256 ? 2 : 1));
     if constexpr (be::warp_lanes != 64) {
       CHECK(matrix_passes<Tile>() == 1);
     } else if constexpr (size == 2) {
@@ -244,6 +251,10 @@ template <class Tile> void check_banks() {
       CHECK(left_passes<Tile, 4>() <= 2);
       check_mfma_reads<Tile, 16>(whole);
       check_mfma_reads<Tile, 32>(whole);
+    } else if constexpr (size == 1) {
+      CHECK(left_passes<Tile, 8>() <= 2);
+      check_fp8_reads<Tile, 16>();
+      check_fp8_reads<Tile, 32>();
     }
   }
 }
@@ -255,6 +266,9 @@ TEST_CASE("the backend's shared tiles: a place for each element, few passes over
     tk::test::for_each_int<16, 32, 48, 64, 96, 128, 256>([&](auto cols) {
       check_banks<tk::shared_tile<tk::bf16, blocks * be::worker_rows, cols>>();
       check_banks<tk::shared_tile<float, blocks * be::worker_rows, cols>>();
+    });
+    tk::test::for_each_int<32, 64, 96, 128, 256>([&](auto cols) {
+      check_banks<tk::shared_tile<tk::fp8_e4m3, blocks * be::worker_rows, cols>>();
     });
   });
 }

@@ -135,7 +135,7 @@ TEST_CASE("fragments of a warp multiply to the exact product, from either order 
             load(512 + (transposed ? below : beside), y);
             for (int half = 0; half < 2; ++half) {
               float d[4] = {1, 1, 1, 1};
-              mma_m16n8k16<tk::bf16>(d, x, y[2 * half], y[2 * half + 1]);
+              mma_m16n8<tk::bf16, tk::bf16>(d, x, y[2 * half], y[2 * half + 1]);
               for (int r = 0; r < 4; ++r) {
                 int const m = lane / 4 + 8 * (r >> 1), n = 8 * half + lane % 4 * 2 + (r & 1);
                 float sum = 1;
@@ -146,4 +146,30 @@ TEST_CASE("fragments of a warp multiply to the exact product, from either order 
           }) == "");
     CHECK(wrong == 0);
   }
+}
+
+TEST_CASE("fragments of fp8 are those of the manual's tables (PTX ISA, m16n8k32)") {
+  auto const left = [](int m, int k) { return static_cast<float>((m * 5 + k * 3) % 7 - 3); };
+  auto const right = [](int k, int n) { return static_cast<float>((k * 2 + n * 11) % 9 - 4); };
+  std::atomic<int> wrong = 0;
+  CHECK(report_of(form_of(1, 32, 0), [&] {
+          int const g = lane_index() / 4, t = lane_index() % 4;
+          std::uint32_t a[4] = {}, b[2] = {};
+          for (int i = 0; i < 16; ++i) {  // the manual's a_i and b_i, four to a register
+            int const row = i % 8 < 4 ? g : g + 8, k = 4 * t + i % 4 + (i < 8 ? 0 : 16);
+            a[i / 4] |= std::uint32_t{tk::round_to<tk::fp8_e4m3>(left(row, k)).bits} << i % 4 * 8;
+          }
+          for (int i = 0; i < 8; ++i) {
+            int const k = 4 * t + i % 4 + (i < 4 ? 0 : 16);
+            b[i / 4] |= std::uint32_t{tk::round_to<tk::fp8_e5m2>(right(k, g)).bits} << i % 4 * 8;
+          }
+          float d[4] = {1, 2, 3, 4};
+          mma_m16n8<tk::fp8_e4m3, tk::fp8_e5m2>(d, a, b[0], b[1]);
+          for (int r = 0; r < 4; ++r) {
+            float sum = static_cast<float>(r + 1);
+            for (int k = 0; k < 32; ++k) sum += left(g + r / 2 * 8, k) * right(k, 2 * t + r % 2);
+            wrong += d[r] != sum;
+          }
+        }) == "");
+  CHECK(wrong == 0);
 }

@@ -11,10 +11,11 @@ namespace tk::test {
 
 template <class T> T number(std::int64_t i) {
   if constexpr (std::is_same_v<T, float>) return static_cast<float>(i);
-  else return T{static_cast<std::uint16_t>(i)};
+  else return T{static_cast<decltype(T::bits)>(i)};
 }
 template <class T>
 constexpr emulator::element_kind kind_of = std::is_same_v<T, float>  ? emulator::element_kind::fp32
+                                           : sizeof(T) == 1          ? emulator::element_kind::byte
                                            : std::is_same_v<T, bf16> ? emulator::element_kind::bf16
                                                                      : emulator::element_kind::fp16;
 

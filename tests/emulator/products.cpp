@@ -12,17 +12,20 @@ using namespace tk::test;
 
 namespace {
 
-// An operand of 16 k by some mn in shared memory: bytes of its elements and its descriptor.
+// An operand of 16 k, or 32 of fp8, by some mn in shared memory: bytes of its elements and its
+// descriptor.
 struct operand {
   bool mn_contiguous;
   int span;  // of the swizzle, 0 for none
+  int size = 2;
 
   int byte(int mn, int k) const {
-    if (!span) {  // 8 x 8 matrices of 128 bytes, those along k next to one another
-      int const inside = mn_contiguous ? k % 8 * 16 + mn % 8 * 2 : mn % 8 * 16 + k % 8 * 2;
-      return mn / 8 * 256 + k / 8 * 128 + inside;
+    if (!span) {  // matrices of 8 rows of 16 bytes, those along k next to one another
+      int const each = 16 / size;
+      int const inside = mn_contiguous ? k % 8 * 16 + mn % 8 * 2 : mn % 8 * 16 + k % each * size;
+      return mn / 8 * 256 + k / each * 128 + inside;
     }
-    if (!mn_contiguous) return swizzled_byte(mn * span + k * 2, span);
+    if (!mn_contiguous) return swizzled_byte(mn * span + k * size, span);
     int const width = span / 2;  // panels of 16 rows
     return mn / width * 16 * span + swizzled_byte(k * span + mn % width * 2, span);
   }
@@ -36,22 +39,31 @@ struct operand {
 
 int left(int m, int k) { return (m * 5 + k * 3) % 7 - 3; }
 int right(int k, int n) { return (k * 2 + n * 11) % 9 - 4; }
-std::uint16_t bits(bool is_bf16, int x) {
-  auto const f = static_cast<float>(x);
-  return is_bf16 ? tk::round_to<tk::bf16>(f).bits : tk::round_to<tk::fp16>(f).bits;
+std::uint32_t bits(operand_kind kind, int x) {
+  std::uint32_t y = 0;
+  with_kind(kind, [&]<class T>(T) { y = tk::round_to<T>(static_cast<float>(x)).bits; });
+  return y;
 }
 int row_of(int lane, int r) { return lane / 32 * 16 + lane % 32 / 4 + (r >> 1 & 1) * 8; }
 int col_of(int lane, int r) { return r / 4 * 8 + lane % 4 * 2 + (r & 1); }
 
+struct kinds {
+  operand_kind a, b;
+};
+constexpr kinds bf16s{operand_kind::bf16, operand_kind::bf16};
+constexpr kinds fp16s{operand_kind::fp16, operand_kind::fp16};
+
 struct setting {
-  bool is_bf16;
+  kinds of;
   int n;
   operand a, b;
   bool a_in_registers;
+  int depth() const { return 32 / b.size; }
 };
 product_form form_in(setting const& s, char* a, char* b, bool keep) {
   product_form form;
-  form.n = s.n, form.is_bf16 = s.is_bf16, form.keep = keep, form.a_in_registers = s.a_in_registers;
+  form.n = s.n, form.a_kind = s.of.a, form.b_kind = s.of.b;
+  form.keep = keep, form.a_in_registers = s.a_in_registers;
   form.a_mn_contiguous = !s.a_in_registers && s.a.mn_contiguous;
   form.b_mn_contiguous = s.b.mn_contiguous;
   if (!s.a_in_registers) form.a = s.a.descriptor(shared_address(a));
@@ -62,18 +74,20 @@ void issue(product_form const& form, float* d, std::uint32_t const* a = nullptr,
            location where = location::current()) {
   wgmma_issue(form, d, a, where);
 }
+void put(char* to, operand const& x, operand_kind kind, int mn, int k, int value) {
+  auto const word = bits(kind, value);
+  std::memcpy(to + x.byte(mn, k), &word, static_cast<std::size_t>(x.size));
+}
 void fill(setting const& s, char* a, char* b, std::uint32_t (&registers)[4]) {
-  int const t = thread_index();
-  auto const put = [&](char* to, operand const& x, int mn, int k, int value) {
-    auto const word = bits(s.is_bf16, value);
-    std::memcpy(to + x.byte(mn, k), &word, 2);
-  };
-  for (int i = t; i < 64 * 16; i += 128) put(a, s.a, i / 16, i % 16, left(i / 16, i % 16));
-  for (int i = t; i < s.n * 16; i += 128) put(b, s.b, i / 16, i % 16, right(i % 16, i / 16));
+  int const t = thread_index(), depth = s.depth(), each = depth / 8;
+  for (int i = t; i < 64 * depth; i += 128)
+    put(a, s.a, s.of.a, i / depth, i % depth, left(i / depth, i % depth));
+  for (int i = t; i < s.n * depth; i += 128)
+    put(b, s.b, s.of.b, i / depth, i % depth, right(i % depth, i / depth));
   for (int r = 0; r < 4; ++r) {
-    int const m = t / 32 * 16 + t % 32 / 4 + r % 2 * 8, k = t % 4 * 2 + r / 2 * 8;
-    registers[r] =
-        std::uint32_t{bits(s.is_bf16, left(m, k + 1))} << 16 | bits(s.is_bf16, left(m, k));
+    int const m = t / 32 * 16 + t % 32 / 4 + r % 2 * 8, k = (t % 4 + r / 2 * 4) * each;
+    registers[r] = 0;
+    for (int e = 0; e < each; ++e) registers[r] |= bits(s.of.a, left(m, k + e)) << e * 8 * s.a.size;
   }
 }
 
@@ -98,7 +112,7 @@ int wrong_in(setting const& s, std::uint64_t seed) {
                 wgmma_wait(0);
                 for (int r = 0; r < s.n / 2; ++r) {
                   int sum = 0;
-                  for (int k = 0; k < 16; ++k)
+                  for (int k = 0; k < s.depth(); ++k)
                     sum += left(row_of(thread_index(), r), k) * right(k, col_of(thread_index(), r));
                   if (d[r] != static_cast<float>(2 * sum)) ++wrong;
                 }
@@ -125,7 +139,7 @@ enum class fault {
   overlap
 };
 std::string run(fault f, std::uint64_t seed = 0) {
-  setting const s{true, 32, {false, 128}, {false, 128}, true};
+  setting const s{bf16s, 32, {false, 128}, {false, 128}, true};
   return report_of(
       form_of(1, 128, 48 * 1024),
       [&] {
@@ -168,16 +182,40 @@ TEST_CASE("every n, with operands of every form") {
   for (bool mn_contiguous : {false, true})
     for (int span : {0, 32, 64, 128}) forms.push_back({mn_contiguous, span});
   int const step = sanitizer::sees_races ? 88 : 8;
-  for (bool is_bf16 : {true, false})
+  for (kinds const of : {bf16s, fp16s})
     for (int n = 8; n <= 256; n += step)
       for (std::size_t i = 0; i < forms.size(); ++i) {
         // The other operand's form changes along, so that with all n all pairs meet.
         auto const& other = forms[(i + static_cast<std::size_t>(n / 8)) % forms.size()];
         CAPTURE(n);
         CAPTURE(i);
-        CHECK(wrong_in({is_bf16, n, other, forms[i], false}, i % 2) == 0);
-        CHECK(wrong_in({is_bf16, n, other, forms[i], true}, i % 2) == 0);
+        CHECK(wrong_in({of, n, other, forms[i], false}, i % 2) == 0);
+        CHECK(wrong_in({of, n, other, forms[i], true}, i % 2) == 0);
       }
+}
+
+TEST_CASE("fp8 of either kind times either, k contiguous") {
+  constexpr operand_kind fp8[] = {operand_kind::e4m3, operand_kind::e5m2};
+  constexpr int spans[] = {0, 32, 64, 128};
+  for (int i = 0; i < 16; ++i) {
+    setting const s{{fp8[i % 2], fp8[i / 2 % 2]},
+                    8 + 16 * i,
+                    {false, spans[i / 4], 1},
+                    {false, spans[(i + i / 4) % 4], 1},
+                    false};
+    CAPTURE(i);
+    CHECK(wrong_in(s, 0) == 0);
+    setting in_registers = s;
+    in_registers.a_in_registers = true;
+    CHECK(wrong_in(in_registers, 1) == 0);
+  }
+  auto const report = report_of(form_of(1, 128, 48 * 1024), [&] {
+    setting const s{{fp8[0], fp8[0]}, 64, {false, 128, 1}, {true, 128, 1}, false};
+    float d[32] = {};
+    wgmma_fence();
+    issue(form_in(s, tile_memory(), tile_memory(), false), d);
+  });
+  CHECK(contains(report, "k is not contiguous in an operand of fp8"));
 }
 
 TEST_CASE("16-bit numbers of every kind are widened as they are") {
@@ -217,7 +255,7 @@ TEST_CASE("what a kernel may not forget") {
 }
 
 TEST_CASE("a product without a commit gives nothing back") {
-  setting const s{true, 8, {false, 128}, {false, 128}, false};
+  setting const s{bf16s, 8, {false, 128}, {false, 128}, false};
   auto const report = report_of(form_of(1, 128, 48 * 1024), [&] {
     char* const a = tile_memory();
     std::uint32_t registers[4];
@@ -236,7 +274,7 @@ TEST_CASE("a product without a commit gives nothing back") {
 TEST_CASE("only whole warpgroups, inside shared memory") {
   CHECK(
       contains(report_of(form_of(1, 96, 1024), [] { wgmma_fence(); }), "not in a whole warpgroup"));
-  setting const s{true, 256, {false, 128}, {false, 128}, true};
+  setting const s{bf16s, 256, {false, 128}, {false, 128}, true};
   auto const report = report_of(form_of(1, 128, 8192), [&] {
     float d[128] = {};
     std::uint32_t registers[4] = {};
@@ -250,7 +288,7 @@ TEST_CASE("only whole warpgroups, inside shared memory") {
 
 TEST_CASE("two warpgroups work side by side, and wait for their own") {
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    setting const s{false, 64, {true, 64}, {true, 128}, false};
+    setting const s{fp16s, 64, {true, 64}, {true, 128}, false};
     std::atomic<int> wrong = 0;
     CHECK(report_of(
               form_of(1, 256, 32 * 1024),
@@ -258,15 +296,11 @@ TEST_CASE("two warpgroups work side by side, and wait for their own") {
                 int const group = thread_index() / 128, lane = thread_index() % 128;
                 char* const a = tile_memory() + group * 2048;
                 char* const b = tile_memory() + 8192;
-                auto const put = [](char* to, operand const& x, int mn, int k, int value) {
-                  auto const word = bits(false, value);
-                  std::memcpy(to + x.byte(mn, k), &word, 2);
-                };
                 for (int i = lane; i < 1024; i += 128)
-                  put(a, s.a, i / 16, i % 16, left(i / 16, i % 16) + group);
+                  put(a, s.a, s.of.a, i / 16, i % 16, left(i / 16, i % 16) + group);
                 if (group == 0)
                   for (int i = lane; i < 1024; i += 128)
-                    put(b, s.b, i / 16, i % 16, right(i % 16, i / 16));
+                    put(b, s.b, s.of.b, i / 16, i % 16, right(i % 16, i / 16));
                 proxy_fence();
                 sync_block();
                 float d[32] = {};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Faults that leave the numbers right in one order of events: some other order shows them, and
 // ThreadSanitizer reports them in any, because lanes and copies are threads to it. Its reports are
-// counted here instead of failing the program; a correct kernel must cause none. It reports a place
-// once, so every case uses its own.
+// counted here instead of failing the program; a correct kernel must cause none. It reports a
+// place, and an address, once, so every case uses its own.
 #include <atomic>
 
 #include "tests/emulator/maps.hpp"
@@ -94,6 +94,24 @@ TEST_CASE("copies are ordered by their mbarrier" * doctest::skip(!sanitizer::see
   };
   CHECK(races_in(64, reload(true, true)) == 0);
   CHECK(races_in(64, reload(false, true)) > 0);
+}
+
+TEST_CASE("late work is over when it is waited for" * doctest::skip(!sanitizer::sees_races)) {
+  for (bool waits : {true, false}) {
+    races = 0;
+    for (std::uint64_t seed = 0; seed < 6; ++seed)
+      CHECK(report_of(
+                form_of(1, 64, 8192),
+                [waits] {
+                  char* const x = shared_memory() + 4096;
+                  later([to = x + 8 * thread_index()] { *to = 1; });
+                  if (waits) wait_later(0);
+                  sync_block();
+                  static_cast<void>(*static_cast<char volatile*>(x + 8 * (63 - thread_index())));
+                },
+                seed) == "");
+    CHECK((races == 0) == waits);
+  }
 }
 
 TEST_CASE("a barrier must be made before others use it" * doctest::skip(!sanitizer::sees_races)) {

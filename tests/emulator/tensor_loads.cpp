@@ -92,7 +92,7 @@ template <class F> std::string refusal(F change, int coordinates = 2) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("boxes of 1 to 5 dimensions", T, float, tk::bf16, tk::fp16) {
+TEST_CASE_TEMPLATE("boxes of 1 to 5 dimensions", T, float, tk::bf16, tk::fp16, tk::fp8_e4m3) {
   check_rank<T, 1>({50}, {});
   check_rank<T, 2>({70, 9}, {16});
   check_rank<T, 3>({33, 5, 4}, {3, 5});

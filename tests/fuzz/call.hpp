@@ -26,10 +26,11 @@ enum class workspace_in { nowhere, pool, arena };
 
 struct call_spec {
   tk_op op = TK_OP_GEMM;
-  std::array<tensor_spec, 5> tensors;  // a, b, c, d, bias, or q, k, v, o, lse
-  std::size_t size = 0;                // the struct's field
-  int transpose_a = 0, transpose_b = 0, bias_kind = 0, activation = 0, mask = 0;
-  float alpha = 1, beta = 0, scale = 1;
+  // a, b, c, d, bias, or q, k, v, o, lse, or x, residual, weight, y, r, bias
+  std::array<tensor_spec, 6> tensors;
+  std::size_t size = 0;  // the struct's field
+  int transpose_a = 0, transpose_b = 0, bias_kind = 0, activation = 0, mask = 0, kind = 0;
+  float alpha = 1, beta = 0, scale = 1, eps = 0;
   workspace_in where = workspace_in::pool;
   std::uint64_t workspace_shift = 0;  // bytes into the arena, or off the pool's alignment
   std::int64_t workspace_more = 0;    // bytes past what is needed
@@ -41,7 +42,7 @@ template <class Enum> void put(Enum& to, int number) { std::memcpy(&to, &number,
 class built {
  public:
   explicit built(call_spec const& x) {
-    for (std::size_t i = 0; i < 5; ++i) make(i, x.tensors[i]);
+    for (std::size_t i = 0; i < tensors_.size(); ++i) make(i, x.tensors[i]);
     if (x.op == TK_OP_GEMM) {
       tk_gemm_problem p{};
       p.a = tensor(0), p.b = tensor(1), p.c = tensor(2), p.d = tensor(3), p.bias = tensor(4);
@@ -51,12 +52,20 @@ class built {
       put(p.bias_kind, x.bias_kind);
       put(p.activation, x.activation);
       keep(p);
-    } else {
+    } else if (x.op == TK_OP_ATTENTION_FORWARD) {
       tk_attention_forward_problem p{};
       p.q = tensor(0), p.k = tensor(1), p.v = tensor(2), p.o = tensor(3), p.lse = tensor(4);
       p.size = x.size;
       put(p.mask, x.mask);
       p.scale = x.scale;
+      keep(p);
+    } else {
+      tk_norm_problem p{};
+      p.x = tensor(0), p.residual = tensor(1), p.weight = tensor(2);
+      p.y = tensor(3), p.r = tensor(4), p.bias = tensor(5);
+      p.size = x.size;
+      put(p.kind, x.kind);
+      p.eps = x.eps;
       keep(p);
     }
   }
@@ -100,7 +109,7 @@ class built {
     std::memcpy(problem_.get(), &p, bytes);
   }
 
-  std::array<one, 5> tensors_;
+  std::array<one, 6> tensors_;
   std::unique_ptr<unsigned char[]> problem_;
 };
 

@@ -23,14 +23,15 @@ class generator {
   generator(std::uint8_t const* data, std::size_t size) : in_(data, size) {}
 
   call_spec make() {
-    bool const attention = flip();
-    x_.op = attention ? TK_OP_ATTENTION_FORWARD : TK_OP_GEMM;
-    x_.size = attention ? sizeof(tk_attention_forward_problem) : sizeof(tk_gemm_problem);
+    x_.op = static_cast<tk_op>(number(0, 2));
     huge_ = number(0, 5) == 0;
     in_order_ = number(0, 3) != 0;
     shared_row_ = number(1, 96);
-    if (attention) make_attention();
-    else make_gemm();
+    switch (x_.op) {
+      case TK_OP_GEMM: make_gemm(); break;
+      case TK_OP_ATTENTION_FORWARD: make_attention(); break;
+      case TK_OP_NORM: make_norm(); break;
+    }
     make_workspace();
     if (number(0, 15) == 0) {
       for (int i = 0; i < 24; ++i) spoil();
@@ -182,6 +183,7 @@ class generator {
 
   // ---- a correct problem
   void make_gemm() {
+    x_.size = sizeof(tk_gemm_problem);
     i64 const m = size(), n = size(), k = number(0, 7) ? size() : number(700, 5000);
     i64 const batch = huge_ ? size() : number(0, 2) ? number(1, 3) : 1;
     auto const matrix = [&](i64 rows, i64 cols, bool may_share) {
@@ -212,6 +214,7 @@ class generator {
   }
 
   void make_attention() {
+    x_.size = sizeof(tk_attention_forward_problem);
     i64 const b = huge_ ? size() : number(0, 3) ? number(1, 2) : small_size();
     i64 const hk = number(number(0, 7) == 0 ? 0 : 1, 3);
     i64 const hq = number(0, 7) ? hk * number(1, 3) : number(0, 5), nq = size(), nk = size();
@@ -227,6 +230,28 @@ class generator {
     x_.scale = static_cast<float>(number(-8, 8)) / 4;
   }
 
+  void make_norm() {
+    x_.size = sizeof(tk_norm_problem);
+    i64 const rows = size(), width = size();
+    auto const of = types[number(0, 2)], scale = flip() ? of : types[2];
+    auto const matrix = [&] { return rows == 1 && flip() ? sizes{width} : sizes{rows, width}; };
+    auto const optional = [&](std::size_t i, auto const& make) {
+      if (flip()) make();
+      else x_.tensors[i].given = false;
+    };
+    tensor(0, of, matrix(), false);
+    optional(1, [&] { tensor(1, of, matrix(), false); });
+    for (std::size_t const i : {2, 5}) optional(i, [&] { tensor(i, scale, {width}, false); });
+    auto const output = [&](std::size_t i) {
+      if (number(0, 2)) tensor(i, of, matrix(), true);
+      else x_.tensors[i] = x_.tensors[std::size_t(flip() && x_.tensors[1].given)];  // in place
+    };
+    output(3);
+    optional(4, [&] { output(4); });
+    x_.kind = flip();
+    x_.eps = static_cast<float>(number(0, 8)) / 4;
+  }
+
   void make_workspace() {
     auto const how = number(0, 15);
     x_.where = how == 0   ? workspace_in::nowhere
@@ -240,12 +265,12 @@ class generator {
   // ---- a fault, or what looks like one
   void spoil() {
     if (number(0, 3) == 0) return spoil_problem();
-    auto& t = x_.tensors[static_cast<std::size_t>(number(0, 4))];
+    auto& t = x_.tensors[static_cast<std::size_t>(number(0, 5))];
     auto const axis =
         static_cast<std::size_t>(number(0, t.ndim > 0 && t.ndim < 8 ? t.ndim - 1 : 7));
     switch (number(0, 16)) {
       case 0: t.given = !t.given; break;
-      case 1: t = x_.tensors[static_cast<std::size_t>(number(0, 4))]; break;
+      case 1: t = x_.tensors[static_cast<std::size_t>(number(0, 5))]; break;
       case 2: t.device_type = flip() ? static_cast<int>(number(0, 17)) : wild_int(); break;
       case 3: t.device_id = wild_int(); break;
       case 4: t.code = flip() ? static_cast<int>(number(0, 6)) : wild_int(); break;
@@ -288,7 +313,7 @@ class generator {
   }
 
   void spoil_problem() {
-    switch (number(0, 9)) {
+    switch (number(0, 11)) {
       case 0: x_.size = static_cast<std::size_t>(flip() ? number(0, 128) : wild()); break;
       case 1: x_.transpose_a = flip() ? !x_.transpose_a : wild_int(); break;
       case 2: x_.transpose_b = flip() ? !x_.transpose_b : wild_int(); break;
@@ -298,7 +323,9 @@ class generator {
       case 6: x_.alpha = wild_float(); break;
       case 7: x_.beta = wild_float(); break;
       case 8: x_.scale = wild_float(); break;
-      default: x_.op = x_.op == TK_OP_GEMM ? TK_OP_ATTENTION_FORWARD : TK_OP_GEMM;
+      case 9: x_.kind = flip() ? static_cast<int>(number(0, 2)) : wild_int(); break;
+      case 10: x_.eps = wild_float(); break;
+      default: x_.op = static_cast<tk_op>(number(0, 2));
     }
   }
 

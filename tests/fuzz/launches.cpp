@@ -47,6 +47,19 @@ void agree(tk::heads const& x, seen_tensor const& t) {
           "strides of heads changed");
 }
 
+void agree_rows(tk::matrix const& x, seen_tensor const& t) {
+  require((x.data != nullptr) == t.looked_at, "rows appeared or went");
+  if (!t.looked_at) return;
+  agree(static_cast<tk::any_tensor const&>(x), t);
+  require(x.batch == 1 && x.rows == t.size[0] && x.cols == t.size[1], "sizes of rows changed");
+  require(x.row_stride == t.stride[0], "the stride of rows changed");
+}
+
+void agree_scale(tk::any_tensor const& x, seen_tensor const& t) {
+  require((x.data != nullptr) == t.looked_at, "a scale appeared or went");
+  if (t.looked_at) agree(x, t);
+}
+
 void turn(unsigned char* at, wide bytes) {
   for (wide i = 0; i < bytes; ++i) at[i] = static_cast<unsigned char>(~at[i]);
 }
@@ -68,9 +81,9 @@ void turn_workspace() {
 unsigned sum_of_inputs(seen_call const& call) {
   unsigned sum = 0;
   auto const written = call.outputs();
-  for (std::size_t i = 0; i < 5; ++i) {
+  for (std::size_t i = 0; i < written.size(); ++i) {
     auto const& t = call.tensors[i];
-    if (!t.looked_at || t.empty() || written[i] || (i == 2 && call.in_place())) continue;
+    if (!t.looked_at || t.empty() || written[i] || call.in_place(i)) continue;
     for (auto const at : t.elements())
       for (int byte = 0; byte < t.width; ++byte) sum = std::rotl(sum, 1) + pointer(at)[byte];
   }
@@ -83,7 +96,7 @@ void touch() {
   auto const before = sum_of_inputs(call);
   turn_workspace();
   auto const written = call.outputs();
-  for (std::size_t i = 0; i < 5; ++i) {
+  for (std::size_t i = 0; i < written.size(); ++i) {
     if (!written[i]) continue;
     for (auto const at : call.tensors[i].elements()) turn(pointer(at), call.tensors[i].width);
   }
@@ -138,7 +151,7 @@ void check_gemm(tk::gemm_problem const& x, tk::gemm_plan const& plan, void* work
   begin(TK_OP_GEMM, workspace);
   auto const& call = *running.seen;
   auto const& spec = *call.spec;
-  auto const& [a, b, c, d, bias] = call.tensors;
+  auto const& [a, b, c, d, bias, none] = call.tensors;
   agree(plan, x);
   agree(original(x.a, plan.a), a);
   agree(original(x.b, plan.b), b);
@@ -163,7 +176,7 @@ void check_gemm(tk::gemm_problem const& x, tk::gemm_plan const& plan, void* work
 void check_attention(tk::attention_forward_problem const& x, void* workspace) {
   begin(TK_OP_ATTENTION_FORWARD, workspace);
   auto const& call = *running.seen;
-  auto const& [q, k, v, o, lse] = call.tensors;
+  auto const& [q, k, v, o, lse, none] = call.tensors;
   agree(x.q, q);
   agree(x.k, k);
   agree(x.v, v);
@@ -176,6 +189,21 @@ void check_attention(tk::attention_forward_problem const& x, void* workspace) {
   }
   require(int(x.mask) == call.spec->mask && x.scale == call.spec->scale, "mask or scale changed");
   require(x.k.h > 0 && x.q.h % x.k.h == 0, "heads without a group");
+  touch();
+}
+
+void check_norm(tk::norm_problem const& x) {
+  begin(TK_OP_NORM, running.workspace);
+  auto const& call = *running.seen;
+  auto const& [in, residual, weight, y, r, bias] = call.tensors;
+  require(running.needed == 0, "norm asks for a workspace");
+  agree_rows(x.x, in);
+  agree_rows(x.residual, residual);
+  agree_rows(x.y, y);
+  agree_rows(x.r, r);
+  agree_scale(x.weight, weight);
+  agree_scale(x.bias, bias);
+  require(int(x.kind) == call.spec->kind && x.eps == call.spec->eps, "kind or eps changed");
   touch();
 }
 
@@ -227,9 +255,14 @@ template struct attention_forward_run<fp16, 64>;
 template struct attention_forward_run<fp16, 128>;
 template struct attention_forward_run<fp16, 256>;
 
-// norm's calls are not made up yet.
 template <class T> struct norm_run {
-  static void launch(norm_problem const&, void*) { fuzz::broken("a launch of norm"); }
+  static void launch(norm_problem const& x, void*) {
+    fuzz::require(x.x.type == (std::is_same_v<T, bf16>   ? element::bf16
+                               : std::is_same_v<T, fp16> ? element::fp16
+                                                         : element::fp32),
+                  "another instance was chosen");
+    fuzz::check_norm(x);
+  }
 };
 template struct norm_run<bf16>;
 template struct norm_run<fp16>;

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t longest =
     (std::int64_t(1) << 31) - 1025;  // sizes and tiles; past it TK_UNSUPPORTED
+constexpr std::int64_t longest_of_norm = (std::int64_t(1) << 31) - 65537;
 constexpr std::int64_t readable = (std::int64_t(1) << 31) - 1;  // past it TK_BAD_SHAPE
 
 struct expected {
@@ -133,7 +134,7 @@ wide tiles(std::int64_t size, int tile) { return (size + tile - 1) / tile; }
 
 void look_at_gemm(seen_call& call) {
   auto const& x = *call.spec;
-  auto& [a, b, c, d, bias] = call.tensors;
+  auto& [a, b, c, d, bias, none] = call.tensors;
   auto& f = call.by_query;
   bool const transposes = (x.transpose_a | x.transpose_b) >> 1 == 0;
   bool const kind = x.bias_kind >= 0 && x.bias_kind <= 2;
@@ -171,12 +172,12 @@ void look_at_gemm(seen_call& call) {
   }
   add_tensors(call);
   for (auto const* t : {&a, &b, &c, &bias})
-    if (t->looked_at && !(t == &c && call.in_place())) expect_apart(call.by_data, d, *t);
+    if (t->looked_at && !(t == &c && call.in_place(2))) expect_apart(call.by_data, d, *t);
 }
 
 void look_at_attention(seen_call& call) {
   auto const& x = *call.spec;
-  auto& [q, k, v, o, lse] = call.tensors;
+  auto& [q, k, v, o, lse, none] = call.tensors;
   auto& f = call.by_query;
   f.add(x.mask < 0 || x.mask > 1 || !std::isfinite(x.scale), TK_BAD_VALUE);
   for (int i = 0; i < 4; ++i) call.tensors[i] = look(x.tensors[i], {4, 4, true, false});
@@ -217,6 +218,46 @@ void look_at_attention(seen_call& call) {
   expect_apart(call.by_data, o, lse);
 }
 
+// The same elements in the same places.
+bool is_same(seen_tensor const& x, seen_tensor const& y) {
+  return x.looked_at && x.strided && y.strided && x.address == y.address && x.size == y.size &&
+         x.stride == y.stride;
+}
+
+void look_at_norm(seen_call& call) {
+  auto const& x = *call.spec;
+  auto& [in, residual, weight, y, r, bias] = call.tensors;
+  auto& f = call.by_query;
+  f.add(x.kind < 0 || x.kind > 1 || !std::isfinite(x.eps) || x.eps < 0, TK_BAD_VALUE);
+  for (std::size_t i : {0, 1, 3, 4}) {
+    bool const optional = i == 1 || i == 4;
+    if (optional && !x.tensors[i].given) continue;
+    auto& t = call.tensors[i] = look(x.tensors[i], {1, 2, true, true});
+    same_type(f, t, in);
+    same_size(f, t, 0, in, 0);
+    same_size(f, t, 1, in, 1);
+  }
+  for (std::size_t i : {2, 5}) {
+    if (!x.tensors[i].given) continue;
+    auto& t = call.tensors[i] = look(x.tensors[i], {1, 1, true, true});
+    if (t.bits != 32) same_type(f, t, in);
+    same_size(f, t, 0, in, 1);
+  }
+  same_type(f, weight, bias);
+  call.empty = in.shaped && in.empty();
+  if (!call.empty && in.shaped)
+    f.add(in.size[0] > longest_of_norm || in.size[1] > longest_of_norm, TK_UNSUPPORTED);
+  add_tensors(call);
+  for (auto const* output : {&y, &r}) {
+    expect_distinct(f, *output);
+    for (auto const* input : {&in, &residual, &weight, &bias}) {
+      bool const may_be_same = input == &in || input == &residual;
+      if (!may_be_same || !is_same(*input, *output)) expect_apart(call.by_data, *output, *input);
+    }
+  }
+  expect_apart(call.by_data, y, r);
+}
+
 }  // namespace
 
 void broken(char const* what) {
@@ -243,15 +284,15 @@ std::vector<wide> const& seen_tensor::elements() const {
   return at;
 }
 
-std::array<bool, 5> seen_call::outputs() const {
-  bool const is_attention = spec->op != TK_OP_GEMM;
-  return {false, false, false, true, is_attention && tensors[4].looked_at};
+std::array<bool, 6> seen_call::outputs() const {
+  return {false, false, false, true, spec->op != TK_OP_GEMM && tensors[4].looked_at, false};
 }
 
-bool seen_call::in_place() const {
-  auto const &c = tensors[2], &d = tensors[3];
-  return spec->op == TK_OP_GEMM && c.looked_at && c.strided && d.strided &&
-         c.address == d.address && c.size == d.size && c.stride == d.stride;
+bool seen_call::in_place(std::size_t i) const {
+  if (spec->op == TK_OP_GEMM) return i == 2 && is_same(tensors[2], tensors[3]);
+  if (spec->op != TK_OP_NORM || i > 1) return false;
+  return is_same(tensors[i], tensors[3]) ||
+         (tensors[4].looked_at && is_same(tensors[i], tensors[4]));
 }
 
 bool seen_call::touchable() const {
@@ -265,14 +306,16 @@ bool seen_call::touchable() const {
 seen_call look(call_spec const& x) {
   seen_call call;
   call.spec = &x;
-  auto const known =
-      x.op == TK_OP_GEMM ? sizeof(tk_gemm_problem) : sizeof(tk_attention_forward_problem);
+  auto const known = x.op == TK_OP_GEMM                ? sizeof(tk_gemm_problem)
+                     : x.op == TK_OP_ATTENTION_FORWARD ? sizeof(tk_attention_forward_problem)
+                                                       : sizeof(tk_norm_problem);
   if (x.size != known) {
     call.by_query.must = bit(TK_BAD_STRUCT);
     return call;
   }
   if (x.op == TK_OP_GEMM) look_at_gemm(call);
-  else look_at_attention(call);
+  else if (x.op == TK_OP_ATTENTION_FORWARD) look_at_attention(call);
+  else look_at_norm(call);
   return call;
 }
 

@@ -41,14 +41,14 @@ struct seen_tensor {
 
 struct seen_call {
   call_spec const* spec = nullptr;
-  std::array<seen_tensor, 5> tensors;
+  std::array<seen_tensor, 6> tensors;
   faults by_query, by_data;  // what tk_supports sees, and what a launch sees besides
   bool empty = false;        // no output element
 
   faults by_launch() const { return {by_query.must | by_data.must, by_query.may | by_data.may}; }
   bool sound() const { return (by_data.must | by_data.may) == 0; }
-  std::array<bool, 5> outputs() const;
-  bool in_place() const;  // c is d
+  std::array<bool, 6> outputs() const;
+  bool in_place(std::size_t i) const;  // input i is an output itself, where the op allows it
   // Each tensor that is looked at lies in the arena, and can be walked.
   bool touchable() const;
 };

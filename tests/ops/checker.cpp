@@ -112,7 +112,7 @@ TEST_CASE("one fault in a product is found") {
   }
   for (auto const& c : cases) {
     gemm_operands x(c);
-    REQUIRE(launch(x) == "");
+    REQUIRE(launch_twice(x) == "");
     REQUIRE(compare(x).wrong == "");
     // The last row is always among those that are checked.
     std::int64_t const row = x.d.rows() - 1, col = c.n - 2;
@@ -142,13 +142,13 @@ TEST_CASE("bytes that are no output are watched") {
   for (std::int64_t const at :
        {gap, 7 * row + gap, std::int64_t{-1}, -memory::guard, 19 * row + gap - 3}) {
     gemm_operands x(c);
-    REQUIRE(launch(x) == "");
+    REQUIRE(launch_twice(x) == "");
     x.d.in->result()[at] ^= std::byte{1};
     CHECK(!x.d.in->same_as_before());
     CHECK(check_untouched(x.memories, {x.d}) != "");
   }
   gemm_operands x(c);
-  REQUIRE(launch(x) == "");
+  REQUIRE(launch_twice(x) == "");
   CHECK(check_untouched(x.memories, {x.d}) == "");
   x.b.in->image()[5] ^= std::byte{1};  // as if the launch had changed b
   CHECK(check_untouched(x.memories, {x.d}) != "");
@@ -161,7 +161,7 @@ TEST_CASE("one fault in a norm is found") {
       c.type = type, c.kind = kind;
       c.residual = c.store_r = true;
       norm_operands x(c);
-      REQUIRE(launch(x) == "");
+      REQUIRE(launch_twice(x) == "");
       REQUIRE(compare(x).wrong == "");
       std::int64_t const row = c.rows - 1, col = c.width - 1;
       int const steps = type == dtype::fp32 ? 100 : 2;
@@ -190,7 +190,7 @@ TEST_CASE("the oracles of attention agree") {
     for (dtype const type : {dtype::bf16, dtype::fp16})
       for (tk_mask const mask : {TK_MASK_NONE, TK_MASK_CAUSAL}) {
         attention_operands x(small(values, type, mask));
-        REQUIRE(launch(x) == "");
+        REQUIRE(launch_twice(x) == "");
         CHECK(compare(x).wrong == "");
         CHECK(compare(x, true).wrong == "");
       }
@@ -203,7 +203,7 @@ TEST_CASE("one fault in attention is found") {
         auto c = small(values, type, TK_MASK_CAUSAL);
         c.sampled_rows = sampled;
         attention_operands x(c);
-        REQUIRE(launch(x) == "");
+        REQUIRE(launch_twice(x) == "");
         REQUIRE(compare(x).wrong == "");
         std::int64_t const row = x.o.rows() - 1, col = c.dv - 3;
         // Rounding p makes a random o uncertain by some last places.
@@ -227,7 +227,7 @@ TEST_CASE("one key too few or too many is found") {
   for (tk_mask const mask : {TK_MASK_NONE, TK_MASK_CAUSAL})
     for (dtype const type : {dtype::bf16, dtype::fp16}) {
       attention_operands x(small(scores::flat, type, mask));
-      REQUIRE(launch(x) == "");
+      REQUIRE(launch_twice(x) == "");
       REQUIRE(compare(x).wrong == "");
       x.of.mask = mask == TK_MASK_NONE ? TK_MASK_CAUSAL : TK_MASK_NONE;
       CHECK(!compare(x).ok());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One case of tk_attention_forward: sizes, contents, layouts in memory, and how to judge it.
 //   o = softmax(scale q k^T + mask) v, lse = ln sum exp(scale q k^T + mask)
-// attention_operands builds the operands, launch() launches twice; attention_oracle.hpp judges.
+// attention_operands builds the operands, launch_twice() launches; attention_oracle.hpp judges.
 #pragma once
 #include <optional>
 #include <sstream>
@@ -208,12 +208,12 @@ inline attention_operands::attention_operands(attention_case const& x) : of(x), 
   if (lse.in) fill(lse, data::nans, 0);
 }
 
-inline std::string launch(attention_operands& x) {
+template <class Body> std::string with_problem(attention_operands const& x, Body const& body) {
   DLTensor const q = x.q.dl(), k = x.k.dl(), v = x.v.dl(), o = x.o.dl();
   DLTensor const lse = x.lse.in ? x.lse.dl() : DLTensor{};
   tk_attention_forward_problem const problem{
       sizeof problem, &q, &k, &v, &o, x.lse.in ? &lse : nullptr, x.of.mask, scale_of(x.of)};
-  return launch_twice(TK_OP_ATTENTION_FORWARD, &problem, x.memories);
+  return body(TK_OP_ATTENTION_FORWARD, &problem);
 }
 
 }  // namespace tk::test

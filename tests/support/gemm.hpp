@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One case of tk_gemm: what to multiply, how its operands lie in memory, and how to judge it.
 //   d[batch, m, n] = activation(alpha op(a) op(b) + beta c + bias)
-// gemm_operands builds the operands, launch() launches twice; gemm_oracle.hpp judges.
+// gemm_operands builds the operands, launch_twice() launches; gemm_oracle.hpp judges.
 #pragma once
 #include <optional>
 #include <sstream>
@@ -180,11 +180,11 @@ inline gemm_operands::gemm_operands(gemm_case const& x) : of(x), memories(2) {
   }
 }
 
-inline std::string launch(gemm_operands& x) {
+template <class Body> std::string with_problem(gemm_operands const& x, Body const& body) {
   auto const dl = [](tensor const& t) { return t.in ? t.dl() : DLTensor{}; };
   DLTensor const tensors[] = {dl(x.a), dl(x.b), dl(x.c), dl(x.bias), dl(x.d)};
   auto const problem = problem_of(x, tensors);
-  return launch_twice(TK_OP_GEMM, &problem, x.memories);
+  return body(TK_OP_GEMM, &problem);
 }
 
 }  // namespace tk::test

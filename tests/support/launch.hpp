@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Launches a problem as a user of the C interface would, and checks what holds for every op: it is
-// supported, it reports TK_OK, two launches give the same bits, the workspace's counters are left
+// supported, it reports TK_OK, all launches give the same bits, the workspace's counters are left
 // zero, inputs, guards and gaps are left alone. Each function returns "" or a sentence that says
-// what is wrong.
+// what is wrong. An op's operands supply with_problem(operands, body), which calls body(op,
+// problem).
 #pragma once
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,37 +28,73 @@ inline tk_status launch(tk_op op, void const* problem, void* workspace, std::siz
                               bytes, nullptr);
 }
 
-// Leaves every output's bytes in memory::result().
-inline std::string launch_twice(tk_op op, void const* problem, world& w) {
-  if (auto const s = tk_supports(op, problem); s != TK_OK) return failed("tk_supports", s);
-  std::size_t bytes = 0;
-  if (auto const s = tk_workspace(op, problem, &bytes); s != TK_OK)
-    return failed("tk_workspace", s);
-  // Aligned to 16 and no more, between guards like any other output.
-  memory workspace(static_cast<std::int64_t>(bytes), 16, role::output, 1);
-  std::size_t const counters = std::min<std::size_t>(bytes, TK_COUNTER_BYTES);
-  std::memset(workspace.image(), 0, counters);
-  std::memset(workspace.image() + counters, 0xff, bytes - counters);  // NaN: may hold anything
-  workspace.upload();
-  for (auto& m : w.memories())
-    if (m.use() == role::input) m.upload();
-  for (int pass = 0; pass < 2; ++pass) {
-    for (auto& m : w.memories())
-      if (m.use() == role::output) m.upload();
-    auto const s = launch(op, problem, bytes ? workspace.device() : nullptr, bytes);
-    if (s != TK_OK) return failed("launch", s);
-    be::rt::synchronize();
-    workspace.download();
-    workspace.restore(workspace.result() + counters, static_cast<std::int64_t>(bytes - counters));
-    if (auto const at = workspace.first_difference())
-      return "pass " + std::to_string(pass) + " left byte " + std::to_string(*at) + " of " +
-             std::to_string(bytes) + " of the workspace changed";
-    for (auto& m : w.memories())
-      if (m.use() == role::output) m.download();
+// The launches of one problem, whose tensors lie in `w`: open(), then any number of reset(),
+// launch() and, when the device has finished, look().
+class session {
+ public:
+  explicit session(world& w) : world_(w) {}
+
+  std::string open(tk_op op, void const* problem) {
+    if (auto const s = tk_supports(op, problem); s != TK_OK) return failed("tk_supports", s);
+    if (auto const s = tk_workspace(op, problem, &bytes_); s != TK_OK)
+      return failed("tk_workspace", s);
+    // Aligned to 16 and no more, between guards like any other output.
+    auto& workspace = workspace_.emplace(static_cast<std::int64_t>(bytes_), 16, role::output, 1);
+    counters_ = std::min<std::size_t>(bytes_, TK_COUNTER_BYTES);
+    std::memset(workspace.image(), 0, counters_);
+    std::memset(workspace.image() + counters_, 0xff, bytes_ - counters_);  // NaN: may hold anything
+    workspace.upload();
+    for (auto& m : world_.memories())
+      if (m.use() == role::input) m.upload();
+    return "";
   }
-  for (auto const& m : w.memories())
-    if (m.use() == role::output && !m.same_as_before()) return "two launches differ";
-  return "";
+  void reset() {
+    for (auto& m : world_.memories())
+      if (m.use() == role::output) m.upload();
+  }
+  std::string launch(tk_op op, void const* problem) {
+    ++launches_;
+    auto const s = test::launch(op, problem, bytes_ ? workspace_->device() : nullptr, bytes_);
+    return s == TK_OK ? "" : failed("launch", s);
+  }
+  // Leaves every output's bytes in memory::result().
+  std::string look() {
+    auto& workspace = *workspace_;
+    workspace.download();
+    workspace.restore(workspace.result() + counters_,
+                      static_cast<std::int64_t>(bytes_ - counters_));
+    if (auto const at = workspace.first_difference())
+      return "launch " + std::to_string(launches_) + " left byte " + std::to_string(*at) + " of " +
+             std::to_string(bytes_) + " of the workspace changed";
+    bool same = true;
+    for (auto& m : world_.memories()) {
+      if (m.use() != role::output) continue;
+      m.download();
+      same &= launches_ == 1 || m.same_as_before();
+    }
+    return same ? "" : "launch " + std::to_string(launches_) + " differs from the one before";
+  }
+
+ private:
+  world& world_;
+  std::optional<memory> workspace_;
+  std::size_t bytes_ = 0, counters_ = 0;
+  int launches_ = 0;
+};
+
+template <class Operands> std::string launch_twice(Operands& x) {
+  return with_problem(x, [&](tk_op op, void const* problem) {
+    session s(x.memories);
+    auto wrong = s.open(op, problem);
+    for (int pass = 0; pass < 2 && wrong.empty(); ++pass) {
+      s.reset();
+      wrong = s.launch(op, problem);
+      if (!wrong.empty()) break;
+      be::rt::synchronize();
+      wrong = s.look();
+    }
+    return wrong;
+  });
 }
 
 // Whether bytes that are no element of `written` changed. Spoils the results of those memories:

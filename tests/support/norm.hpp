@@ -100,7 +100,7 @@ inline norm_operands::norm_operands(norm_case const& c) : of(c), memories(3) {
   if (c.bias) bias = row(24, 0);
 }
 
-inline std::string launch(norm_operands& x) {
+template <class Body> std::string with_problem(norm_operands const& x, Body const& body) {
   auto const dl = [](tensor const& t) { return t.in ? t.dl() : DLTensor{}; };
   DLTensor const tensors[] = {dl(x.x), dl(x.residual), dl(x.weight), dl(x.bias), dl(x.y), dl(x.r)};
   auto const given = [&](tensor const& t, int i) { return t.in ? tensors + i : nullptr; };
@@ -114,7 +114,7 @@ inline std::string launch(norm_operands& x) {
   p.r = given(x.r, 5);
   p.kind = x.of.kind;
   p.eps = x.of.eps;
-  return launch_twice(TK_OP_NORM, &p, x.memories);
+  return body(TK_OP_NORM, &p);
 }
 
 inline void compare_row(norm_operands const& x, std::int64_t row, error_meter& ys,
@@ -179,7 +179,7 @@ inline verdict compare(norm_operands const& x) {
 inline verdict run(norm_case const& c) {
   norm_operands x(c);
   verdict v;
-  v.wrong = launch(x);
+  v.wrong = launch_twice(x);
   if (!v.ok()) return v;
   v = compare(x);
   std::vector<tensor> written{x.y};

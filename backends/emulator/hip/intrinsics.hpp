@@ -8,6 +8,8 @@
 #include <cstring>
 
 #include "backends/emulator/mfma.hpp"
+#include "backends/emulator/omission.hpp"
+#include "backends/emulator/widen.hpp"
 #include "backends/hip/arch.hpp"
 
 namespace tk::be::gcn {
@@ -72,8 +74,12 @@ TK_DEVICE float shuffle_xor(float x, int mask, here where = here::current()) {
       "shuffle", where);
   return op.theirs;
 }
-TK_DEVICE void sync_wave(here where = here::current()) { emulator::sync_warp(where); }
-TK_DEVICE void sync_block(here where = here::current()) { emulator::sync_block(where); }
+TK_DEVICE void sync_wave(here where = here::current()) {
+  if (!emulator::omitted(where)) emulator::sync_warp(where);
+}
+TK_DEVICE void sync_block(here where = here::current()) {
+  if (!emulator::omitted(where)) emulator::sync_block(where);
+}
 
 // ---- global memory to LDS
 template <int Bytes>
@@ -103,11 +109,13 @@ TK_DEVICE void copy_to_lds(char* dst, char const* from, std::uint32_t offset,
   copy_to_lds<Bytes>(dst, static_cast<void const*>(from + offset), where);
 }
 // Until at most N of this wave's later accesses to global memory, copies among them, are running:
-// its plain accesses are over at once.
+// its plain accesses are over at once. Orders no memory among lanes.
 template <int N> TK_DEVICE void wait_copies(here where = here::current()) {
   static_assert(N >= 0 && N < 64, "vmcnt has six bits");
+  if (emulator::omitted(where)) return;
   emulator::wait_later(N);
-  emulator::sync_warp(where);
+  int nothing = 0;
+  emulator::collective(nothing, [](int* const*) {}, "wait for copies", where);
 }
 
 // ---- atomics
@@ -119,9 +127,11 @@ TK_DEVICE unsigned next_ticket(unsigned* p, unsigned last) {
   return old;
 }
 TK_DEVICE unsigned load_acquire(unsigned const* p, here where = here::current()) {
-  return emulator::poll(p, where);
+  return emulator::omitted(where) ? 1 : emulator::poll(p, where);
 }
-TK_DEVICE void add_release(unsigned* p, unsigned x) { __atomic_fetch_add(p, x, __ATOMIC_RELEASE); }
+TK_DEVICE void add_release(unsigned* p, unsigned x, here where = here::current()) {
+  if (!emulator::omitted(where)) __atomic_fetch_add(p, x, __ATOMIC_RELEASE);
+}
 TK_DEVICE void add_to_global(float* p, float x) { emulator::atomic_add(p, x); }
 
 // ---- numbers of 16 bits, in pairs and as operands (backends/emulator/mfma.hpp)
@@ -133,6 +143,9 @@ typedef float sums32 __attribute__((vector_size(64)));
 
 TK_DEVICE std::uint32_t pack_fp16(float lo, float hi) {
   return std::uint32_t{round_to<fp16>(hi).bits} << 16 | round_to<fp16>(lo).bits;
+}
+TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
+  return emulator::multiply_fp16x2(a, b);
 }
 template <bool There = has_bf16_pack>
   requires There

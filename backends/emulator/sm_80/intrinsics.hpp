@@ -22,17 +22,13 @@ TK_DEVICE bool all(bool x, here where = here::current()) {
 }
 
 TK_DEVICE int opaque(int x) { return x; }
-TK_DEVICE char* aligned_smem(std::uint32_t alignment) {
-  auto const raw = reinterpret_cast<std::uintptr_t>(dynamic_smem());
-  return dynamic_smem() + (alignment - raw % alignment) % alignment;
-}
 
 // ---- mbarrier
 TK_DEVICE bool barrier_test(std::uint32_t bar, int phase, here where = here::current()) {
-  return emulator::mbarrier_test(bar, phase, where);
+  return emulator::omitted(where) || emulator::mbarrier_test(bar, phase, where);
 }
 TK_DEVICE void barrier_wait(std::uint32_t bar, int phase, here where = here::current()) {
-  emulator::mbarrier_wait(bar, phase, where);
+  if (!emulator::omitted(where)) emulator::mbarrier_wait(bar, phase, where);
 }
 
 // ---- copies from global to shared memory
@@ -46,9 +42,11 @@ TK_DEVICE void copy_async(std::uint32_t dst, void const* src, int inside,
   emulator::copy_async(dst, src, Bytes, inside, where);
 }
 TK_DEVICE void copy_arrive(std::uint32_t bar, here where = here::current()) {
-  emulator::copy_arrive(bar, where);
+  if (!emulator::omitted(where)) emulator::copy_arrive(bar, where);
 }
-TK_DEVICE void copy_wait() { emulator::copy_wait_all(); }
+TK_DEVICE void copy_wait(here where = here::current()) {
+  if (!emulator::omitted(where)) emulator::copy_wait_all();
+}
 
 // ---- atomics
 TK_DEVICE void add_to_global(float* dst, float a, float b, float c, float d) {
@@ -57,13 +55,14 @@ TK_DEVICE void add_to_global(float* dst, float a, float b, float c, float d) {
 }
 
 // ---- products
-// d[16, 8] = a[16, 16] b[16, 8] (+ d).
-template <class T>
-TK_DEVICE void mma(T, float* d, std::uint32_t const* a, std::uint32_t b0, std::uint32_t b1,
+// d[16, 8] = a[16, k] b[k, 8] (+ d), k = 16, or 32 for fp8, which not every chip has.
+template <class A, class B>
+  requires(sizeof(A) == 2 || has_fp8)
+TK_DEVICE void mma(A, B, float* d, std::uint32_t const* a, std::uint32_t b0, std::uint32_t b1,
                    bool keep, here where = here::current()) {
   if (!keep)
     for (int r = 0; r < 4; ++r) d[r] = 0;
-  emulator::mma_m16n8k16<T>(d, a, b0, b1, where);
+  emulator::mma_m16n8<A, B>(d, a, b0, b1, where);
 }
 
 }  // namespace tk::be::ptx

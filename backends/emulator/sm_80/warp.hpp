@@ -7,6 +7,7 @@
 #include "backends/emulator/async_view.hpp"
 #include "backends/emulator/emulator.hpp"
 #include "backends/emulator/mbarrier.hpp"
+#include "backends/emulator/omission.hpp"
 #include "backends/emulator/widen.hpp"
 #include "backends/select.hpp"
 #include "core/element.hpp"
@@ -26,6 +27,10 @@ TK_DEVICE char* dynamic_smem() { return emulator::shared_memory(); }
 TK_DEVICE std::uint32_t smem(void const* p, here where = here::current()) {
   return emulator::shared_address(p, where);
 }
+TK_DEVICE char* aligned_smem(std::uint32_t alignment) {
+  auto const raw = reinterpret_cast<std::uintptr_t>(dynamic_smem());
+  return dynamic_smem() + (alignment - raw % alignment) % alignment;
+}
 
 // ---- arithmetic; .ftz takes and gives zero for subnormal numbers
 TK_DEVICE float flush(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? 0 * x : x; }
@@ -40,8 +45,14 @@ template <class T> TK_DEVICE std::uint32_t pack_as(float lo, float hi) {
 }
 TK_DEVICE std::uint32_t pack(bf16, float lo, float hi) { return pack_as<bf16>(lo, hi); }
 TK_DEVICE std::uint32_t pack(fp16, float lo, float hi) { return pack_as<fp16>(lo, hi); }
+TK_DEVICE std::uint32_t pack(fp8_e4m3, float lo, float hi) {
+  return std::uint32_t{round_to<fp8_e4m3>(hi).bits} << 8 | round_to<fp8_e4m3>(lo).bits;
+}
 TK_DEVICE float widen(bf16 x) { return emulator::widen_bf16(x.bits); }
 TK_DEVICE float widen(fp16 x) { return emulator::widen_fp16(x.bits); }
+TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
+  return emulator::multiply_fp16x2(a, b);
+}
 
 // ---- warp
 TK_DEVICE float shuffle_xor(float x, int mask, here where = here::current()) {
@@ -68,28 +79,34 @@ TK_DEVICE int broadcast(int x, here where = here::current()) {
       "broadcast", where);
   return x;
 }
-TK_DEVICE void warp_sync(here where = here::current()) { emulator::sync_warp(where); }
-TK_DEVICE void sync_block(here where = here::current()) { emulator::sync_block(where); }
+TK_DEVICE void warp_sync(here where = here::current()) {
+  if (!emulator::omitted(where)) emulator::sync_warp(where);
+}
+TK_DEVICE void sync_block(here where = here::current()) {
+  if (!emulator::omitted(where)) emulator::sync_block(where);
+}
 
 // ---- barriers
 TK_DEVICE void barrier_init(std::uint32_t bar, int arrivals, here where = here::current()) {
-  emulator::mbarrier_init(bar, arrivals, where);
+  if (!emulator::omitted(where)) emulator::mbarrier_init(bar, arrivals, where);
 }
 TK_DEVICE void barrier_arrive(std::uint32_t bar, here where = here::current()) {
-  emulator::mbarrier_arrive(bar, where);
+  if (!emulator::omitted(where)) emulator::mbarrier_arrive(bar, where);
 }
 TK_DEVICE void named_sync(int id, int threads, here where = here::current()) {
-  emulator::named_sync(id, threads, where);
+  if (!emulator::omitted(where)) emulator::named_sync(id, threads, where);
 }
 TK_DEVICE void named_arrive(int id, int threads, here where = here::current()) {
-  emulator::named_arrive(id, threads, where);
+  if (!emulator::omitted(where)) emulator::named_arrive(id, threads, where);
 }
 
 // ---- between blocks
 TK_DEVICE unsigned load_acquire(unsigned const* p, here where = here::current()) {
-  return emulator::poll(p, where);
+  return emulator::omitted(where) ? 1 : emulator::poll(p, where);
 }
-TK_DEVICE void add_release(unsigned* p, unsigned x) { __atomic_fetch_add(p, x, __ATOMIC_RELEASE); }
+TK_DEVICE void add_release(unsigned* p, unsigned x, here where = here::current()) {
+  if (!emulator::omitted(where)) __atomic_fetch_add(p, x, __ATOMIC_RELEASE);
+}
 // The old value of *p; p counts up to `last` and then starts again at 0.
 TK_DEVICE unsigned next_ticket(unsigned* p, unsigned last) {
   unsigned old = __atomic_load_n(p, __ATOMIC_RELAXED);

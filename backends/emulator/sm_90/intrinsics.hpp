@@ -16,16 +16,20 @@ using tensor_map = emulator::tensor_map;
 TK_DEVICE int cluster_rank() { return emulator::cluster_rank(); }
 
 // ---- mbarrier
-TK_DEVICE void barrier_init_fence() { emulator::mbarrier_init_fence(); }
+TK_DEVICE void barrier_init_fence(here where = here::current()) {
+  if (!emulator::omitted(where)) emulator::mbarrier_init_fence();
+}
 TK_DEVICE void barrier_expect(std::uint32_t bar, int bytes, here where = here::current()) {
-  emulator::mbarrier_expect(bar, bytes, where);
+  if (!emulator::omitted(where)) emulator::mbarrier_expect(bar, bytes, where);
 }
 TK_DEVICE void barrier_arrive_at(std::uint32_t bar, int block, here where = here::current()) {
-  emulator::mbarrier_arrive(emulator::to_rank(bar, block), where);
+  if (!emulator::omitted(where)) emulator::mbarrier_arrive(emulator::to_rank(bar, block), where);
 }
-TK_DEVICE void cluster_sync(here where = here::current()) { emulator::sync_cluster(where); }
+TK_DEVICE void cluster_sync(here where = here::current()) {
+  if (!emulator::omitted(where)) emulator::sync_cluster(where);
+}
 TK_DEVICE void barrier_wait(std::uint32_t bar, int phase, here where = here::current()) {
-  emulator::mbarrier_wait(bar, phase, where);
+  if (!emulator::omitted(where)) emulator::mbarrier_wait(bar, phase, where);
 }
 
 // ---- registers
@@ -58,14 +62,18 @@ TK_DEVICE void tma_store_add(tensor_map const* map, int const (&c)[Rank], std::u
                              here where = here::current()) {
   emulator::tensor_store_add(map, c, src, where);
 }
-TK_DEVICE void tma_store_commit() { emulator::store_commit(); }
+TK_DEVICE void tma_store_commit(here where = here::current()) {
+  if (!emulator::omitted(where)) emulator::store_commit();
+}
 template <int N> TK_DEVICE void tma_store_read(here where = here::current()) {
-  emulator::store_wait(N, false, where);
+  if (!emulator::omitted(where)) emulator::store_wait(N, false, where);
 }
 TK_DEVICE void tma_store_done(here where = here::current()) {
-  emulator::store_wait(0, true, where);
+  if (!emulator::omitted(where)) emulator::store_wait(0, true, where);
 }
-TK_DEVICE void proxy_fence(here where = here::current()) { emulator::proxy_fence(where); }
+TK_DEVICE void proxy_fence(here where = here::current()) {
+  if (!emulator::omitted(where)) emulator::proxy_fence(where);
+}
 TK_DEVICE void stmatrix(std::uint32_t dst, std::uint32_t a, std::uint32_t b, std::uint32_t c,
                         std::uint32_t d, here where = here::current()) {
   emulator::stmatrix(dst, a, b, c, d, where);
@@ -84,10 +92,14 @@ TK_DEVICE void add_to_global(float* dst, float a, float b, float c, float d,
 }
 
 // ---- wgmma
-TK_DEVICE void wgmma_fence(here where = here::current()) { emulator::wgmma_fence(where); }
-TK_DEVICE void wgmma_commit(here where = here::current()) { emulator::wgmma_commit(where); }
+TK_DEVICE void wgmma_fence(here where = here::current()) {
+  if (!emulator::omitted(where)) emulator::wgmma_fence(where);
+}
+TK_DEVICE void wgmma_commit(here where = here::current()) {
+  if (!emulator::omitted(where)) emulator::wgmma_commit(where);
+}
 template <int N> TK_DEVICE void wgmma_wait(here where = here::current()) {
-  emulator::wgmma_wait(N, where);
+  if (!emulator::omitted(where)) emulator::wgmma_wait(N, where);
 }
 // Orders ordinary uses of a register after what came before; a running product's is an error.
 TK_DEVICE void touch(float& x, here where = here::current()) {
@@ -96,26 +108,29 @@ TK_DEVICE void touch(float& x, here where = here::current()) {
 }
 TK_DEVICE void touch(std::uint32_t& x) { asm volatile("" : "+m"(x)::"memory"); }
 
-// wgmma<T, N>::ss: d[64, N] (+)= A[64, 16] B[16, N], both in shared memory; rs: A in registers.
-// TransA = 1 reads A with its M dimension contiguous, TransB = 1 B with its N dimension.
-// a and b are the low words of descriptors, HighA and HighB the high ones.
-template <class T, int N> struct wgmma {
+// wgmma<A, B, N>::ss: d[64, N] (+)= a[64, k] b[k, N], both in shared memory; rs: a in registers. A
+// and B are element types; k = 16, or 32 of fp8, which has no rs.
+// TransA = 1 reads a with its M dimension contiguous, TransB = 1 b with its N dimension; not of
+// fp8. a and b are the low words of descriptors, HighA and HighB the high ones.
+template <class A, class B, int N> struct wgmma {
   static_assert(N % 8 == 0 && N >= 8 && N <= 256);
-  static constexpr bool is_bf16 = std::is_same_v<T, bf16>;
+  static constexpr auto a_kind = emulator::operand_kind_of<A>,
+                        b_kind = emulator::operand_kind_of<B>;
 
   template <int TransA, int TransB, std::uint32_t HighA, std::uint32_t HighB>
   static TK_DEVICE void ss(float* d, std::uint32_t a, std::uint32_t b, int keep,
                            here where = here::current()) {
-    emulator::wgmma_issue({N, is_bf16, keep != 0, false, TransA != 0, TransB != 0,
+    emulator::wgmma_issue({N, a_kind, b_kind, keep != 0, false, TransA != 0, TransB != 0,
                            std::uint64_t{HighA} << 32 | a, std::uint64_t{HighB} << 32 | b},
                           d, nullptr, where);
   }
   template <int TransB, std::uint32_t HighB>
+    requires(sizeof(A) == 2)
   static TK_DEVICE void rs(float* d, std::uint32_t const* a, std::uint32_t b, int keep,
                            here where = here::current()) {
     emulator::wgmma_issue(
-        {N, is_bf16, keep != 0, true, false, TransB != 0, 0, std::uint64_t{HighB} << 32 | b}, d, a,
-        where);
+        {N, a_kind, b_kind, keep != 0, true, false, TransB != 0, 0, std::uint64_t{HighB} << 32 | b},
+        d, a, where);
   }
 };
 

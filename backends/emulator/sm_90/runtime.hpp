@@ -17,7 +17,7 @@ using tensor_map = emulator::tensor_map;
 // sizes and box innermost first; strides in bytes of the dimensions 1 and up.
 struct tensor_map_spec {
   void* base;
-  int element_bytes;  // 2 (16-bit floats; `is_bf16` says which) or 4 (fp32)
+  int element_bytes;  // 1, 2 (16-bit floats; `is_bf16` says which) or 4 (fp32)
   bool is_bf16;
   int rank;
   std::uint64_t sizes[5], strides[4];
@@ -30,9 +30,10 @@ inline bool encode(tensor_map& map, tensor_map_spec const& s) {
   using emulator::element_kind;
   tensor_map m;
   if (s.rank < 1 || s.rank > 5) return false;
-  m.kind = s.element_bytes == 4 ? element_kind::fp32
-           : s.is_bf16          ? element_kind::bf16
-                                : element_kind::fp16;
+  m.kind = s.element_bytes == 4   ? element_kind::fp32
+           : s.element_bytes == 1 ? element_kind::byte
+           : s.is_bf16            ? element_kind::bf16
+                                  : element_kind::fp16;
   m.rank = static_cast<std::uint8_t>(s.rank);
   m.swizzle_bytes = static_cast<std::uint8_t>(s.swizzle_bytes);
   m.base = static_cast<char*>(s.base);

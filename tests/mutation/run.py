@@ -1,0 +1,301 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Takes each barrier, wait, fence, commit and swizzle out of a backend, one at a time, and finds the
+contract test that notices: tests/mutation/run.py [options] <preset>...
+
+Presets are build folders with the contract tests built; those of one arch (emulate-sm_90a and
+emulate-sm_90a-tsan) look at the same mutations, one after the other. The mutations of an arch are
+  - the lines of its files that call an intrinsic which asks the emulator's omitted(): left out at run
+    time (backends/emulator/omission.hpp), under every program that reaches the line;
+  - the lines that mutations.json names: changed in a copy of the file, its programs compiled again.
+Programs run in the order in turn first, then under random schedules, until one fails; it must pass
+as it is, in the same schedule. Survivors must be explained in mutations.json, and what is
+explained there must survive. Ends with "N passed, N failed"; fails below 95 % as well.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections import namedtuple
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+HERE = Path(__file__).resolve().parent
+NEEDED = 0.95
+# Lines that order something through a function of the backend: each needs an edit in mutations.json.
+WRAPPED = re.compile(
+    r"\bsync\(\);|_barriers\.init\(|\bb\.init\(|>::init\(|\b(await_free|is_free)\(\)")
+
+Line = namedtuple("Line", "file number text nth")  # the nth line of that text in the file
+Run = namedtuple("Run", "preset program seed seconds")
+Catch = namedtuple("Catch", "run case how")
+
+
+def lines_of(file):
+    seen = {}
+    for number, text in enumerate((ROOT / file).read_text().splitlines(), 1):
+        text = text.strip()
+        seen[text] = seen.get(text, 0) + 1
+        yield Line(file, number, text, seen[text])
+
+
+def ordering_intrinsics():
+    """Names of the emulator's intrinsics that can be left out."""
+    names = set()
+    for path in (ROOT / "backends/emulator").glob("*/*.hpp"):
+        for function in path.read_text().split("TK_DEVICE")[1:]:
+            if "omitted(" in function:
+                names.add(re.match(r"[^(]*?(\w+)\(", function)[1])
+    return names
+
+
+# ---- programs
+def environment(seed, **more):
+    return dict(os.environ, TK_EMULATE_SEED=str(seed), TK_EMULATE_THREADS="1",
+                TSAN_OPTIONS="halt_on_error=1", OMP_PROC_BIND="false", OMP_WAIT_POLICY="passive", **more)
+
+
+def reason(output, status):
+    """The test case that failed, and what it says in a few words."""
+    case = re.search(r"^TEST CASE:\s+(.*?)\s*$", output, re.MULTILINE)
+    for pattern in (r"emulated device: (.*)", r"ThreadSanitizer: (data race)", r"ERROR: (.*)",
+                    r"(cases did not run)"):
+        if found := re.search(pattern, output):
+            what = re.sub(r"0x[0-9a-f]+", "...", found[1]).strip()
+            break
+    else:
+        what = f"signal {-status}" if status < 0 else "fails"
+    return case[1] if case else "", what
+
+
+def run_program(path, seed, limit, **more):
+    """None if the program passes, else (case, what it says)."""
+    try:
+        done = subprocess.run([path, "--abort-after=1"], cwd=ROOT, env=environment(seed, **more),
+                              capture_output=True, text=True, errors="replace", timeout=limit)
+    except subprocess.TimeoutExpired:
+        return "", "hangs"
+    output = done.stdout + done.stderr
+    if done.returncode == 0 and "cases did not run" not in output:
+        return None
+    return reason(output, done.returncode)
+
+
+class Arch:
+    def __init__(self, presets, seeds, jobs):
+        self.presets = presets
+        self.name = re.sub(r"-tsan$", "", presets[0])
+        self.seeds, self.jobs = seeds, jobs
+        self.runs, self.reaches, self.passes = [], {}, set()
+
+    def programs(self, preset):
+        folder = ROOT / "build" / preset / "bin"
+        found = sorted(p.name for p in folder.glob("co[nr]*.*"))
+        if not found:
+            sys.exit(f"no contract tests in {folder}")
+        return found
+
+    def path(self, preset, program):
+        return ROOT / "build" / preset / "bin" / program
+
+    def schedules(self, preset):
+        if "emulate" not in preset:
+            return [0]
+        return range(2 if "tsan" in preset else self.seeds + 1)
+
+    def files(self):
+        """Of backends/ and core/, what the tests are compiled from."""
+        deps = subprocess.run(["ninja", "-C", ROOT / "build" / self.presets[0], "-t", "deps"],
+                              capture_output=True, text=True, check=True).stdout
+        names = re.findall(r"^ +\S*?((?:backends|core)/\S+)$", deps, re.MULTILINE)
+        return sorted(n for n in set(names) if "emulator/" not in n and (ROOT / n).exists())
+
+    def look_at(self, program):
+        """Runs a program as it is: its time, and the sites it reaches."""
+        with tempfile.NamedTemporaryFile("r") as sites:
+            begin = time.monotonic()
+            self.must_pass(Run(self.presets[0], program, 0, 300), TK_EMULATE_SITES=sites.name)
+            seconds = time.monotonic() - begin
+            reached = {re.sub(r".*?(backends|core)/", r"\1/", s.strip()) for s in sites}
+        return program, seconds, reached
+
+    def look(self):
+        programs = {preset: self.programs(preset) for preset in self.presets}
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            for program, seconds, reached in pool.map(self.look_at, programs[self.presets[0]]):
+                for preset in self.presets:
+                    if program in programs[preset]:
+                        slower = 50 if "tsan" in preset else 1
+                        self.runs += [Run(preset, program, seed, slower * seconds)
+                                      for seed in self.schedules(preset)]
+                for site in reached:
+                    self.reaches.setdefault(site, set()).add(program)
+        order = {preset: n for n, preset in enumerate(self.presets)}
+        self.runs.sort(key=lambda r: (order[r.preset], r.seed, r.seconds))
+
+    def must_pass(self, run, **more):
+        if run[:3] in self.passes:
+            return
+        if found := run_program(self.path(run.preset, run.program), run.seed,
+                                60 + 10 * run.seconds, **more):
+            sys.exit(f"{run.preset}/{run.program} with seed {run.seed} fails as it is: {found}")
+        self.passes.add(run[:3])
+
+    def caught_by(self, runs, path, **more):
+        """The first of the runs that fails, though it passes as it is."""
+        for run in runs:
+            if found := run_program(path(run), run.seed, 60 + 10 * run.seconds, **more):
+                self.must_pass(run)
+                return Catch(run, *found)
+        return None
+
+    # ---- the two kinds of mutation
+    def omit(self, line):
+        site = f"{line.file}:{line.number}"
+        programs = self.reaches.get(site, ())
+        return self.caught_by((r for r in self.runs if r.program in programs),
+                              lambda r: self.path(r.preset, r.program), TK_EMULATE_OMIT=site)
+
+    def compile(self, preset, program, folder):
+        """Compiles the program with `folder` before the sources."""
+        build = ROOT / "build" / preset
+        commands = subprocess.run(["ninja", "-C", build, "-t", "commands", f"bin/{program}"],
+                                  capture_output=True, text=True, check=True).stdout
+        compiling = [c for c in commands.splitlines() if f"/{program}.dir/" in c and " -c " in c][-1]
+        linking = commands.splitlines()[-1]
+        object_file = re.search(r" -o (\S+)", compiling)[1]
+        for command in (compiling, linking):
+            command = command.replace(object_file, f"{folder}/{program}.o")
+            command = command.replace(f"-I{ROOT}", f"-I{folder} -I{ROOT}", 1)
+            command = command.replace(f"-o bin/{program}", f"-o {folder}/{program}")
+            done = subprocess.run(command, shell=True, cwd=build, capture_output=True, text=True)
+            if done.returncode:
+                sys.exit(f"{program} does not compile with what mutations.json changes:\n{done.stderr}")
+
+    def edit(self, line, edit):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / line.file
+            copy.parent.mkdir(parents=True)
+            text = (ROOT / line.file).read_text().splitlines()
+            changed = edit.get("change", [line.text, ""])
+            if changed[0] not in text[line.number - 1]:
+                sys.exit(f"{line.file}:{line.number} has no '{changed[0]}'")
+            text[line.number - 1] = text[line.number - 1].replace(*changed)
+            copy.write_text("\n".join(text) + "\n")
+            for preset in self.presets:
+                runs = [r for r in self.runs if r.preset == preset and r.program in edit["programs"]]
+                for program in {r.program for r in runs}:
+                    self.compile(preset, program, folder)
+                if found := self.caught_by(runs, lambda r: f"{folder}/{r.program}"):
+                    return found
+        return None
+
+    # ---- all of them
+    def mutations(self, listed):
+        """Yields (line, what is done, edit or None)."""
+        names = "|".join(sorted(ordering_intrinsics()))
+        calls = re.compile(rf"\b(?:ptx|gcn)::({names})(?:<.*>)?\(")
+        edits = {(e["file"], e["line"], e.get("nth", 1)): e for e in listed}
+        for file in self.files():
+            for line in lines_of(file):
+                edit = edits.get((line.file, line.text, line.nth))
+                if edit and self.name in edit.get("presets", [self.name]):
+                    yield line, edit.get("what", "removed"), edit
+                if calls.search(line.text) and not file.endswith("intrinsics.hpp"):
+                    yield line, "left out", None
+                elif WRAPPED.search(line.text) and not edit and "TK_DEVICE" not in line.text:
+                    sys.exit(f"{file}:{line.number}: '{line.text}' has no edit in mutations.json")
+
+
+def explained(exceptions, arch, line, what):
+    for e in exceptions:
+        if (e["file"], e["line"], e.get("nth", 1)) == (line.file, line.text, line.nth) and \
+                e.get("what", what) == what and arch.name in e["presets"]:
+            return e
+    return None
+
+
+def described(run):
+    way = "" if run.seed == 0 else f", seed {run.seed}"
+    return run.program + (", ThreadSanitizer" if "tsan" in run.preset else "") + way
+
+
+def test(arch, listed, only):
+    """The table of one arch: rows of (line, what, catch, reason)."""
+    arch.look()
+    mutations = [m for m in arch.mutations(listed["edits"]) if not only or only in f"{m[0].file}:{m[0].number}"]
+    known = {f"{line.file}:{line.number}" for line, _, edit in mutations if not edit}
+    if not only and (strange := set(arch.reaches) - known):
+        sys.exit(f"reached, but not found in the sources: {sorted(strange)}")
+
+    def row(mutation):
+        line, what, edit = mutation
+        catch = arch.edit(line, edit) if edit else arch.omit(line)
+        word = f"{catch.how} [{described(catch.run)}]" if catch else "SURVIVES"
+        print(f"{arch.name}: {line.file}:{line.number} {what}: {word}", flush=True)
+        return line, what, catch, explained(listed["exceptions"], arch, line, what)
+
+    with concurrent.futures.ThreadPoolExecutor(arch.jobs) as pool:
+        return list(pool.map(row, mutations))
+
+
+def table(arch, rows):
+    caught = [r for r in rows if r[2]]
+    yield f"# {arch.name}: {len(caught)} of {len(rows)} mutations are caught"
+    yield ""
+    yield "Made by `tests/mutation/run.py --record " + " ".join(arch.presets) + "`."
+    yield ""
+    yield "| line | mutation | caught by | which says |"
+    yield "|---|---|---|---|"
+    for line, what, catch, excuse in rows:
+        text = line.text.split("  //")[0].replace("|", "\\|")
+        by = described(catch.run) if catch else "-"
+        how = (f"{catch.how} ({catch.case})" if catch.case else catch.how) if catch else \
+            "survives: " + (excuse["reason"] if excuse else "NOT EXPLAINED")
+        yield f"| {line.file}:{line.number} `{text}` | {what} | {by} | {how.replace('|', '/')} |"
+
+
+def main():
+    parse = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parse.add_argument("presets", nargs="+")
+    parse.add_argument("--seeds", type=int, default=20, help="random schedules of each program")
+    parse.add_argument("--jobs", type=int, default=os.cpu_count())
+    parse.add_argument("--only", help="mutations of lines whose file:line contains this")
+    parse.add_argument("--record", action="store_true", help="write results/<arch>.md")
+    asked = parse.parse_args()
+    listed = json.loads((HERE / "mutations.json").read_text())
+    arches = {}
+    for preset in asked.presets:
+        arches.setdefault(re.sub(r"-tsan$", "", preset), []).append(preset)
+
+    passed = failed = 0
+    for presets in arches.values():
+        arch = Arch(presets, asked.seeds, asked.jobs)
+        rows = test(arch, listed, asked.only)
+        text = "\n".join(table(arch, rows)) + "\n"
+        if asked.record:
+            (HERE / "results").mkdir(exist_ok=True)
+            (HERE / "results" / f"{arch.name}.md").write_text(text)
+        print(text)
+        caught = sum(bool(r[2]) for r in rows)
+        wrong = [r for r in rows if bool(r[2]) == bool(r[3])]
+        for line, what, catch, _ in wrong:
+            print(f"FAILED: {line.file}:{line.number} {what}:",
+                  "is caught, and mutations.json explains why not" if catch else "survives")
+        short = caught < NEEDED * len(rows)
+        if short:
+            print(f"FAILED: {arch.name}: {caught} of {len(rows)} are less than {NEEDED:.0%}")
+        passed += len(rows) - len(wrong)
+        failed += len(wrong) + short
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
