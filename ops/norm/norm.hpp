@@ -236,46 +236,51 @@ template <class T, int Class, bool Shifted> struct norm {
     rejoin<R, shared>(c);
   }
 
-  // The pieces of a row, in one of several passes: body(x, col).
+  // The pieces of a row, in one of several passes: body(col, take), in which take(x) reads the
+  // piece from column `col` on.
   enum class pass { first, middle, last };
   template <class Context, class Body>
   static TK_DEVICE void for_each_piece(Context& c, args const& a, int row, pass which, Body body) {
-    tile x;
+    bool const take = !a.held || which == pass::first, last = !a.held || which == pass::last;
     for (int piece = 0; piece < a.pieces; ++piece) {
       int const col = col_at(a, row, piece, c.w.id());
-      bool const take = !a.held || which == pass::first, last = !a.held || which == pass::last;
-      read(x, c, a, row, col, take ? -1 : last ? 0 : piece * operands(a));
-      if (last) {
+      body(col, [&](tile& x) {
+        read(x, c, a, row, col, take ? -1 : last ? 0 : piece * operands(a));
+        if (!last) return;
         c.w.sync();
         release(c, a);
-      }
-      body(x, col);
+      });
     }
   }
   template <class W, class Context>
   static TK_DEVICE void run_long(Context& c, args const& a, task const& t) {
     int turn = 0;
+    tile x;
     for (int group = t.first; group < t.last; group += t.by) {
       int const row = row_of(group, c.w.id());
       column mean = 0.f, squares = 0.f;
       if (a.layer) {
-        for_each_piece(c, a, row, pass::first,
-                       [&](tile& x, int) { mean = mean + row_sum_share(x * 1.f); });
+        for_each_piece(c, a, row, pass::first, [&](int, auto take) {
+          take(x);
+          mean = mean + row_sum_share(x * 1.f);
+        });
         mean = total<shared>(c, mean, turn) * a.per_column;
       }
-      for_each_piece(c, a, row, a.layer ? pass::middle : pass::first, [&](tile& x, int col) {
+      for_each_piece(c, a, row, a.layer ? pass::middle : pass::first, [&](int col, auto take) {
+        take(x);
         if (a.layer) centre(x, a, mean, col);
         squares = squares + row_sum_share(x * x);
       });
       column const scale = factor(a, total<shared>(c, squares, turn));
-      for_each_piece(c, a, row, pass::last, [&](tile& x, int col) {
+      for_each_piece(c, a, row, pass::last, [&](int col, auto take) {
+        scales<W> scales_of[N / V];  // all at once: they come from far
+        TK_UNROLL
+        for (int p = 0; p < N / V; ++p) scales_of[p].read(a, row, col + p * V);
+        take(x);
         write_r(x, c, a, row, col);
         if (a.layer) x = x - mean;
-        write_scaled(x, c, a, row, col, scale, [&](int p) {
-          scales<W> scale;
-          scale.read(a, row, col + p * V);
-          return scale;
-        });
+        write_scaled(x, c, a, row, col, scale,
+                     [&](int p) -> decltype(auto) { return (scales_of[p]); });
       });
     }
     rejoin<R, shared>(c);

@@ -74,16 +74,16 @@ template <class T, int Class, bool Shifted> void launch_norm(norm_problem const&
   be::launch<op>(a, stream);
 }
 
-// The class of the narrowest tiles that hold a row; a wider one, whose steps are of fewer rows,
-// where there would be too few tasks.
+// The class of the narrowest tiles that hold a row; where that would give each block one step at
+// most, a wider one, whose steps are of fewer rows, or that has no ring to set up.
 template <class T, bool Shifted, int Class = 0>
 void choose_norm(norm_problem const& x, void* stream) {
   if constexpr (Class < be::norm_classes) {
     if constexpr (!Shifted || be::norm_shifts(Class)) {
       using op = norm<T, Class, Shifted>;
       int const most = op::span - (Shifted ? chunk_of<T> - 1 : 0);
-      bool const few =
-          op::group > 1 && x.x.rows < std::int64_t{be::rt::multiprocessors()} * op::group;
+      bool const few = (op::group > 1 || op::has_ring) &&
+                       x.x.rows <= std::int64_t{be::rt::multiprocessors()} * op::group;
       if (x.x.cols <= most && (!few || Class + 1 == be::norm_classes))
         return launch_norm<T, Class, Shifted>(x, stream);
     }
