@@ -30,13 +30,13 @@ struct attention_tuning {
 };
 
 // Tiles of R rows by N columns in registers: each worker has rows of its own, or the workers share
-// R rows of `workers` times N columns. `stages` slots of such tiles for all workers, 0 where rows
-// go straight to registers; weights of up to `hold` bytes an element stay in registers. Classes
-// below norm_classes are for rows that fit; what fits in one fits in the next. Class norm_classes
-// is for longer rows, in pieces. norm_shifts(class): whether it takes rows that don't begin and end
-// at multiples of 16 bytes; where none does, such rows move element by element. norm_in_turn:
-// tasks, norm_tasks_per_unit for each multiprocessor, take rows in turn; else each has rows side by
-// side.
+// R rows of `workers` times N columns. `stages` slots of such tiles for all workers, below 2
+// where rows go straight to registers; weights of up to `hold` bytes an element stay in registers.
+// Classes below norm_classes are for rows that fit; what fits in one fits in the next. Class
+// norm_classes is for longer rows, in pieces. norm_shifts(class): whether it takes rows that don't
+// begin and end at multiples of 16 bytes; where none does, such rows move element by element.
+// norm_in_turn: tasks, norm_tasks_per_unit for each multiprocessor, take rows in turn; else each
+// has rows side by side.
 struct norm_tuning {
   int workers, R, N, stages, hold;
   bool shared;

@@ -42,8 +42,7 @@ constexpr norm_tuning tune_norm(int c, int element_bytes) {
   int const n = c == 8 ? 8192 : shared ? 4096 : 128 << c;
   int const rows = shared ? 1 : n < 1024 ? 8 : 8192 / n, in_lane = n / (rows < 4 ? 128 : 32);
   int const stages = c == 7 ? 0 : norm_ring_bytes / (2 * rows * n * element_bytes);
-  int const hold = c == norm_classes ? 0 : in_lane <= 32 ? 4 : 2;
-  return {2, rows, n, stages > 1 ? stages : 0, hold, shared};
+  return {2, rows, n, stages, c == norm_classes ? 0 : in_lane <= 32 ? 4 : 2, shared};
 }
 
 constexpr attention_tuning tune_attention_forward(int d) {

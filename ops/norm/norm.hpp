@@ -29,14 +29,16 @@ template <class T> struct flat_operand {
 
 template <class T, int Class, bool Shifted> struct norm {
   static constexpr auto tune = be::tune_norm(Class, sizeof(T));
-  // Where rows are shifted, a lane has one of them, and one shift.
+  static constexpr bool shared = tune.shared, is_long = Class == be::norm_classes;
+  // Where rows are shifted, a lane has one of them, and one shift; tiles have room for it.
   static constexpr int R = !Shifted ? tune.R : rows_in_warps<tune.R> ? be::worker_warps : 1;
-  static constexpr bool flat = is_flat<R>, shared = tune.shared, has_ring = tune.stages > 0,
-                        is_long = Class == be::norm_classes;
-  static constexpr int workers = tune.workers, cluster = 1, stages = has_ring ? tune.stages : 1,
-                       own_slots = 1, N = tune.N;
+  static constexpr int N = tune.N + (Shifted && shared && !is_long ? 1024 : 0);
+  static constexpr int slots = tune.stages * tune.N / N;
+  // x and residual are in slots of their own, held at once.
+  static constexpr bool flat = is_flat<R>, has_ring = slots > 1;
+  static constexpr int workers = tune.workers, cluster = 1, stages = has_ring ? slots : 1,
+                       own_slots = 1;
   static_assert(flat || (has_ring && !shared), "ordinary tiles go through the ring");
-  static_assert(tune.stages != 1, "x and residual are in slots of their own, held at once");
   static constexpr int group = shared ? R : workers * R;      // rows of a step
   static constexpr int span = shared ? workers * N : N;       // and columns
   static constexpr int V = !flat ? 64 : N < 1024 ? N : 1024;  // columns that are written at once
