@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Register tiles to shared memory and back, in every element type and width of panel; columns of
-// both kinds of tile; vectors loaded to shared memory and read as rows of an expression; what lanes
-// of a worker leave for one another there.
+// Register tiles to shared memory and back, in every element type and width of panel, and as
+// operands of products; columns of both kinds of tile; vectors loaded to shared memory and read as
+// rows of an expression; what lanes of a worker leave for one another there.
 #include "tests/contract/support.hpp"
 
 #include "tests/core/shapes.hpp"
@@ -69,6 +69,51 @@ TEST_CASE_TEMPLATE("a register tile of fp8 through shared memory", T, fp8_e4m3, 
   check_there_and_back<T, tall, 64>();
   for_each_int<32, 96>([](auto c) { check_there_and_back<T, 2 * M, c>(); });
   check_there_and_back<T, 3 * M, 32>();
+}
+
+// ---- there, and into a product
+template <class T, int C> struct stored_operand : simple_op {
+  struct scratch {
+    shared_tile<T, M, C> tile;
+  };
+  struct args {
+    int cases;
+    float const* x;
+    float* product;
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    reg_tile<float, M, C> x;
+    read_tile(x, a.x, t.index);
+    be::store(k.scratch.tile, cast<T>(x));
+    k.w.sync();
+    reg_tile<float, M, M> d;
+    mm_abt(d, k.scratch.tile, k.scratch.tile);
+    wait<0>(d);
+    k.w.sync();
+    write_tile(a.product, t.index, d);
+    report(k, a, t.index);
+  }
+};
+
+template <class T, int C> void check_stored_operand() {
+  constexpr int tasks = 5;
+  auto const x = wholes(tasks * M * C, C, 9);
+  device_array<float> const dx(x), product(untouched<float>(tasks * M * M));
+  run<stored_operand<T, C>>({tasks, dx.data(), product.data(), nullptr});
+  std::vector<float> expected(tasks * M * M);
+  for (int task = 0; task < tasks; ++task)
+    for (int i = 0; i < M; ++i)
+      for (int j = 0; j < M; ++j)
+        for (int k = 0; k < C; ++k)
+          expected[at((task * M + i) * M + j)] +=
+              x[at((task * M + i) * C + k)] * x[at((task * M + j) * C + k)];
+  check_same(product.read(), expected);
+}
+
+TEST_CASE_TEMPLATE("a tile that was stored is an operand", T, bf16, fp16) {
+  expect_cases const counted(3 * 5);
+  for_each_int<16, 64, 128>([](auto c) { check_stored_operand<T, c>(); });
 }
 
 // ---- columns of tiles
