@@ -53,7 +53,11 @@ class norm_benchmark final : public benchmark {
   }
 
   implementation tk() override {
-    return {"tk", [this] { check(tk_norm(&problem_, nullptr, 0, nullptr)); }};
+    workspace_ = make_workspace(TK_OP_NORM, &problem_);
+    return {"tk", [this] {
+              check(tk_norm(&problem_, workspace_.data(),
+                            static_cast<std::size_t>(workspace_.bytes()), nullptr));
+            }};
   }
   peer_list peers() override { return {}; }
 
@@ -125,7 +129,7 @@ class norm_benchmark final : public benchmark {
   std::int64_t rows_, width_;
   tk_norm_kind kind_;
   float eps_ = 1e-5f;
-  tensor x_, residual_, weight_, bias_, y_, r_;
+  tensor x_, residual_, weight_, bias_, y_, r_, workspace_;
   DLTensor dl_[6]{};
   tk_norm_problem problem_{};
   std::vector<std::int64_t> rows_of_reference_;

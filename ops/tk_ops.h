@@ -131,7 +131,7 @@ typedef struct tk_attention_forward_problem {
  * rounded to r's type, and y from that sum as well; y and r are rounded once. The variance is that
  * of differences from the mean, so that a large mean does not cost it digits. A row whose variance
  * and eps are both 0 gives NaN. y and r may be x or residual themselves (same data, shape and
- * strides). Needs no workspace. */
+ * strides). */
 typedef struct tk_norm_problem {
   size_t size; /* sizeof(tk_norm_problem) */
   DLTensor const* x;

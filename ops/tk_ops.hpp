@@ -162,7 +162,9 @@ struct norm_options {
   output_view r{};         // not written where absent
   tk_norm_kind kind = TK_NORM_LAYER;
   float eps = 1e-5f;
-  void* stream = nullptr;
+  void* workspace = nullptr;  // norm_workspace() bytes, as for gemm
+  std::size_t workspace_bytes = 0;
+  tk::stream stream{};
 };
 
 namespace detail {
@@ -284,10 +286,18 @@ inline std::optional<error> attention_forward_refusal(
 // r = x + residual, and y = r normalised row by row, times weight, plus bias; x, residual, y, r
 // [rows, width] of one type (bf16, fp16, fp32), weight and bias [width] of that type or fp32; the
 // last dimension contiguous. Statistics, and y, from the fp32 sum r. y and r may be x or residual
-// themselves. Needs no workspace. Throws tk::error before anything is launched or written.
+// themselves. Throws tk::error before anything is launched or written.
 inline void norm(tensor_view const& x, output_view const& y, norm_options const& options = {}) {
   auto const problem = detail::problem(x, y, options);
-  detail::require(tk_norm(&problem, nullptr, 0, options.stream));
+  detail::require(
+      tk_norm(&problem, options.workspace, options.workspace_bytes, options.stream.handle()));
+}
+
+// Bytes of device memory that norm() wants as workspace. Data pointers may be null.
+inline std::size_t norm_workspace(tensor_view const& x, output_view const& y,
+                                  norm_options const& options = {}) {
+  auto const problem = detail::problem(x, y, options);
+  return detail::workspace(TK_OP_NORM, &problem);
 }
 
 // Why norm() would refuse; nothing if it would not. Data pointers may be null.

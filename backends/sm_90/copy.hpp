@@ -100,7 +100,7 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
 
 // R rows of N columns from (row, col) on, each into a vector of its own. Columns count from the
 // 16-byte boundary at or before a row; of a row whole chunks of 16 bytes arrive, and the rest of a
-// vector is not written. They are taken for rows that are read once.
+// vector is not written.
 template <class T, int N, int R>
 TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src, int row, int col,
                           arrival done) {
@@ -114,10 +114,10 @@ TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src
     ptx::barrier_expect(done.bar, rows * bytes);
     T const* from = src.at(row, col);
     if (left >= N && src.row_stride == N)
-      return ptx::bulk_load_once(ptx::smem(&dst), from, rows * bytes, done.bar);
+      return ptx::bulk_load(ptx::smem(&dst), from, rows * bytes, done.bar);
     TK_UNROLL
     for (int r = 0; r < R; ++r, from += src.row_stride)
-      if (r < rows) ptx::bulk_load_once(ptx::smem(&dst[r]), from, bytes, done.bar);
+      if (r < rows) ptx::bulk_load(ptx::smem(&dst[r]), from, bytes, done.bar);
     return;
   }
   for (int r = 0; r < rows; ++r) {
@@ -127,8 +127,8 @@ TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src
     if (first >= last) continue;
     int const bytes = (last - first) * int{sizeof(T)};
     ptx::barrier_expect(done.bar, bytes);
-    ptx::bulk_load_once(ptx::smem(dst[r].data + (first - col)), src.at(row + r, first - shift),
-                        bytes, done.bar);
+    ptx::bulk_load(ptx::smem(dst[r].data + (first - col)), src.at(row + r, first - shift), bytes,
+                   done.bar);
   }
 }
 

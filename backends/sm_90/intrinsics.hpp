@@ -122,16 +122,6 @@ TK_DEVICE void bulk_load(std::uint32_t dst, void const* src, int bytes, std::uin
       "l"(src), "r"(bytes), "r"(bar)
       : "memory");
 }
-// The same, of what is read once: it is the first to leave the L2 cache.
-TK_DEVICE void bulk_load_once(std::uint32_t dst, void const* src, int bytes, std::uint32_t bar) {
-  asm volatile(
-      "{\n.reg .b64 policy;\ncreatepolicy.fractional.L2::evict_first.b64 policy, 1.0;\n"
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], "
-      "[%1], "
-      "%2, [%3], policy;\n}" ::"r"(dst),
-      "l"(src), "r"(bytes), "r"(bar)
-      : "memory");
-}
 TK_DEVICE void add_to_global(float* dst, float a, float b, float c, float d) {
   asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(dst), "f"(a),
                "f"(b), "f"(c), "f"(d)

@@ -66,20 +66,30 @@ template <class T, int Class, bool Shifted> struct norm {
     void const *weight, *bias;
     int weight_granule, bias_granule;
     bool weight_is_fp32, layer, has_residual, stores_r, through_ring, held;
-    int rows, width, pieces, groups, tasks;  // groups of `group` rows
-    float eps, per_column;                   // 1 / width
+    int rows, width, pieces, groups;  // groups of `group` rows
+    int planned, planned_tasks;       // groups that the first tasks share; the rest is dealt late
+    unsigned* tickets;                // null where nothing is
+    float eps, per_column;            // 1 / width
   };
   struct task {
     int first, last, by, steps;  // groups
   };
 
-  static TK_BOTH int tasks(args const& a) { return a.tasks; }
-  // Task by task, groups lie side by side (by 1), or tasks take them in turn.
+  // Multiprocessors that all wait for memory don't get equal shares of it: some groups are dealt
+  // late, a few at a time, to those that are done.
+  static constexpr int late_share = 8, late_groups = 4;  // one group in 8; by tasks of 4
+  static TK_BOTH int tasks(args const& a) {
+    return a.planned_tasks + ceil_div(a.groups - a.planned, late_groups);
+  }
+  // Of the planned tasks, groups lie side by side (by 1), or tasks take them in turn.
   static TK_BOTH task task_at(args const& a, int i, int) {
-    task t{i, a.groups, a.tasks, 0};
-    if constexpr (!be::norm_in_turn) {
-      t.first = static_cast<int>(std::int64_t{a.groups} * i / a.tasks);
-      t.last = static_cast<int>(std::int64_t{a.groups} * (i + 1) / a.tasks);
+    task t{i, a.planned, a.planned_tasks, 0};
+    if (int const late = i - a.planned_tasks; late >= 0) {
+      int const first = a.planned + late * late_groups, last = first + late_groups;
+      t = {first, last < a.groups ? last : a.groups, 1, 0};
+    } else if constexpr (!be::norm_in_turn) {
+      t.first = static_cast<int>(std::int64_t{a.planned} * i / a.planned_tasks);
+      t.last = static_cast<int>(std::int64_t{a.planned} * (i + 1) / a.planned_tasks);
       t.by = 1;
     }
     if (a.through_ring) t.steps = ceil_div(t.last - t.first, t.by) * steps_of_group(a);

@@ -10,7 +10,7 @@
 namespace tk {
 
 template <class T> struct norm_run {
-  static void launch(norm_problem const& x, void* stream);
+  static void launch(norm_problem const& x, void* workspace, void* stream);
 };
 
 // What a kernel needs of a matrix, as rows of R by C tiles.
@@ -33,7 +33,8 @@ inline bool alike(matrix const& x, matrix const& y, int element_bytes) {
   return place(x) == place(y) && (x.row_stride - y.row_stride) * element_bytes % 16 == 0;
 }
 
-template <class T, int Class, bool Shifted> void launch_norm(norm_problem const& x, void* stream) {
+template <class T, int Class, bool Shifted>
+void launch_norm(norm_problem const& x, void* workspace, void* stream) {
   using op = norm<T, Class, Shifted>;
   typename op::args a{};
   constexpr int R = op::R, N = op::N, V = op::V;
@@ -68,7 +69,12 @@ template <class T, int Class, bool Shifted> void launch_norm(norm_problem const&
   a.pieces = ceil_div(a.width + (Shifted ? chunk_of<T> - 1 : 0), op::span);
   a.held = a.through_ring && a.pieces * op::operands(a) <= op::stages;
   a.groups = ceil_div(a.rows, op::group);
-  a.tasks = std::min(a.groups, be::rt::multiprocessors() * be::norm_tasks_per_unit);
+  a.planned_tasks = std::min(a.groups, be::rt::multiprocessors() * be::norm_tasks_per_unit);
+  a.planned = a.groups;
+  if (workspace && a.groups >= op::late_share * a.planned_tasks) {
+    a.planned -= a.groups / op::late_share;
+    a.tickets = static_cast<unsigned*>(workspace);
+  }
   a.eps = x.eps;
   a.per_column = 1.f / static_cast<float>(a.width);
   be::launch<op>(a, stream);
@@ -77,7 +83,7 @@ template <class T, int Class, bool Shifted> void launch_norm(norm_problem const&
 // The class of the narrowest tiles that hold a row; where that would give each block one step at
 // most, a wider one, whose steps are of fewer rows, or that has no ring to set up.
 template <class T, bool Shifted, int Class = 0>
-void choose_norm(norm_problem const& x, void* stream) {
+void choose_norm(norm_problem const& x, void* workspace, void* stream) {
   if constexpr (Class < be::norm_classes) {
     if constexpr (!Shifted || be::norm_shifts(Class)) {
       using op = norm<T, Class, Shifted>;
@@ -85,21 +91,21 @@ void choose_norm(norm_problem const& x, void* stream) {
       bool const few = (op::group > 1 || op::has_ring) &&
                        x.x.rows <= std::int64_t{be::rt::multiprocessors()} * op::group;
       if (x.x.cols <= most && (!few || Class + 1 == be::norm_classes))
-        return launch_norm<T, Class, Shifted>(x, stream);
+        return launch_norm<T, Class, Shifted>(x, workspace, stream);
     }
-    choose_norm<T, Shifted, Class + 1>(x, stream);
+    choose_norm<T, Shifted, Class + 1>(x, workspace, stream);
   } else {
-    launch_norm<T, Class, Shifted>(x, stream);
+    launch_norm<T, Class, Shifted>(x, workspace, stream);
   }
 }
 
-template <class T> void norm_run<T>::launch(norm_problem const& x, void* stream) {
+template <class T> void norm_run<T>::launch(norm_problem const& x, void* workspace, void* stream) {
   if constexpr (be::norm_shifts(be::norm_classes)) {
     tensor<T const> const rows{static_cast<T const*>(x.x.data), x.x.rows, x.x.cols, x.x.row_stride};
     if (x.x.cols % chunk_of<T> != 0 || granule_of(rows) != chunk_of<T>)
-      return choose_norm<T, true>(x, stream);
+      return choose_norm<T, true>(x, workspace, stream);
   }
-  choose_norm<T, false>(x, stream);
+  choose_norm<T, false>(x, workspace, stream);
 }
 
 }  // namespace tk

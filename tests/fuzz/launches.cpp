@@ -192,11 +192,13 @@ void check_attention(tk::attention_forward_problem const& x, void* workspace) {
   touch();
 }
 
-void check_norm(tk::norm_problem const& x) {
-  begin(TK_OP_NORM, running.workspace);
+void check_norm(tk::norm_problem const& x, void* workspace) {
+  require(running.needed > 0 || !workspace, "a workspace that norm did not ask for");
+  begin(TK_OP_NORM, running.needed > 0 ? workspace : running.workspace);
   auto const& call = *running.seen;
   auto const& [in, residual, weight, y, r, bias] = call.tensors;
-  require(running.needed == 0, "norm asks for a workspace");
+  require(running.needed == (x.x.rows * x.x.cols < 1 << 16 ? 0 : tk::counter_bytes),
+          "the workspace of norm");
   agree_rows(x.x, in);
   agree_rows(x.residual, residual);
   agree_rows(x.y, y);
@@ -256,12 +258,12 @@ template struct attention_forward_run<fp16, 128>;
 template struct attention_forward_run<fp16, 256>;
 
 template <class T> struct norm_run {
-  static void launch(norm_problem const& x, void*) {
+  static void launch(norm_problem const& x, void* workspace, void*) {
     fuzz::require(x.x.type == (std::is_same_v<T, bf16>   ? element::bf16
                                : std::is_same_v<T, fp16> ? element::fp16
                                                          : element::fp32),
                   "another instance was chosen");
-    fuzz::check_norm(x);
+    fuzz::check_norm(x, workspace);
   }
 };
 template struct norm_run<bf16>;

@@ -83,10 +83,6 @@ TK_DEVICE void bulk_load(std::uint32_t dst, void const* src, int bytes, std::uin
                          here where = here::current()) {
   emulator::bulk_load(dst, src, bytes, bar, where);
 }
-TK_DEVICE void bulk_load_once(std::uint32_t dst, void const* src, int bytes, std::uint32_t bar,
-                              here where = here::current()) {
-  emulator::bulk_load(dst, src, bytes, bar, where);
-}
 TK_DEVICE void add_to_global(float* dst, float a, float b, float c, float d,
                              here where = here::current()) {
   if (reinterpret_cast<std::uintptr_t>(dst) % 16 != 0)
