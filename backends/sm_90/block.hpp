@@ -135,6 +135,9 @@ template <class Op>
 inline constexpr int block_smem_bytes = sizeof(block_memory<Op>) + tile_alignment;
 
 template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename Op::args const a) {
+  static_assert(mover_registers(Op::workers) + Op::workers * worker_registers(Op::workers) <=
+                    (Op::workers + 1) * launch_registers(Op::workers),
+                "warpgroups would wait for registers for ever");
   auto& m = *reinterpret_cast<block_memory<Op>*>(ptx::aligned_smem(tile_alignment));
   if (ptx::thread() == 0) m.init();
   ptx::sync_block();

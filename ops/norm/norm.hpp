@@ -77,7 +77,7 @@ template <class T, int Class, bool Shifted> struct norm {
 
   // Multiprocessors that all wait for memory don't get equal shares of it: some groups are dealt
   // late, a few at a time, to those that are done.
-  static constexpr int late_share = 8, late_groups = 4;  // one group in 8; by tasks of 4
+  static constexpr int late_share = 16, late_groups = 4;  // one group in 16; by tasks of 4
   static TK_BOTH int tasks(args const& a) {
     return a.planned_tasks + ceil_div(a.groups - a.planned, late_groups);
   }

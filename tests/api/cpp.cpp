@@ -144,8 +144,8 @@ TEST_CASE("norm's operands are optional, eps is 1e-5 unless said") {
   CHECK(fp32_at(arena.content(), at_o + 20 * 4) == 0);
   CHECK(tk::norm_refusal(x, {})->code() == tk::status::null_pointer);
   CHECK(tk::norm_workspace(x, y) == 0);
-  CHECK(tk::norm_workspace({nullptr, tk::dl_bf16, {256, 256}}, {nullptr, tk::dl_bf16, {256, 256}}) ==
-        TK_COUNTER_BYTES);
+  CHECK(tk::norm_workspace({nullptr, tk::dl_bf16, {256, 256}},
+                           {nullptr, tk::dl_bf16, {256, 256}}) == TK_COUNTER_BYTES);
 }
 
 TEST_CASE("refusals are exceptions, or optional errors") {
