@@ -51,9 +51,8 @@ constexpr norm_tuning tune_norm(int c, int element_bytes) {
   int const workers = c == 7 || c == 9 ? 4 : 2;
   int const columns[] = {128, 256, 512, 1024, 2048, 4096, 3072, 2048, 4096, 4096, 4096};
   int const n = columns[c], rows = shared ? 1 : n < 1024 ? 8 : 8192 / n;
-  int const in_lane = n / (rows < 4 ? 128 : 32), ring = c < 8    ? 32 * 1024 * element_bytes
-                                                        : c == 8 ? 0
-                                                                 : norm_ring_bytes;
+  int const in_lane = n / (rows < 4 ? 128 : 32);
+  int const ring = c == 8 ? 0 : c < 8 && element_bytes == 2 ? 64 * 1024 : norm_ring_bytes;
   int const hold = c == norm_classes ? 0 : in_lane <= (workers == 4 ? 16 : 32) ? 4 : 2;
   return {workers, rows, n, ring / (workers * rows * n * element_bytes), hold, shared};
 }
