@@ -47,7 +47,7 @@ template <class T, int R, int N> struct flat_rows : simple_op {
   // The slot is filled twice: first with other extents, which nobody looks at.
   static TK_BOTH task task_at(args const&, int i, int) { return {i, 2}; }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    for (int i = 0; i < workers * R; ++i) {
+    for (int i = workers * R - 1; i >= 0; --i) {
       auto const is = extent_of<R, N>::template at<T>(t.index * workers + i / R + 1 - step);
       be::load_async(s.of[i / R][i % R], a.from + i % R * N, is.cols, done);
     }
