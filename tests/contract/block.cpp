@@ -114,7 +114,7 @@ template <int Workers, int Own_slots, bool Common> struct parts_of_block : simpl
     shared_vec<float, 16> v;
   };
   struct shared_by_all {
-    shared_vec<float, 16> v;
+    shared_tile<float, M, 16> tile;
   };
   using common = std::conditional_t<Common, shared_by_all, no_memory>;
   struct scratch {
@@ -123,6 +123,7 @@ template <int Workers, int Own_slots, bool Common> struct parts_of_block : simpl
   struct args {
     int cases;
     float const* v;  // of each task: own of each worker, common, then each step; 16 values each
+    be::source<float, M, 16> rows;  // the same
     unsigned* tickets;
     float* out;  // of each task and worker 4
     int* ran;
@@ -139,7 +140,8 @@ template <int Workers, int Own_slots, bool Common> struct parts_of_block : simpl
     be::load_async(s.v, vector(a, t, w), 16, done);
   }
   static TK_DEVICE void load_common(common& s, args const& a, task const& t, be::arrival done) {
-    if constexpr (Common) be::load_async(s.v, vector(a, t, Workers), 16, done);
+    if constexpr (Common)
+      be::load_async(s.tile, window(a.rows, t.index * vectors + Workers, 0, 0, 0), done);
   }
   // Each worker's word of a round is read by all one round later. Two words are enough: who writes
   // a word again has met the others since they read it, in the next task, too.
@@ -158,9 +160,12 @@ template <int Workers, int Own_slots, bool Common> struct parts_of_block : simpl
     return sum;
   }
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    float all_value = 0;  // taken first: to wait for what is own may be to wait for all
+    if constexpr (Common) {
+      auto& tile = k.common.take().tile;
+      all_value = tile.data[tile.offset(0, 2) / 4];
+    }
     float const own_value = k.own.take().v.data[1];
-    float all_value = 0;
-    if constexpr (Common) all_value = k.common.take().v.data[2];
     float sum = 0;
     for (int step = 0; step < t.steps; ++step) {
       k.turn.await();
@@ -187,7 +192,9 @@ void check_parts_of_block(int tasks, bool demand) {
   auto const v = wholes(at(tasks * op::vectors * 16), 5, 50);
   device_array<float> const dv(v), out(untouched<float>(at(tasks * Workers * 4)));
   device_array<unsigned> const tickets(1);
-  run<op>({tasks, dv.data(), demand ? tickets.data() : nullptr, out.data(), nullptr});
+  tensor<float const> const rows{dv.data(), tasks * op::vectors, 16, 16, 1, 0};
+  run<op>({tasks, dv.data(), be::read_from<M, 16>(rows), demand ? tickets.data() : nullptr,
+           out.data(), nullptr});
   std::vector<float> expected;
   for (int task = 0; task < tasks; ++task) {
     auto const value = [&](int i, int n) { return v[at((task * op::vectors + i) * 16 + n)]; };
@@ -217,6 +224,30 @@ TEST_CASE("own and common slots, scratch, turns and meetings; tasks in rounds an
       check_parts_of_block<3, 1, false>(tasks, demand);
       check_parts_of_block<3, 2, false>(tasks, demand);
     }
+}
+
+// ---- workers without slots and meetings, each as fast as it can
+template <int Workers> struct apart : simple_op {
+  static constexpr int workers = Workers;
+  struct args {
+    int cases;
+    unsigned* tickets;
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    report(k, a, t.index);
+  }
+};
+template <int Workers> void check_apart(int tasks) {
+  device_array<unsigned> const tickets(1);
+  run<apart<Workers>>({tasks, tickets.data(), nullptr});
+  CHECK(tickets.read()[0] == 0);
+}
+
+TEST_CASE("every worker learns of every task that its block is dealt") {
+  expect_cases const counted(2 * 100);
+  check_apart<2>(100);
+  check_apart<3>(100);
 }
 
 // ---- a slot that leaves for global memory
@@ -273,7 +304,7 @@ TEST_CASE("a launch without tasks does nothing") {
   expect_cases const counted(0);
   device_array<unsigned> const tickets(1);
   using op = parts_of_block<1, 1, false>;
-  be::launch<op>({0, nullptr, tickets.data(), nullptr, nullptr}, nullptr);
+  be::launch<op>({0, nullptr, {}, tickets.data(), nullptr, nullptr}, nullptr);
   be::rt::synchronize();
   CHECK(tickets.read()[0] == 0);
 }

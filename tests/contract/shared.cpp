@@ -61,6 +61,51 @@ TEST_CASE_TEMPLATE("a register tile through shared memory", T, bf16, fp16, float
   check_there_and_back<T, 3 * M, 32>();
 }
 
+// ---- operands of a product: d = x (2 x + 1)^T
+template <class T, int C> struct stored_operands : simple_op {
+  struct scratch {
+    shared_tile<T, M, C> a, b;
+  };
+  struct args {
+    int cases;
+    float const* x;
+    float* out;
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    reg_tile<float, M, C> x;
+    read_tile(x, a.x, t.index);
+    be::store(k.scratch.a, cast<T>(x));
+    be::store(k.scratch.b, cast<T>(x * 2.f + 1.f));
+    k.w.sync();
+    reg_tile<float, M, M> d;
+    mm_abt(d, k.scratch.a, k.scratch.b);
+    wait<0>(d);
+    k.w.sync();
+    write_tile(a.out, t.index, d);
+    report(k, a, t.index);
+  }
+};
+template <class T, int C> void check_stored_operands() {
+  constexpr int tasks = 6;
+  auto const x = wholes(tasks * M * C, 7);
+  device_array<float> const dx(x), out(untouched<float>(tasks * M * M));
+  run<stored_operands<T, C>>({tasks, dx.data(), out.data(), nullptr});
+  std::vector<float> expected;
+  for (int row = 0; row < tasks * M; ++row)
+    for (int n = row / M * M; n < row / M * M + M; ++n) {
+      float sum = 0;
+      for (int i = 0; i < C; ++i) sum += x[at(row * C + i)] * (2 * x[at(n * C + i)] + 1);
+      expected.push_back(sum);
+    }
+  check_same(out.read(), expected);
+}
+TEST_CASE_TEMPLATE("a product of tiles that the worker has stored", T, bf16, fp16) {
+  expect_cases const counted(2 * 6);
+  check_stored_operands<T, 48>();
+  check_stored_operands<T, 128>();
+}
+
 // ---- columns of tiles
 template <class T, int R, int C, int V> struct parts : simple_op {
   struct scratch {
