@@ -22,14 +22,15 @@ template <int Stages, int Workers, int Held> struct slots : simple_op {
     int cases;
     float const* v;  // of each task and step 16 values; `shift` makes them unaligned
     int shift;
-    be::source<bf16, M, N> tiles;  // [task, step]
+    be::source<bf16, M, N> tiles, late;  // [task, step]; the same from one element on, unaligned
     float *seen, *again, *sums;
     int* ran;
   };
   static TK_BOTH task task_at(args const&, int i, int) { return {i, steps_of(i)}; }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
     be::load_async(s.v, a.v + (t.index * most_steps + step) * 16 + a.shift, 16, done);
-    be::load_async(s.tile, window(a.tiles, 0, 0, t.index, step), done);
+    if (step % 3 == 1) be::load_async(s.tile, window(a.late, 0, 0, t.index, step), done);
+    else be::load_async(s.tile, window(a.tiles, 0, 0, t.index, step), done);
   }
   // Every slot is read when it comes, and again just before it is released, Held - 1 slots later.
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
@@ -63,16 +64,19 @@ template <int Stages, int Workers, int Held> void check_slots() {
   using op = slots<Stages, Workers, Held>;
   constexpr int tasks = 13, N = op::N, size = M * N;
   auto const v = wholes(tasks * most_steps * 16 + 1, 5, 1000);
-  auto const tiles = wholes<bf16>(tasks * most_steps * size, 6);
+  auto const tiles = wholes<bf16>(tasks * most_steps * size + 1, 6);
   device_array<float> const dv(v);
   device_array<bf16> const dtiles(tiles);
-  tensor<bf16 const> const view{dtiles.data(), M, N, N, tasks, most_steps * size, most_steps, size};
+  auto const view = [&](int first) {
+    return be::read_from<M, N>(tensor<bf16 const>{dtiles.data() + first, M, N, N, tasks,
+                                                  most_steps * size, most_steps, size});
+  };
   for (int shift = 0; shift < 2; ++shift) {
     constexpr int marks = tasks * Workers * most_steps;
     device_array<float> const seen(untouched<float>(marks)), again(untouched<float>(marks)),
         sums(untouched<float>(tasks * Workers * size));
-    run<op>({tasks, dv.data(), shift, be::read_from<M, N>(view), seen.data(), again.data(),
-             sums.data(), nullptr});
+    run<op>({tasks, dv.data(), shift, view(0), view(1), seen.data(), again.data(), sums.data(),
+             nullptr});
     auto expected_seen = untouched<float>(marks), expected_again = expected_seen;
     std::vector<float> expected_sums(tasks * Workers * size);
     for (int task = 0; task < tasks; ++task)
@@ -83,7 +87,7 @@ template <int Stages, int Workers, int Held> void check_slots() {
           expected_again[at(mark)] = v[at(n * 16 + shift + (step + 1) % 16)];
           for (int i = 0; i < size; ++i)
             expected_sums[at((task * Workers + w) * size + i)] +=
-                3 * tk::widen(tiles[at(n * size + i)]);
+                3 * tk::widen(tiles[at(n * size + i + (step % 3 == 1))]);
         }
     check_same(seen.read(), expected_seen);
     check_same(again.read(), expected_again);
