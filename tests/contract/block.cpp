@@ -23,14 +23,15 @@ template <int Stages, int Workers, int Held> struct slots : simple_op {
     int cases;
     float const* v;  // of each task and step 16 values; `shift` makes them unaligned
     int shift;
-    be::source<bf16, M, N> tiles;  // [task, step]
+    be::source<bf16, M, N> tiles, late;  // [task, step]; the same from one element on, unaligned
     float *seen, *again, *sums;
     int* ran;
   };
   static TK_BOTH task task_at(args const&, int i, int) { return {i, steps_of(i)}; }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
     be::load_async(s.v, a.v + (t.index * most_steps + step) * 16 + a.shift, left_of(step), done);
-    be::load_async(s.tile, window(a.tiles, 0, 0, t.index, step), done);
+    if (step % 3 == 1) be::load_async(s.tile, window(a.late, 0, 0, t.index, step), done);
+    else be::load_async(s.tile, window(a.tiles, 0, 0, t.index, step), done);
   }
   // Every slot is read when it comes, and again just before it is released, Held - 1 slots later.
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
@@ -64,16 +65,19 @@ template <int Stages, int Workers, int Held> void check_slots() {
   using op = slots<Stages, Workers, Held>;
   constexpr int tasks = 13, N = op::N, size = M * N;
   auto const v = wholes(tasks * most_steps * 16 + 1, 5, 1000);
-  auto const tiles = wholes<bf16>(tasks * most_steps * size, 6);
+  auto const tiles = wholes<bf16>(tasks * most_steps * size + 1, 6);
   device_array<float> const dv(v);
   device_array<bf16> const dtiles(tiles);
-  tensor<bf16 const> const view{dtiles.data(), M, N, N, tasks, most_steps * size, most_steps, size};
+  auto const view = [&](int first) {
+    return be::read_from<M, N>(tensor<bf16 const>{dtiles.data() + first, M, N, N, tasks,
+                                                  most_steps * size, most_steps, size});
+  };
   for (int shift = 0; shift < 2; ++shift) {
     constexpr int marks = tasks * Workers * most_steps;
     device_array<float> const seen(untouched<float>(marks)), again(untouched<float>(marks)),
         sums(untouched<float>(tasks * Workers * size));
-    run<op>({tasks, dv.data(), shift, be::read_from<M, N>(view), seen.data(), again.data(),
-             sums.data(), nullptr});
+    run<op>({tasks, dv.data(), shift, view(0), view(1), seen.data(), again.data(), sums.data(),
+             nullptr});
     auto expected_seen = untouched<float>(marks), expected_again = expected_seen;
     std::vector<float> expected_sums(tasks * Workers * size);
     for (int task = 0; task < tasks; ++task)
@@ -87,7 +91,7 @@ template <int Stages, int Workers, int Held> void check_slots() {
           expected_again[at(mark)] = value((step + 1) % 16);
           for (int i = 0; i < size; ++i)
             expected_sums[at((task * Workers + w) * size + i)] +=
-                3 * tk::widen(tiles[at(n * size + i)]);
+                3 * tk::widen(tiles[at(n * size + i + (step % 3 == 1))]);
         }
     check_same(seen.read(), expected_seen);
     check_same(again.read(), expected_again);
@@ -118,7 +122,7 @@ template <int Workers, int Own_slots, bool Common> struct parts_of_block : simpl
     shared_vec<float, 16> v;
   };
   struct shared_by_all {
-    shared_vec<float, 16> v;
+    shared_tile<float, M, 16> tile;
   };
   using common = std::conditional_t<Common, shared_by_all, no_memory>;
   struct scratch {
@@ -127,6 +131,7 @@ template <int Workers, int Own_slots, bool Common> struct parts_of_block : simpl
   struct args {
     int cases;
     float const* v;  // of each task: own of each worker, common, then each step; 16 values each
+    be::source<float, M, 16> rows;  // the same
     unsigned* tickets;
     float* out;  // of each task and worker 4
     int* ran;
@@ -143,7 +148,8 @@ template <int Workers, int Own_slots, bool Common> struct parts_of_block : simpl
     be::load_async(s.v, vector(a, t, w), 16, done);
   }
   static TK_DEVICE void load_common(common& s, args const& a, task const& t, be::arrival done) {
-    if constexpr (Common) be::load_async(s.v, vector(a, t, Workers), 16, done);
+    if constexpr (Common)
+      be::load_async(s.tile, window(a.rows, t.index * vectors + Workers, 0, 0, 0), done);
   }
   // Each worker's word of a round is read by all one round later. Two words are enough: who writes
   // a word again has met the others since they read it, in the next task, too.
@@ -162,9 +168,12 @@ template <int Workers, int Own_slots, bool Common> struct parts_of_block : simpl
     return sum;
   }
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    float all_value = 0;  // taken first: to wait for what is own may be to wait for all
+    if constexpr (Common) {
+      auto& tile = k.common.take().tile;
+      all_value = tile.data[tile.offset(0, 2) / 4];
+    }
     float const own_value = k.own.take().v.data[1];
-    float all_value = 0;
-    if constexpr (Common) all_value = k.common.take().v.data[2];
     float sum = 0;
     for (int step = 0; step < t.steps; ++step) {
       k.turn.await();
@@ -191,7 +200,9 @@ void check_parts_of_block(int tasks, bool demand) {
   auto const v = wholes(at(tasks * op::vectors * 16), 5, 50);
   device_array<float> const dv(v), out(untouched<float>(at(tasks * Workers * 4)));
   device_array<unsigned> const tickets(1);
-  run<op>({tasks, dv.data(), demand ? tickets.data() : nullptr, out.data(), nullptr});
+  tensor<float const> const rows{dv.data(), tasks * op::vectors, 16, 16, 1, 0};
+  run<op>({tasks, dv.data(), be::read_from<M, 16>(rows), demand ? tickets.data() : nullptr,
+           out.data(), nullptr});
   std::vector<float> expected;
   for (int task = 0; task < tasks; ++task) {
     auto const value = [&](int i, int n) { return v[at((task * op::vectors + i) * 16 + n)]; };
@@ -221,6 +232,30 @@ TEST_CASE("own and common slots, scratch, turns and meetings; tasks in rounds an
       check_parts_of_block<3, 1, false>(tasks, demand);
       check_parts_of_block<3, 2, false>(tasks, demand);
     }
+}
+
+// ---- workers without slots and meetings, each as fast as it can
+template <int Workers> struct apart : simple_op {
+  static constexpr int workers = Workers;
+  struct args {
+    int cases;
+    unsigned* tickets;
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    report(k, a, t.index);
+  }
+};
+template <int Workers> void check_apart(int tasks) {
+  device_array<unsigned> const tickets(1);
+  run<apart<Workers>>({tasks, tickets.data(), nullptr});
+  CHECK(tickets.read()[0] == 0);
+}
+
+TEST_CASE("every worker learns of every task that its block is dealt") {
+  expect_cases const counted(2 * 100);
+  check_apart<2>(100);
+  check_apart<3>(100);
 }
 
 // ---- a slot that leaves for global memory
@@ -277,7 +312,7 @@ TEST_CASE("a launch without tasks does nothing") {
   expect_cases const counted(0);
   device_array<unsigned> const tickets(1);
   using op = parts_of_block<1, 1, false>;
-  be::launch<op>({0, nullptr, tickets.data(), nullptr, nullptr}, nullptr);
+  be::launch<op>({0, nullptr, {}, tickets.data(), nullptr, nullptr}, nullptr);
   be::rt::synchronize();
   CHECK(tickets.read()[0] == 0);
 }
