@@ -4,15 +4,15 @@
 //   load(stage, args, task, step, done)      fills the slot of one step, 0 <= step < task.steps
 //   load_own(own, args, task, worker, done)  fills what one worker reads through the whole task
 //   load_common(common, args, task, done)    fills what all of them do (optional)
-//   compute(context, args, task)             runs once per worker; it takes every slot once, in
-//   order
+//   compute(context, args, task)             runs once per worker
+// A worker takes every slot once, in order.
 // The backend decides who runs what, and when. In compute, context has
 //   w                     this worker: id(), lane(), leader(), sync()
 //   in, own, common       rings: take() the next slot, release() the oldest one taken
 //   in.held(i)            of the slots taken and not released, the i-th, the oldest first
 //   scratch, scratches    this worker's own scratch memory, and every worker's
-//   turn.await()/pass()   workers in turn, each the same number of times in a task; orders no
-//   memory all.arrive()/await()  the workers' barrier in two halves
+//   turn.await()/pass()   workers in turn, as often each in a task; that orders no memory
+//   all.arrive()/await()  the workers' barrier in two halves
 // All workers of a block take and release the same slots in the same order.
 #pragma once
 #include <concepts>

@@ -6,8 +6,7 @@
 //          a view of const elements is no output. The view must outlive the call's work.
 // Elements float, tk::bf16, tk::fp16, and Kokkos' half_t and bhalf_t where they have 16 bits.
 // Memory   that of the view's space. Where the library's device can reach it the call works; else
-// it
-//          is refused, as TK_BAD_DEVICE, and nothing is copied.
+//          it is refused, as TK_BAD_DEVICE, and nothing is copied.
 // Streams  a space's own; null for a space of the CPU, whose calls are over when they return.
 #pragma once
 #include <array>

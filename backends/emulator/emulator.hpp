@@ -24,9 +24,9 @@
 //     ended, or one that comes with another `what`, is an error.
 //   sync_warp(where)  sync_block(where)  sync_cluster(where)        barriers that order memory
 //   named_sync(id, lanes, where)  named_arrive(id, lanes, where)    id 0 to 15 (0 is sync_block's)
-//   later(f)  wait_later(n)   work of this lane that finishes late and in order: f runs when at
-//   most
-//     n later ones may be left (or earlier, at random); it captures trivially copyable values
+//   later(f)  wait_later(n)   work of this lane that finishes late and in order: f runs when n
+//     later ones at most may be left (or earlier, at random); it captures trivially copyable
+//     values
 //   poll(p, where)            acquire load of an integer that another lane or block will change
 //   atomic_add(p, x)          float, 16-bit float types, integers; returns the old value
 //   fail(sentence, where)     stops the launch with a report; does not return

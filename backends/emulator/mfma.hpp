@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Matrix products and transposing reads of waves of 64 lanes, in numbers of 16 bits held in words.
-//   mfma<M, T>   D[M, M] += A[M, K] B[K, M], M = 16 or 32. Lane l holds the N k from N (l / M) on
-//   of
-//                A row l % M and of B column l % M, N = 4 or 8, so that K = 64 N / M; of D column
-//                l % M and the rows 4 (l / M) + r / 4 * 256 / M + r % 4.
+//   mfma<M, T>   D[M, M] += A[M, K] B[K, M], M = 16 or 32. Lane l holds of A row l % M and of B
+//                column l % M the N k from N (l / M) on, N = 4 or 8, so that K = 64 N / M; of D
+//                column l % M the rows 4 (l / M) + r / 4 * 256 / M + r % 4.
 //   read_transposed   lane l names four numbers of its own; of every 16 lanes, lane i gets element
 //                i % 4 of what lanes i / 4, i / 4 + 4, i / 4 + 8 and i / 4 + 12 named.
 // Sums are fp32, upward in k; the hardware's order is not known.

@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: MIT
-// Tile sizes by op, chosen for 163 KB of shared memory and 255 registers a lane, and measured with
-// this code on an H200 (CUDA 13.0), where steps of 64 k bring gemm a fifth more than steps of 32.
-// What bounds them is shared memory's 128 bytes a clock. A warp that has r rows and N columns of a
-// product reads 2 / r + 2 / N bytes for each multiplication (B once for its r rows, A once for its
-// columns), and copies write 2 / rows + 2 / columns of the block's tile. The tensor cores of an
-// A100 do 1024 multiplications a clock:
+// Tile sizes by op, chosen for 163 KB of shared memory (`roomy`) and for 99 KB. The former are
+// measured with this code on an H200 (CUDA 13.0), where steps of 64 k bring gemm a fifth more than
+// steps of 32; the latter are not yet. What bounds them is shared memory's 128 bytes a clock. A
+// warp that has r rows and N columns of a product reads 2 / r + 2 / N bytes for each multiplication
+// (B once for its r rows, A once for its columns), and copies write 2 / rows + 2 / columns of the
+// block's tile. The tensor cores of an A100 do 1024 multiplications a clock:
 //   gemm, 32 x 128 a warp, 256 x 128 a block   0.078 + 0.023 = 0.102, 104 bytes a clock (81 %)
 //   gemm, 16 x 256 a warp, 128 x 256 a block   0.133 + 0.023 = 0.156, 160 bytes a clock
 //   attention, 32 rows a warp, N = 64          q k^T 0.094, p v (p in registers) 0.063
 //   attention, 16 rows a warp, N = 64          q k^T 0.156, p v 0.125
+// Those of chips with less room do half as much or less, so that 16 rows a warp are enough.
 #pragma once
-#include "backends/sm_80/arch.hpp"
+#include "backends/select.hpp"
 #include "ops/tuning.hpp"
+
+#include TK_CHIP(arch.hpp)
 
 namespace tk::be {
 
+inline constexpr bool roomy = smem_bytes >= 163 * 1024;
+
 // `large` where enough of the larger tiles fill the card.
 constexpr gemm_tuning tune_gemm(bool large) {
+  if (!roomy)
+    return large ? gemm_tuning{2, 64, 128, 32, 4, 1, 8, false, 64}
+                 : gemm_tuning{2, 64, 64, 32, 5, 1, 8, false, 64};
   return large ? gemm_tuning{2, 128, 128, 64, 3, 1, 8, false, 64}
                : gemm_tuning{2, 64, 128, 64, 4, 1, 8, false, 64};
 }
@@ -38,7 +46,8 @@ constexpr repack_tuning tune_repack() { return {2, 16, 512}; }
 // Rows of up to 128 columns are ordinary tiles; up to 8192 (4096 in fp32) 64 numbers of a lane are
 // whole rows; class 7, without a ring, is for few rows. Weights stay where they are 64 registers at
 // most, beside 64 of rows.
-inline constexpr int norm_classes = 9, norm_tasks_per_unit = 1, norm_ring_bytes = 128 * 1024;
+inline constexpr int norm_classes = 9, norm_tasks_per_unit = 1;
+inline constexpr int norm_ring_bytes = (roomy ? 128 : 64) * 1024;
 inline constexpr bool norm_in_turn = true;
 constexpr bool norm_shifts(int c) { return c == 2 || c == 4 || c == 6 || c >= 8; }
 constexpr norm_tuning tune_norm(int c, int element_bytes) {
@@ -51,6 +60,11 @@ constexpr norm_tuning tune_norm(int c, int element_bytes) {
 }
 
 constexpr attention_tuning tune_attention_forward(int d) {
+  if (!roomy) {
+    if (d <= 64) return {2, 128, 64, 8, 1, false, false};
+    if (d <= 128) return {2, 64, 64, 4, 1, false, false};
+    return {1, 64, 32, 4, 1, false, false};
+  }
   if (d <= 64) return {2, 128, 128, 6, 1, false, false};
   if (d <= 128) return {2, 128, 64, 4, 1, false, false};
   return {2, 64, 64, 3, 1, false, false};

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Tile sizes are those of sm_89, which has as much shared memory.
+// Tile sizes by op: those for less shared memory.
 #pragma once
-#include "backends/sm_89/tune.hpp"
+#include "backends/sm_80/tune.hpp"

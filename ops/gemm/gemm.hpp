@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // d = activation(alpha op(a) op(b) + beta c + bias), op one of identity and transpose.
 // Shapes    a[m, k] or [k, m], b[k, n] or [n, k], c and d[m, n], any m, n, k, batched; a bias by
-// rows
-//           or columns; bf16 or fp16 in, 16 bits or fp32 out; any strides, columns contiguous.
+//           rows or columns; bf16 or fp16 in, 16 bits or fp32 out; any strides, columns contiguous.
 // Numerics  each element is one fp32 sum over k, upward in steps of K; the epilogue is fp32, and
-// the
-//           result is rounded once. k = 0 gives activation(beta c + bias).
+//           the result is rounded once. k = 0 gives activation(beta c + bias).
 // Order     repeatable bit for bit; tiles are taken `group` rows at a time for the L2 cache. Where
 //           they don't fill the last round of blocks, some are cut along k (core/schedule.hpp) and
 //           their pieces added upward in k.
