@@ -117,7 +117,7 @@ template <class T, int R, int C> struct flat_lines {
     TK_UNROLL
     for (int r = 0; r < map::slots; ++r) {
       line[r] = x.at(row + r, -first);
-      left[r] = row + r < x.rows ? static_cast<int>(x.cols) + first : -8;  // nor has a neighbour
+      left[r] = row + r < x.rows ? static_cast<int>(x.cols) + first : 0;
     }
   }
 };
@@ -232,42 +232,15 @@ TK_DEVICE void load(reg_row<T, R, C>& dst, T const* src, int cols, int granule, 
   }
 }
 
-// Whole chunks of fp32: two lanes, which have 16 neighbours, exchange halves of what they have, so
-// that what they write at once are 8 neighbours, a sector of 32 bytes.
-template <class X>
-TK_DEVICE void store_pairwise(tensor<float> const& dst, int row, int col, X const& x) {
-  using map = be::fragment_map<X::rows, X::cols>;
-  flat_lines<float, X::rows, X::cols> const to(dst, row, col);
-  bool const odd = be::worker_lane() % 2 != 0;
-  int const back = odd ? 4 : 0;
-  TK_UNROLL
-  for (int i = 0; i < map::count; i += map::run) {
-    int const r = map::slot(i), c = map::col(i) - back;
-    chunk16 low, high;
-    TK_UNROLL
-    for (int k = 0; k < 4; ++k) {
-      float const a = x.value(i + k, r), b = x.value(i + 4 + k, r);
-      float const got = be::shuffle_xor(odd ? a : b, 1);
-      low.w[k] = std::bit_cast<std::uint32_t>(odd ? got : a);
-      high.w[k] = std::bit_cast<std::uint32_t>(odd ? b : got);
-    }
-    float* const p = to.line[r] + c;
-    if (c < to.left[r]) *reinterpret_cast<chunk16*>(p) = low;
-    if (c + 8 < to.left[r]) *reinterpret_cast<chunk16*>(p + 8) = high;
-  }
-}
 // x is a cast.
 template <class T, class X>
 TK_DEVICE void store(tensor<T> const& dst, int granule, int row, int col, X const& x) {
   constexpr int n = chunk_of<T>;
-  constexpr bool pairwise = sizeof(T) == 4 && be::warp_lanes > 1;
-  bool const in_whole = in_chunks(dst, granule, col);
-  if constexpr (pairwise)
-    if (in_whole) return store_pairwise(dst, row, col, x);
   flat_lines<T, X::rows, X::cols> const to(dst, row, col);
   bool const aligned = granule == n;
   for_each_chunk<T, be::fragment_map<X::rows, X::cols>>(
-      !pairwise && in_whole, [&](auto whole, int i, int r, int c) __attribute__((always_inline)) {
+      in_chunks(dst, granule, col),
+      [&](auto whole, int i, int r, int c) __attribute__((always_inline)) {
         T* const p = to.line[r] + c;
         int const first = to.first - c, left = to.left[r] - c;
         if (whole ? left > 0 : aligned && first <= 0 && left >= n) {
