@@ -2,6 +2,7 @@
 // ops/tk_kokkos.hpp: what views become, what may be an output, refusals, streams.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <type_traits>
 #include <vector>
@@ -84,6 +85,11 @@ TEST_CASE_FIXTURE(with_kokkos, "views and a space are arguments") {
   tk::gemm(a, b, d, {.bias = bias, .bias_kind = TK_BIAS_ROW, .stream = on});
   CHECK(d(0, 0) == 6);
   CHECK(d(1, 1) == 16);
+
+  View<float**, LayoutRight, host> y("y", 2, 2);
+  tk::norm(d, y, {.weight = bias, .kind = TK_NORM_RMS, .eps = 0, .stream = on});  // rows (6, 16)
+  CHECK(y(0, 0) == 0);
+  CHECK(std::abs(y(1, 1) - 160 / std::sqrt(146.f)) < 1e-4f);
 }
 
 TEST_CASE_FIXTURE(with_kokkos, "a last dimension with gaps is refused in words") {
