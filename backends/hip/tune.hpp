@@ -28,8 +28,9 @@ inline constexpr bool norm_in_turn = true;
 constexpr bool norm_shifts(int) { return false; }
 constexpr norm_tuning tune_norm(int c, int element_bytes) {
   if (c == 0) return {8 / element_bytes, 16, 128, 2, 2, false};
-  if (c < 5) return {8, 16 >> c, 256 << c, 0, c < 3 ? 2 : 0, false};  // more would spill
-  return {8, 1, 4096, 0, 0, true};
+  // More would spill.
+  if (c < 5) return {8, c == 3 ? 1 : 16 >> c, 256 << c, 0, c < 3 ? 2 : 0, false};
+  return {8, 1, c == norm_classes && element_bytes == 4 ? 2048 : 4096, 0, 0, true};
 }
 
 }  // namespace tk::be
