@@ -12,7 +12,7 @@ inline constexpr int most_steps = 11;
 TK_BOTH constexpr int steps_of(int task) { return task * 7 % (most_steps + 1); }
 
 // ---- slots of a ring: a vector and a tile each, filled side by side
-TK_BOTH constexpr int left_of(int step) { return step % 3 == 1 ? 8 : 16; }  // the rest is zero
+TK_BOTH constexpr int left_of(int step) { return step % 3 == 2 ? 8 : 16; }  // the rest is zero
 template <int Stages, int Workers, int Held> struct slots : simple_op {
   static constexpr int stages = Stages, workers = Workers, N = 32;
   struct stage {
