@@ -52,11 +52,13 @@ inline constexpr bool norm_in_turn = true;
 constexpr bool norm_shifts(int c) { return c == 2 || c == 4 || c == 6 || c >= 8; }
 constexpr norm_tuning tune_norm(int c, int element_bytes) {
   if (c == 0) return {element_bytes == 2 ? 2 : 1, 64, 128, 2, 2, false};
-  bool const shared = c > 6 || (c == 6 && element_bytes == 4);
-  int const n = c == 8 ? 8192 : shared ? 4096 : 128 << c;
+  bool const small = element_bytes == 2, shared = c > 6 || (c == 6 && !small);
+  int const n = c == 8 && small ? 8192 : shared ? 4096 : 128 << c;
   int const rows = shared ? 1 : n < 1024 ? 8 : 8192 / n, in_lane = n / (rows < 4 ? 128 : 32);
   int const stages = c == 7 ? 0 : norm_ring_bytes / (2 * rows * n * element_bytes);
-  return {2, rows, n, stages, c == norm_classes ? 0 : in_lane <= 32 ? 4 : 2, shared};
+  if (c >= 8) return {2, rows, n, stages, 0, shared};  // more would spill
+  int const hold = in_lane > 32 || (c == 5 && !small) ? 2 : 4;
+  return {2, rows, n, stages, hold, shared};
 }
 
 constexpr attention_tuning tune_attention_forward(int d) {
