@@ -76,6 +76,9 @@ if(TK_SANITIZE)
   endif()
   target_compile_options(tk_flags INTERFACE ${tk_sanitize} -g1 -fno-omit-frame-pointer)
   target_link_options(tk_flags INTERFACE ${tk_sanitize})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # false alarms about std::optional in instrumented code
+    target_compile_options(tk_flags INTERFACE -Wno-maybe-uninitialized)
+  endif()
 endif()
 
 function(tk_device_sources)
