@@ -39,21 +39,26 @@ constexpr attention_tuning tune_attention_forward(int d) {
   return {2, 64, 80, 4, 1, true, false};
 }
 
-// Rows of up to 128 columns are ordinary tiles; up to 4096 columns a worker has rows of its own, 64
-// numbers in a lane; longer rows are shared. Class 8, without a ring, is for few rows. More loads
-// on their way than memory needs cost time, but long rows stay in the ring from pass to pass.
+// Rows of up to 128 columns are ordinary tiles; up to 4096 columns a worker has rows of its own, 32
+// or 64 numbers in a lane; longer rows are shared. Four workers with half as many rows each wait
+// less for one another's sums than two. Class 8, without a ring, is for few rows. More loads on
+// their way than memory needs cost time, but long rows stay in the ring from pass to pass.
 inline constexpr int norm_classes = 10, norm_tasks_per_unit = 1, norm_ring_bytes = 192 * 1024;
 inline constexpr bool norm_in_turn = true;
 constexpr bool norm_shifts(int c) { return c == 2 || c == 4 || c == 7 || c >= 9; }
 constexpr norm_tuning tune_norm(int c, int element_bytes) {
   if (c == 0) return {2, 64, 128, 2, element_bytes == 2 ? 2 : 0, false};
-  bool const shared = c > 5;
-  int const workers = c == 7 || c == 9 ? 4 : 2;
+  bool const shared = c > 5, own = c >= 3 && !shared;
+  int const workers = own || c == 7 || c == 9 ? 4 : 2;
   int const columns[] = {128, 256, 512, 1024, 2048, 4096, 3072, 2048, 4096, 4096, 4096};
-  int const n = columns[c], rows = shared ? 1 : n < 1024 ? 8 : 8192 / n;
+  int const n = columns[c], rows = shared ? 1 : own ? 4096 / n : 8;
   int const in_lane = n / (rows < 4 ? 128 : 32);
-  int const ring = c == 8 ? 0 : c < 8 && element_bytes == 2 ? 64 * 1024 : norm_ring_bytes;
-  int const hold = c == norm_classes ? 0 : in_lane <= (workers == 4 ? 16 : 32) ? 4 : 2;
+  int const ring = c == 8                        ? 0
+                   : c < 8 && element_bytes == 2 ? 64 * 1024
+                   : c == 3                      ? 128 * 1024
+                                                 : norm_ring_bytes;
+  bool const holds_fp32 = !own && in_lane <= (workers == 4 ? 16 : 32);
+  int const hold = c == norm_classes ? 0 : holds_fp32 ? 4 : 2;
   return {workers, rows, n, ring / (workers * rows * n * element_bytes), hold, shared};
 }
 

@@ -9,9 +9,8 @@
 //           read once. The last class takes rows of any length piece by piece, as often as there
 //           are passes over a row; where the ring holds all pieces, they are read from it. Tiles
 //           are flat (core/rows.hpp), ordinary ones for short rows. Flat rows go through the ring
-//           flat (core/rows.hpp), ordinary ones for short rows. Flat rows go through the ring where
-//           its copies take them, else straight to registers. Rows that do not begin and end at
-//           multiples of 16 bytes are Shifted: a tile's columns begin at the boundary before the
+//           where its copies take them, else straight to registers. Rows that do not begin and end
+//           at multiples of 16 bytes are Shifted: a tile's columns begin at the boundary before the
 //           row.
 #pragma once
 #include "backends/kernel.hpp"
