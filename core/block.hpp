@@ -14,6 +14,9 @@
 //   turn.await()/pass()   workers in turn, as often each in a task; that orders no memory
 //   all.arrive()/await()  the workers' barrier in two halves
 // All workers of a block take and release the same slots in the same order.
+// An op with `static constexpr bool accumulates = true` takes them by accumulate() alone, once a
+// task and all of them (core/accumulate.hpp), and has neither own nor common. Its tiles lie evenly:
+// those of step s are s times as far from those of step 0 as those of step 1.
 #pragma once
 #include <concepts>
 #include <type_traits>
@@ -35,6 +38,9 @@ struct common_of<Op> {
 template <class Op> inline constexpr bool has_own = !std::is_empty_v<typename Op::own>;
 template <class Op>
 inline constexpr bool has_common = !std::is_empty_v<typename common_of<Op>::type>;
+
+template <class Op>
+concept accumulating_op = requires { requires Op::accumulates; };
 
 template <class Op>
 concept block_op = requires(typename Op::args const& a) {

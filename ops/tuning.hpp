@@ -4,13 +4,14 @@
 
 namespace tk {
 
-// C tiles of workers * M rows by N columns, K of k a step, `stages` steps in shared memory; `group`
-// rows of tiles are walked together; `turns` puts the workers' products in turn. Results leave
-// `out_bytes` of each row at once.
+// C tiles of `down` by `across` workers, each with M rows and N columns; K of k a step, `stages`
+// steps in shared memory; `group` rows of tiles are walked together; `turns` puts the workers'
+// products in turn. Results leave `out_bytes` of each row at once.
 struct gemm_tuning {
-  int workers, M, N, K, stages, cluster, group;
+  int down, across, M, N, K, stages, cluster, group;
   bool turns;
   int out_bytes;
+  constexpr int workers() const { return down * across; }
 };
 // What it costs a product to load rows that begin at bad places: nothing, some, or most of its
 // time.

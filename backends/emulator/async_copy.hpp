@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // cp.async (PTX ISA 9.7.9.25.3): copies of 4, 8 or 16 bytes from global to shared memory by one
 // lane. From issue to completion the destination is nobody's and holds NaN. A lane's copies
-// complete when it waits for them, or, as late as they can, before the arrival at an mbarrier that
-// tracks them (cp.async.mbarrier.arrive.noinc).
+// complete when it waits for them or for their group, or, as late as they can, before the arrival
+// at an mbarrier that tracks them (cp.async.mbarrier.arrive.noinc).
 #pragma once
+#include <algorithm>
+
 #include "backends/emulator/mbarrier.hpp"
 
 namespace tk::emulator {
@@ -13,7 +15,7 @@ struct lane_copy {
   char const* from;
   int bytes, inside;  // the rest becomes zero
 };
-// What one lane has issued since it last told a barrier.
+// What one lane has issued since it last told a barrier or committed a group.
 struct copy_batch {
   std::vector<lane_copy> copies;
   bool done = false;
@@ -24,7 +26,8 @@ class async_copies : public model {
   static constexpr model_slot slot = copy_slot;
   struct of_lane {
     std::shared_ptr<copy_batch> open;
-    std::vector<std::shared_ptr<copy_batch>> told;  // a barrier that it has not reached yet
+    std::vector<std::shared_ptr<copy_batch>> told;    // a barrier that it has not reached yet
+    std::vector<std::shared_ptr<copy_batch>> groups;  // in order; null if empty
     location last;
     char order = 0;  // what the lane did before it told a barrier
   };
@@ -33,7 +36,10 @@ class async_copies : public model {
     lanes_.resize(static_cast<std::size_t>(b.threads));
   }
   void lane_ends(lane& l) override {
-    if (of(l).open) fail_for(l, "a lane ended without waiting for its copies", of(l).last);
+    auto const& mine = of(l);
+    bool const waits =
+        std::ranges::all_of(mine.groups, [](auto const& g) { return !g || g->done; });
+    if (mine.open || !waits) fail_for(l, "a lane ended without waiting for its copies", of(l).last);
   }
   of_lane& of(lane const& l) { return lanes_[static_cast<std::size_t>(l.thread)]; }
 
@@ -69,19 +75,42 @@ inline void copy_async(std::uint32_t to, void const* from, int bytes, int inside
   mine.open->copies.push_back({to, static_cast<char const*>(from), bytes, inside});
   std::memset(own_team(me).memory.window() + to, 0xff, n);
 }
-inline void copy_wait_all() {
+inline void copy_commit() {
+  sanitizer::quiet const q;
+  auto& mine = model_of<async_copies>(own_block(self())).of(self());
+  mine.groups.push_back(std::move(mine.open));
+  mine.open = nullptr;
+}
+// Completes what `take` moves from this lane's batches to its argument.
+template <class Take> void complete_own(Take take) {
   lane& me = self();
   std::vector<std::shared_ptr<copy_batch>> batches;
   {
     sanitizer::quiet const q;
-    auto& mine = model_of<async_copies>(own_block(me)).of(me);
+    take(model_of<async_copies>(own_block(me)).of(me), batches);
+  }
+  for (auto const& b : batches)
+    if (b) async_copies::complete(own_team(me), *b);
+  sanitizer::publish(&model_of<async_copies>(own_block(me)).of(me).order);
+}
+inline void copy_wait_all() {
+  complete_own([](auto& mine, auto& batches) {
     batches = std::move(mine.told);
     mine.told.clear();
+    batches.insert(batches.end(), mine.groups.begin(), mine.groups.end());
+    mine.groups.clear();
     if (mine.open) batches.push_back(std::move(mine.open));
     mine.open = nullptr;
-  }
-  for (auto const& b : batches) async_copies::complete(own_team(me), *b);
-  sanitizer::publish(&model_of<async_copies>(own_block(me)).of(me).order);
+  });
+}
+// All groups but the latest `left`.
+inline void copy_wait_group(std::size_t left) {
+  complete_own([left](auto& mine, auto& batches) {
+    if (mine.groups.size() <= left) return;
+    auto const end = mine.groups.end() - static_cast<std::ptrdiff_t>(left);
+    batches.assign(mine.groups.begin(), end);
+    mine.groups.erase(mine.groups.begin(), end);
+  });
 }
 
 // The arrivals of one warp's lanes, each after its copies.

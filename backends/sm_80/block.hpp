@@ -5,7 +5,7 @@
 // counter `tickets` that is not null, on demand: the first warp asks for a block's next task when
 // it begins one, and tells the others. The counter is zero before a launch and again after it.
 #pragma once
-#include "backends/sm_80/mma.hpp"
+#include "backends/sm_80/stream.hpp"
 #include "backends/sm_80/sync.hpp"
 #include "core/block.hpp"
 
@@ -206,14 +206,22 @@ template <class Op> TK_DEVICE void run_warp(block_memory<Op>& m, typename Op::ar
   }
 }
 
+// What a block of Op has in shared memory.
+template <class Op> struct memory_for {
+  using type = block_memory<Op>;
+};
+template <accumulating_op Op> struct memory_for<Op> {
+  using type = stream_memory<Op>;
+};
+template <class Op> using memory_of = typename memory_for<Op>::type;
+
 template <class Op> inline constexpr int block_threads = Op::workers * worker_lanes;
 // Dynamic shared memory may begin anywhere.
-template <class Op>
-inline constexpr int block_smem_bytes = sizeof(block_memory<Op>) + tile_alignment;
+template <class Op> inline constexpr int block_smem_bytes = sizeof(memory_of<Op>) + tile_alignment;
 
 template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename Op::args const a) {
-  static_assert(alignof(block_memory<Op>) <= tile_alignment);
-  auto& m = *reinterpret_cast<block_memory<Op>*>(ptx::aligned_smem(tile_alignment));
+  static_assert(alignof(memory_of<Op>) <= tile_alignment);
+  auto& m = *reinterpret_cast<memory_of<Op>*>(ptx::aligned_smem(tile_alignment));
   if (ptx::thread() == 0) m.init();
   ptx::sync_block();
   run_warp<Op>(m, a);

@@ -21,13 +21,28 @@ template <class T> struct view {
 template <class T, int R, int C> struct source : view<T const> {};
 template <class T, int R, int C> struct sink : view<T> {};
 
-// This lane of a warp, and which it is of those that fill a slot together: they take its tiles in
-// turn, because finding a tile's place costs as much as copying it. `plain` is set where something
-// goes through registers, which the slot's barrier does not know of.
+// Where the lane's first chunk of each of a slot's tiles is, and how many bytes further on that of
+// the next slot; while a plan is made, how far that chunk is from the tile's corner.
+struct fill_plan {
+  static constexpr int most = 4;  // tiles
+  struct {
+    char const* at;
+    int step;
+  } tile[most];
+};
+enum class filling { now, plan, planned };
+// This lane of those that fill a slot. Either each of `of` warps has whole tiles, and this lane's
+// is the me-th: they take a slot's tiles in turn, because finding a tile's place costs as much as
+// copying it. Or all `lanes` of a block share each tile; then slots can be filled as planned.
+// `plain` is set where something goes through registers, which the slot's barrier does not know of,
+// and where a slot can't be planned.
 struct arrival {
   int lane, me, of;
   int& turn;
   bool& plain;
+  int lanes = warp_lanes;
+  filling how = filling::now;
+  fill_plan* plan = nullptr;
   TK_DEVICE bool mine() const {
     bool const is_mine = turn == me;
     turn = turn + 1 == of ? 0 : turn + 1;
@@ -70,6 +85,35 @@ TK_DEVICE void load_inside(shared_tile<T, R, C>& dst, T const* src, std::int64_t
     }
   }
 }
+// The same as planned. Lanes share a tile such that each has one column of chunks, and the swizzle
+// is the same for all of them.
+template <class T, int R, int C>
+TK_DEVICE void plan_tile(view<T const> const& x, T const* corner, bool inside, arrival done) {
+  using tile = shared_tile<T, R, C>;
+  constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk;
+  constexpr std::int64_t far = (1 << 30) / (R * tile::size);
+  int const i = done.turn++, row = done.lane / chunks, col = done.lane % chunks * per_chunk;
+  if (i >= fill_plan::most) return;
+  if (!inside || done.lanes % (8 * chunks) != 0 || x.row_stride < 0 || x.row_stride > far)
+    done.plain = true;
+  done.plan->tile[i] = {reinterpret_cast<char const*>(corner),
+                        (row * static_cast<int>(x.row_stride) + col) * tile::size};
+}
+template <class T, int R, int C>
+TK_DEVICE void load_planned(shared_tile<T, R, C>& dst, std::int64_t row_stride, arrival done) {
+  using tile = shared_tile<T, R, C>;
+  constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk;
+  auto& at = done.plan->tile[done.turn++];
+  int const first = done.lane / chunks, col = done.lane % chunks * per_chunk;
+  int const together = done.lanes / chunks, row_bytes = static_cast<int>(row_stride) * tile::size;
+  std::uint32_t const to = ptx::smem(&dst) + static_cast<std::uint32_t>(tile::offset(first, col));
+  TK_UNROLL
+  for (int row = 0; row < R; row += together)
+    if (row + together <= R || row + first < R)
+      ptx::copy_async<16>(to + static_cast<std::uint32_t>(row * tile::swizzle::row_bytes),
+                          at.at + std::int64_t{row} * row_bytes);
+  at.at += at.step;
+}
 // Bytes at a time, of which the first `left` are inside the tensor.
 template <int Bytes>
 TK_DEVICE void copy_chunk(std::uint32_t to, void const* from, int left, void const* somewhere) {
@@ -90,7 +134,7 @@ TK_DEVICE void load_any(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> co
   int const bytes = x.granule * tile::size;
   done.plain = done.plain || bytes < 4;
   TK_ROLL
-  for (int n = ptx::opaque(done.lane); n < R * chunks; n += warp_lanes) {
+  for (int n = ptx::opaque(done.lane); n < R * chunks; n += done.lanes) {
     int const row = n / chunks, col = n % chunks * per_chunk, at = tile::offset(row, col);
     if (bytes < 4) {
       *reinterpret_cast<chunk16*>(bytes_of(dst) + at) =
@@ -110,10 +154,14 @@ template <class T, int R, int C, int Share>
 TK_DEVICE void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share, C>> const& src,
                            arrival done) {
   static_assert(R % Share == 0, "the blocks of a cluster load equal shares");
-  if (!done.mine()) return;
   auto const& x = src.of;
-  if (x.granule == 16 / int{sizeof(T)} && src.row + R <= x.rows && src.col + C <= x.cols)
-    load_inside(dst, x.at(src.row, src.col, src.i, src.j), x.row_stride, done.lane);
+  if (done.how == filling::planned) return load_planned(dst, x.row_stride, done);
+  bool const inside =
+      x.granule == 16 / int{sizeof(T)} && src.row + R <= x.rows && src.col + C <= x.cols;
+  T const* const corner = x.at(src.row, src.col, src.i, src.j);
+  if (done.how == filling::plan) return plan_tile<T, R, C>(x, corner, inside, done);
+  if (!done.mine()) return;
+  if (inside && done.lanes == warp_lanes) load_inside(dst, corner, x.row_stride, done.lane);
   else load_any(dst, src, done);
 }
 template <class T, int R, int C>
@@ -125,7 +173,7 @@ TK_DEVICE void load_async(shared_tile<T, R, C>& dst, window_of<source<T, R, C>> 
 // src[0, N); elements from `left` on are zero.
 template <class T, int N>
 TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival done) {
-  if (!done.mine()) return;
+  if (!done.mine() || done.lane >= warp_lanes) return;
   if (left >= N && reinterpret_cast<std::uintptr_t>(src) % 16 == 0) {
     constexpr int per_chunk = 16 / int{sizeof(T)};
     for (int n = done.lane; n < N / per_chunk; n += warp_lanes)
@@ -142,7 +190,7 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
 template <class T, int N, int R>
 TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src, int row, int col,
                           arrival done) {
-  if (!done.mine()) return;
+  if (!done.mine() || done.lane >= warp_lanes) return;
   constexpr int n = 16 / int{sizeof(T)};
   int const lane = done.lane * n;
   TK_UNROLL
@@ -182,24 +230,38 @@ TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X cons
   if (y.granule != per_chunk) return store(dst, x);
   auto& t = via[part % Tiles];
   w.sync();
-  int const own_lane = ptx::opaque(w.lane()), lane = own_lane % warp_lanes,
-            warp = own_lane / warp_lanes;
+  int const own_lane = ptx::opaque(w.lane());
+  unsigned const lane = static_cast<unsigned>(own_lane) % warp_lanes,
+                 warp = static_cast<unsigned>(own_lane) / warp_lanes;
   put_pairs(t, x, own_lane);
   ptx::warp_sync();
-  TK_UNROLL
-  for (int n = lane; n < R / 4 * chunks; n += warp_lanes) {
-    int const i = n / chunks, row = i / 16 * 64 + 16 * warp + i % 16, col = n % chunks * per_chunk;
-    int const left = dst.row + row < y.rows ? y.cols - dst.col - col : 0;
-    if (left <= 0) continue;
+  bool const inside = dst.row + R <= y.rows && dst.col + C <= y.cols;
+  if (warp_lanes % chunks == 0 && inside) [[likely]] {
+    constexpr int together = chunks < warp_lanes ? warp_lanes / chunks : 1;
+    int const row = static_cast<int>(16 * warp + lane / chunks),
+              col = static_cast<int>(lane % chunks) * per_chunk;
+    int const place = tile::offset(row, col);
     T* const to = y.at(dst.row + row, dst.col + col, dst.i, dst.j);
-    auto const& chunk = *reinterpret_cast<chunk16 const*>(bytes_of(t) + tile::offset(row, col));
-    if (left >= per_chunk) {
-      *reinterpret_cast<chunk16*>(to) = chunk;
-    } else {
-      TK_UNROLL
-      for (int e = 0; e < per_chunk - 1; ++e)
-        if (e < left) to[e] = reinterpret_cast<T const*>(&chunk)[e];
+    TK_UNROLL
+    for (int i = 0; i < R / 4; i += together) {
+      int const below = i / 16 * 64 + i % 16;
+      *reinterpret_cast<chunk16*>(to + below * y.row_stride) = *reinterpret_cast<chunk16 const*>(
+          bytes_of(t) + (place ^ tile::swizzle::chunk(below, 0) * 16) +
+          below * tile::swizzle::row_bytes);
     }
+    return;
+  }
+  TK_ROLL
+  for (int n = static_cast<int>(lane); n < R / 4 * chunks; n += warp_lanes) {
+    int const i = n / chunks, row = i / 16 * 64 + 16 * static_cast<int>(warp) + i % 16,
+              col = n % chunks * per_chunk;
+    int const left = dst.row + row < y.rows ? y.cols - dst.col - col : 0;
+    T* const to = y.at(dst.row + row, dst.col + col, dst.i, dst.j);
+    auto const* const from = reinterpret_cast<T const*>(bytes_of(t) + tile::offset(row, col));
+    if (left >= per_chunk)
+      *reinterpret_cast<chunk16*>(to) = *reinterpret_cast<chunk16 const*>(from);
+    else
+      for (int e = 0; e < left; ++e) to[e] = from[e];
   }
 }
 template <class T, int R, int C, class X>

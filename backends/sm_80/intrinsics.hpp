@@ -9,6 +9,13 @@ namespace tk::be::ptx {
 
 // ---- warp
 TK_DEVICE bool all(bool x) { return __all_sync(0xffffffff, x); }
+TK_DEVICE unsigned ballot(bool x) { return __ballot_sync(0xffffffff, x); }
+TK_DEVICE int first_bit(unsigned x) { return __ffs(static_cast<int>(x)) - 1; }
+// The pointer of another lane.
+TK_DEVICE char const* shuffle(char const* p, int lane) {
+  return reinterpret_cast<char const*>(
+      __shfl_sync(0xffffffff, reinterpret_cast<unsigned long long>(p), lane));
+}
 // x, of which the compiler knows nothing: what follows from it is computed here, and not kept in
 // registers from before a loop.
 TK_DEVICE int opaque(int x) {
@@ -59,6 +66,12 @@ template <int Bytes> TK_DEVICE void copy_async(std::uint32_t dst, void const* sr
 // Arrives for this lane when all copies that it has issued are there. All lanes of a warp together.
 TK_DEVICE void copy_arrive(std::uint32_t bar) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(bar) : "memory");
+}
+// The copies that this lane has issued since it last committed are a group.
+TK_DEVICE void copy_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+// Until all but the latest N of the groups that this lane has committed are there.
+template <int N> TK_DEVICE void copy_wait_group() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
 }
 // Until all copies that this lane has issued are there.
 TK_DEVICE void copy_wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }

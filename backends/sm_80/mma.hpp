@@ -57,10 +57,10 @@ template <bool Transposed> TK_DEVICE fragment load_fragment(std::uint32_t src) {
 template <bool Trans, class A> struct left_operand {  // in shared memory
   blocks_of<A> blocks;
   TK_DEVICE explicit left_operand(A const& a) : blocks(start(a)) {}
-  TK_DEVICE fragment load(int block, int k) const {
+  TK_DEVICE fragment load(int block, int k, std::uint32_t slot = 0) const {
     constexpr int each = step_k<typename A::element>;
-    return load_fragment<Trans>(Trans ? blocks.at(each * k, 64 * block)
-                                      : blocks.at(64 * block, each * k));
+    return load_fragment<Trans>(
+        (Trans ? blocks.at(each * k, 64 * block) : blocks.at(64 * block, each * k)) + slot);
   }
 
  private:
@@ -85,9 +85,10 @@ template <bool Trans, class B> struct right_operand {
   TK_DEVICE explicit right_operand(B const& b)
       : blocks(b, order::row(worker_lane() % warp_lanes),
                order::chunk(worker_lane() % warp_lanes)) {}
-  TK_DEVICE fragment load(int k, int n) const {
+  TK_DEVICE fragment load(int k, int n, std::uint32_t slot = 0) const {
     constexpr int each = step_k<typename B::element>;
-    return load_fragment<!Trans>(Trans ? blocks.at(16 * n, each * k) : blocks.at(each * k, 16 * n));
+    return load_fragment<!Trans>(
+        (Trans ? blocks.at(16 * n, each * k) : blocks.at(each * k, 16 * n)) + slot);
   }
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Tile sizes by op, chosen for 163 KB of shared memory (`roomy`) and for 99 KB. The former are
-// measured with this code on an H200 (CUDA 13.0), where steps of 64 k bring gemm a fifth more than
-// steps of 32; the latter are not yet. What bounds them is shared memory's 128 bytes a clock. A
-// warp that has r rows and N columns of a product reads 2 / r + 2 / N bytes for each multiplication
-// (B once for its r rows, A once for its columns), and copies write 2 / rows + 2 / columns of the
-// block's tile. The tensor cores of an A100 do 1024 multiplications a clock:
+// measured with this code on an H200 (CUDA 13.0), the latter are not yet. What bounds them is
+// shared memory's 128 bytes a clock. A warp that has r rows and N columns of a product reads 2 / r +
+// 2 / N bytes for each multiplication (B once for its r rows, A once for its columns), and copies
+// write 2 / rows + 2 / columns of the block's tile. The tensor cores of an A100 do 1024
+// multiplications a clock:
+//   gemm, 64 x 64 a warp, 256 x 128 a block    0.063 + 0.023 = 0.086, 88 bytes a clock (69 %)
 //   gemm, 32 x 128 a warp, 256 x 128 a block   0.078 + 0.023 = 0.102, 104 bytes a clock (81 %)
-//   gemm, 16 x 256 a warp, 128 x 256 a block   0.133 + 0.023 = 0.156, 160 bytes a clock
 //   attention, 32 rows a warp, N = 64          q k^T 0.094, p v (p in registers) 0.063
 //   attention, 16 rows a warp, N = 64          q k^T 0.156, p v 0.125
 // Those of chips with less room do half as much or less, so that 16 rows a warp are enough.
@@ -23,18 +23,19 @@ inline constexpr bool roomy = smem_bytes >= 163 * 1024;
 // `large` where enough of the larger tiles fill the card.
 constexpr gemm_tuning tune_gemm(bool large) {
   if (!roomy)
-    return large ? gemm_tuning{2, 64, 128, 32, 4, 1, 8, false, 64}
-                 : gemm_tuning{2, 64, 64, 32, 5, 1, 8, false, 64};
-  return large ? gemm_tuning{2, 128, 128, 64, 3, 1, 8, false, 64}
-               : gemm_tuning{2, 64, 128, 64, 4, 1, 8, false, 64};
+    return large ? gemm_tuning{1, 2, 128, 64, 32, 5, 1, 8, false, 64}
+                 : gemm_tuning{1, 2, 64, 64, 32, 5, 1, 8, false, 64};
+  return large ? gemm_tuning{1, 2, 256, 64, 32, 5, 1, 8, false, 64}
+               : gemm_tuning{1, 2, 128, 64, 32, 6, 1, 8, false, 128};
 }
 // Blocks of C that a launch must have before the large tiles pay.
 constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors) {
   return large_tiles * 4 >= multiprocessors * 3;
 }
 
-// Tiles are not cut along k.
-inline constexpr int gemm_parking_cost = 0;
+// What it costs to park the sums of a piece of a tile, or to add a parked one, in steps of the loop
+// over k. Cutting brings 2 % at 8192 cubed.
+inline constexpr int gemm_parking_cost = 3;
 
 // What rows that lie so many bytes apart cost their loads: without cp.async much.
 constexpr load_cost gemm_load_cost(std::int64_t bytes) {

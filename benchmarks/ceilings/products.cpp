@@ -11,7 +11,7 @@ namespace {
 
 struct products {
   static constexpr auto tune = be::tune_gemm(true);
-  static constexpr int workers = tune.workers, cluster = 1, stages = 1, own_slots = 1, M = tune.M,
+  static constexpr int workers = tune.workers(), cluster = 1, stages = 1, own_slots = 1, M = tune.M,
                        N = tune.N, K = tune.K;
   struct stage {
     shared_tile<bf16, M, K> a[workers];

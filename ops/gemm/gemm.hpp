@@ -9,8 +9,8 @@
 //           their pieces added upward in k.
 #pragma once
 #include "backends/kernel.hpp"
+#include "core/accumulate.hpp"
 #include "core/activation.hpp"
-#include "core/product.hpp"
 #include "core/schedule.hpp"
 #include "ops/problem.hpp"
 
@@ -18,19 +18,19 @@ namespace tk {
 
 template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> struct gemm {
   static constexpr auto tune = be::tune_gemm(Large);
-  static constexpr int workers = tune.workers, cluster = tune.cluster, stages = tune.stages,
-                       own_slots = 1, M = tune.M, N = tune.N, K = tune.K,
-                       group = tune.group / tune.cluster;
-  static constexpr int running = be::has_async_products ? 1 : 0;  // products at the end of a step
-  static constexpr int rows = workers * M;  // of one block; a cluster's lie one below another
+  static constexpr int down = tune.down, across = tune.across, workers = down * across,
+                       cluster = tune.cluster, stages = tune.stages, own_slots = 1, M = tune.M,
+                       N = tune.N, K = tune.K, group = tune.group / tune.cluster;
+  static constexpr bool accumulates = true;                 // core/block.hpp
+  static constexpr int rows = down * M, cols = across * N;  // of a block; a cluster's lie below it
   static constexpr int V = tune.out_bytes / int{sizeof(Out)};  // columns of d that leave at once
   using a_tile = std::conditional_t<TransposeA, shared_tile<T, K, M>, shared_tile<T, M, K>>;
   using b_tile = std::conditional_t<TransposeB, shared_tile<T, N, K>, shared_tile<T, K, N>>;
   using sums = reg_tile<float, M, N>;
 
   struct stage {
-    a_tile a[workers];
-    b_tile b;
+    a_tile a[down];
+    b_tile b[across];
   };
   struct own {};
   struct scratch {
@@ -59,13 +59,13 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
 
   static TK_BOTH int tasks(args const& a) {
     return a.cut.shares * a.cut.pieces - a.cut.tiles +
-           ceil_div(a.m, cluster * rows) * ceil_div(a.n, N) * a.batch;
+           ceil_div(a.m, cluster * rows) * ceil_div(a.n, cols) * a.batch;
   }
   // First whole tiles; then the pieces, every share's first piece before any second one and shares
   // downward, so that a tile is finished after the pieces it waits for were dealt.
   static TK_BOTH task task_at(args const& a, int i, int rank) {
-    int const down = ceil_div(a.m, cluster * rows), across = ceil_div(a.n, N);
-    int const whole = down * across * a.batch - a.cut.tiles;
+    int const tiles_down = ceil_div(a.m, cluster * rows), tiles_across = ceil_div(a.n, cols);
+    int const each = tiles_down * tiles_across, whole = each * a.batch - a.cut.tiles;
     int share = -1;
     even_shares::piece piece{i, 0, ceil_div(a.k, K)};
     if (i >= whole) {
@@ -73,10 +73,10 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
       piece = a.cut.at(share, (i - whole) / a.cut.shares);
       piece.tile += whole;
     }
-    int const batch = piece.tile / (down * across);
-    auto const at = grouped(piece.tile - batch * down * across, down, across, group);
+    int const batch = piece.tile / each;
+    auto const at = grouped(piece.tile - batch * each, tiles_down, tiles_across, group);
     return {(at.row * cluster + rank) * rows,
-            at.col * N,
+            at.col * cols,
             batch,
             piece.first,
             piece.steps,
@@ -87,20 +87,16 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
     int const ia = a.a_batched ? t.batch : 0, ib = a.b_batched ? t.batch : 0;
     int const k = (t.first + step) * K;
-    for (int w = 0; w < workers; ++w) {
-      int const row = t.row + w * M;
-      if constexpr (TransposeA) be::load_async(s.a[w], window(a.a, k, row, ia), done);
-      else be::load_async(s.a[w], window(a.a, row, k, ia), done);
+    for (int i = 0; i < down; ++i) {
+      int const row = t.row + i * M;
+      if constexpr (TransposeA) be::load_async(s.a[i], window(a.a, k, row, ia), done);
+      else be::load_async(s.a[i], window(a.a, row, k, ia), done);
     }
-    if constexpr (TransposeB) be::load_shared(s.b, window(a.b, t.col, k, ib), done);
-    else be::load_shared(s.b, window(a.b, k, t.col, ib), done);
-  }
-
-  static TK_DEVICE void multiply(sums& sum, a_tile const& a, b_tile const& b) {
-    if constexpr (TransposeA && TransposeB) mma_atbt(sum, a, b);
-    else if constexpr (TransposeA) mma_atb(sum, a, b);
-    else if constexpr (TransposeB) mma_abt(sum, a, b);
-    else mma_ab(sum, a, b);
+    for (int i = 0; i < across; ++i) {
+      int const col = t.col + i * N;
+      if constexpr (TransposeB) be::load_shared(s.b[i], window(a.b, col, k, ib), done);
+      else be::load_shared(s.b[i], window(a.b, k, col, ib), done);
+    }
   }
 
   // Of a tile that is cut: parks this piece, or adds the others to it and returns true.
@@ -146,22 +142,15 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     sums sum = 0.f;
-    int const steps = t.steps;
-    for (int step = 0; step < steps; ++step) {
-      stage& s = c.in.take();
-      if constexpr (tune.turns) c.turn.await();
-      multiply(sum, s.a[c.w.id()], s.b);
-      if constexpr (tune.turns) c.turn.pass();
-      wait<running>();
-      if (step >= running) c.in.release();
-    }
-    wait<0>(sum);
-    if (running && steps > 0) c.in.release();
+    int const i = c.w.id() / across, j = c.w.id() % across;
+    accumulate<TransposeA, TransposeB, tune.turns>(
+        sum, c, t.steps, [&](stage& s) -> a_tile const& { return s.a[i]; },
+        [&](stage& s) -> b_tile const& { return s.b[j]; });
     if (t.share >= 0 && !join(sum, c.w, a, t)) return;
-    int const row = t.row + c.w.id() * M;
+    int const row = t.row + i * M;
     TK_UNROLL
     for (int p = 0; p < N / V; ++p) {
-      int const col = t.col + p * V;
+      int const col = t.col + j * N + p * V;
       part x = columns<V>(sum, p);
       if (!a.plain) finish(x, a, row, col, t.batch);
       be::store_async(c.w, window(a.d, row, col, t.batch), cast<Out>(x), c.scratch.out, p);

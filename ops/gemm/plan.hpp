@@ -49,8 +49,8 @@ inline gemm_plan plan_gemm(gemm_problem const& x) {
   constexpr std::int64_t worth_copying = 1 << 20;  // multiplications
   constexpr std::int64_t enough_rows = 1536;       // use b often enough to pay for some loss
   auto const count = [&](gemm_tuning const& t) {
-    return std::int64_t{ceil_div(static_cast<int>(x.m), t.cluster * t.workers * t.M)} *
-           ceil_div(static_cast<int>(x.n), t.N) * x.batch;
+    return std::int64_t{ceil_div(static_cast<int>(x.m), t.cluster * t.down * t.M)} *
+           ceil_div(static_cast<int>(x.n), t.across * t.N) * x.batch;
   };
   auto const cost = [](matrix const& m) {
     if (!can_copy(m)) return load_cost::none;
@@ -62,11 +62,11 @@ inline gemm_plan plan_gemm(gemm_problem const& x) {
   gemm_plan plan{};
   plan.large = be::gemm_prefers_large(count(be::tune_gemm(true)), blocks);
   auto const tune = be::tune_gemm(plan.large);
-  if (tune.cluster == 1 && blocks * tune.workers * sizeof(unsigned) <= counter_bytes)
+  if (tune.cluster == 1 && blocks * tune.workers() * sizeof(unsigned) <= counter_bytes)
     plan.cut = share_evenly(static_cast<int>(count(tune)), ceil_div(static_cast<int>(x.k), tune.K),
                             blocks, be::gemm_parking_cost);
-  std::size_t bytes =
-      counter_bytes + std::size_t{sizeof(float)} * plan.cut.shares * tune.workers * tune.M * tune.N;
+  std::size_t bytes = counter_bytes + std::size_t{sizeof(float)} * plan.cut.shares *
+                                          tune.workers() * tune.M * tune.N;
   if (x.m * x.n >= worth_copying / (x.k > 0 ? x.k : 1) && x.k > 0) {
     if (cost(x.a) == load_cost::high) plan.a = place_copy(x.a, bytes);
     if (cost(x.b) == load_cost::high || (cost(x.b) == load_cost::some && x.m >= enough_rows))

@@ -50,6 +50,36 @@ TEST_CASE("copies arrive when the lane waits for them, and are nobody's before")
     }
 }
 
+TEST_CASE("of a lane's groups all but the latest are there after a wait") {
+  alignas(16) float const from[4] = {1, 2, 3, 4};
+  for (int left = 0; left < 6; ++left) {
+    std::vector<int> there(32);
+    std::string const report = report_of(form_of(1, 32, 2048), [&] {
+      int const lane = lane_index();
+      for (int group = 0; group < 4; ++group) {
+        if (group != 2) copy_async(address(16 * (lane * 4 + group)), from, 16, 16);
+        copy_commit();
+      }
+      copy_wait_group(static_cast<std::size_t>(left));
+      int mine = 0;
+      for (int group = 0; group < 4; ++group)
+        if (group != 2 && words()[(lane * 4 + group) * 4] == 1) mine |= 1 << group;
+      there[static_cast<std::size_t>(lane)] = mine;
+      copy_wait_group(0);
+    });
+    CHECK(report == "");
+    int const expected[] = {0b1011, 0b0011, 0b0011, 0b0001, 0, 0};
+    for (int const mine : there) CHECK(mine == expected[left]);
+  }
+  CHECK(contains(report_of(form_of(1, 32, 2048),
+                           [&] {
+                             copy_async(address(16 * lane_index()), from, 16, 16);
+                             copy_commit();
+                             copy_wait_group(1);
+                           }),
+                 "without waiting for its copies"));
+}
+
 TEST_CASE("an mbarrier opens when the copies of all lanes are there") {
   std::vector<float> from(64 * 4);
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<float>(i + 1);

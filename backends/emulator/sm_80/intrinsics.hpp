@@ -21,6 +21,32 @@ TK_DEVICE bool all(bool x, here where = here::current()) {
   return x;
 }
 
+TK_DEVICE unsigned ballot(bool x, here where = here::current()) {
+  unsigned bits = x;
+  emulator::collective(
+      bits,
+      [](unsigned* const* lanes) {
+        unsigned every = 0;
+        for (int l = 0; l < warp_lanes; ++l) every |= *lanes[l] << l;
+        for (int l = 0; l < warp_lanes; ++l) *lanes[l] = every;
+      },
+      "vote", where);
+  return bits;
+}
+TK_DEVICE int first_bit(unsigned x) { return __builtin_ctz(x); }
+TK_DEVICE char const* shuffle(char const* p, int lane, here where = here::current()) {
+  struct {
+    char const *mine, *theirs;
+    int lane;
+  } x{p, nullptr, lane};
+  emulator::collective(
+      x,
+      [](decltype(x)* const* lanes) {
+        for (int l = 0; l < warp_lanes; ++l) lanes[l]->theirs = lanes[lanes[l]->lane]->mine;
+      },
+      "shuffle", where);
+  return x.theirs;
+}
 TK_DEVICE int opaque(int x) { return x; }
 
 // ---- mbarrier
@@ -43,6 +69,12 @@ TK_DEVICE void copy_async(std::uint32_t dst, void const* src, int inside,
 }
 TK_DEVICE void copy_arrive(std::uint32_t bar, here where = here::current()) {
   if (!emulator::omitted(where)) emulator::copy_arrive(bar, where);
+}
+TK_DEVICE void copy_commit(here where = here::current()) {
+  if (!emulator::omitted(where)) emulator::copy_commit();
+}
+template <int N> TK_DEVICE void copy_wait_group(here where = here::current()) {
+  if (!emulator::omitted(where)) emulator::copy_wait_group(N);
 }
 TK_DEVICE void copy_wait(here where = here::current()) {
   if (!emulator::omitted(where)) emulator::copy_wait_all();
