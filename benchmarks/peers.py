@@ -3,7 +3,8 @@
 """Runs the cases of cases.txt through libtk_ops and, in the same process, through its peers.
 
 Peers are what PyTorch brings: cuBLAS and cuBLASLt for gemm, cuDNN and FlashAttention-2 for
-attention, its own kernels and torch.compile's for norm; on the CPU PyTorch's own. Inputs are random
+attention, its own kernels and torch.compile's for norm; on the CPU PyTorch's own. A library for
+sm_80 on a later card also meets the gemm kernels that cuBLASLt has for sm_80. Inputs are random
 normal. Each result is first checked against float64; then the calls take turns, each behind an
 overwritten L2 cache. The JSON has the form that `tk_bench run --json` writes; `share` is the rate at
 which a case's bytes moved, each once, as a share of the measured copy rate.
@@ -123,7 +124,7 @@ def run_case(line, library, timer, repeats, copy_rate, notes):
         ready.append(tk)
     except RuntimeError as failure:
         notes.append(f"FAILED {line['suite']} {line['case']}: {failure}")
-    for peer in case.peers():
+    for peer in case.peers(library):
         try:
             errors[peer.name] = run_peer(case, peer)
             ready.append(peer)

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+import cublaslt
 from tk_binding import (ACTIVATIONS, BIASES, MASKS, NORMS, OP_ATTENTION_FORWARD, OP_GEMM, OP_NORM,
                         tk_attention_forward_problem, tk_gemm_problem, tk_norm_problem)
 
@@ -109,13 +110,14 @@ class gemm_case:
     def outputs(self):
         return [self.d]
 
-    def peers(self):
+    def peers(self, library):
         a, b, bias, act = self.op_a, self.op_b, self.bias, ACTIVATE[self.act]
         d = torch.empty_like(self.d)
         blas = "torch_cpu" if self.device == "cpu" else "cublas"
         if self.bias_kind == "none" and self.act == "none":
             if self.out == self.dtype:
-                return [implementation(blas, lambda: torch.matmul(a, b, out=d))]
+                return [implementation(blas, lambda: torch.matmul(a, b, out=d)),
+                        *self.older(library)]
             product = torch.bmm if self.batch > 1 else torch.mm
             return [implementation(blas, lambda: product(a, b, TYPES[self.out], out=d))]
         if self.bias_kind != "row" or self.batch > 1:
@@ -131,6 +133,20 @@ class gemm_case:
         if self.act != "none":
             made.append(implementation(f"{blas}+{self.act}", lambda: act(torch.addmm(bias, a, b))))
         return made
+
+    def older(self, library):
+        """Kernels of compute capability 8.0, beside a library for sm_80 on a later card."""
+        if " sm_80 " not in library.version or self.device == "cpu" or self.batch > 1 or \
+                torch.cuda.get_device_capability() < (9, 0):
+            return []
+        made, d = [], torch.empty_like(self.d)
+
+        def call():
+            if not made:
+                made.append(cublaslt.gemm(self.a, self.b, d, *(x == "t" for x in self.trans)))
+            made[0].call()
+
+        return [implementation("cublas_sm_80", call, lambda _: d)]
 
     def compare(self, x):
         """Error and its limit. The result is rounded once, which sets the floor; truncation in the
@@ -187,7 +203,7 @@ class attention_case:
     def outputs(self):
         return [self.o, self.lse]
 
-    def peers(self):
+    def peers(self, _):
         # PyTorch aligns its causal mask to the first key: the same only where nq = nk
         if self.mask == "causal" and self.nq != self.nk:
             return []
@@ -273,7 +289,7 @@ class norm_case:
     def outputs(self):
         return [x for x in (self.y, self.r) if x is not None]
 
-    def peers(self):
+    def peers(self, _):
         def norm(x, residual, weight, bias):
             r = x if residual is None else x + residual
             if self.kind == "rms":

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tile sizes by op, chosen for 163 KB of shared memory (`roomy`) and for 99 KB. The former are
 // measured with this code on an H200 (CUDA 13.0), the latter are not yet. What bounds them is
-// shared memory's 128 bytes a clock. A warp that has r rows and N columns of a product reads 2 / r +
-// 2 / N bytes for each multiplication (B once for its r rows, A once for its columns), and copies
+// shared memory's 128 bytes a clock. A warp that has r rows and N columns of a product reads 2 / r
+// + 2 / N bytes for each multiplication (B once for its r rows, A once for its columns), and copies
 // write 2 / rows + 2 / columns of the block's tile. The tensor cores of an A100 do 1024
 // multiplications a clock:
 //   gemm, 64 x 64 a warp, 256 x 128 a block    0.063 + 0.023 = 0.086, 88 bytes a clock (69 %)
