@@ -218,50 +218,77 @@ template <class T, int R, int V, class X>
 TK_DEVICE void store(window_of<sink<T, R, V>> const& dst, X const& x) {
   store_direct(dst.of.all(), dst.row, dst.col, dst.i, dst.j, x, dst.of.granule);
 }
-// Through shared memory, by the part-th of the tiles `via`. A warp reads back what it wrote itself:
-// its 16 of every 64 rows. The tile is free again when it returns.
-template <class T, int R, int C> using staging = shared_tile<T, R, C>[1];
-template <class T, int R, int C, int Tiles, class X>
-TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X const& x,
-                           shared_tile<T, R, C> (&via)[Tiles], int part = 0) {
-  using tile = shared_tile<T, R, C>;
+// A warp's 16 of every 64 rows of a tile, in chunks of 16 bytes: of a tile that is inside the
+// tensor, and of any.
+template <class T, int S, int C>
+TK_DEVICE void put_inside(T* corner, std::int64_t row_stride, shared_tile<T, S, C> const& t,
+                          unsigned lane, unsigned warp) {
+  using tile = shared_tile<T, S, C>;
+  constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk;
+  constexpr int together = chunks < warp_lanes ? warp_lanes / chunks : 1;
+  int const row = static_cast<int>(16 * warp + lane / chunks),
+            col = static_cast<int>(lane % chunks) * per_chunk;
+  auto const* const from = reinterpret_cast<char const*>(&t);
+  int const place = tile::offset(row, col);
+  T* const to = corner + (row * row_stride + col);
+  TK_UNROLL
+  for (int i = 0; i < S / 4; i += together) {
+    int const below = i / 16 * 64 + i % 16;
+    *reinterpret_cast<chunk16*>(to + below * row_stride) = *reinterpret_cast<chunk16 const*>(
+        from + (place ^ tile::swizzle::chunk(below, 0) * 16) + below * tile::swizzle::row_bytes);
+  }
+}
+template <class T, int R, int C, int S>
+TK_DEVICE void put_any(window_of<sink<T, R, C>> const& dst, int top, shared_tile<T, S, C> const& t,
+                       unsigned lane, unsigned warp) {
+  using tile = shared_tile<T, S, C>;
   constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk;
   auto const& y = dst.of;
-  if (y.granule != per_chunk) return store(dst, x);
+  TK_ROLL
+  for (int n = static_cast<int>(lane); n < S / 4 * chunks; n += warp_lanes) {
+    int const i = n / chunks, row = i / 16 * 64 + 16 * static_cast<int>(warp) + i % 16,
+              col = n % chunks * per_chunk, below = dst.row + top + row;
+    int const left = below < y.rows ? y.cols - dst.col - col : 0;
+    T* const to = y.at(below, dst.col + col, dst.i, dst.j);
+    auto const* const from = t.data + tile::offset(row, col) / tile::size;
+    if (left >= per_chunk)
+      *reinterpret_cast<chunk16*>(to) = *reinterpret_cast<chunk16 const*>(from);
+    else
+      for (int e = 0; e < left; ++e) to[e] = from[e];
+  }
+}
+// Through shared memory, by the part-th of the tiles `via`, so many rows at a time as it has. A
+// warp reads back what it wrote itself. The tile is free again when it returns.
+template <class T, int R, int C> using staging = shared_tile<T, (R > 128 ? 128 : R), C>[1];
+template <class T, int R, int C, int S, int Tiles, class X>
+TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X const& x,
+                           shared_tile<T, S, C> (&via)[Tiles], int part = 0) {
+  static_assert(R % S == 0);
+  constexpr int per_chunk = 16 / shared_tile<T, S, C>::size, chunks = C / per_chunk;
+  auto const& y = dst.of;
+  if (y.granule != per_chunk) [[unlikely]]
+    return store(dst, x);
   auto& t = via[part % Tiles];
   w.sync();
   int const own_lane = ptx::opaque(w.lane());
   unsigned const lane = static_cast<unsigned>(own_lane) % warp_lanes,
                  warp = static_cast<unsigned>(own_lane) / warp_lanes;
-  put_pairs(t, x, own_lane);
-  ptx::warp_sync();
+  auto const in_parts = [&](auto put) {
+    TK_UNROLL
+    for (int top = 0; top < R; top += S) {
+      if (top > 0) ptx::warp_sync();
+      put_pairs(t, x, own_lane, top / S);
+      ptx::warp_sync();
+      put(top);
+    }
+  };
   bool const inside = dst.row + R <= y.rows && dst.col + C <= y.cols;
   if (warp_lanes % chunks == 0 && inside) [[likely]] {
-    constexpr int together = chunks < warp_lanes ? warp_lanes / chunks : 1;
-    int const row = static_cast<int>(16 * warp + lane / chunks),
-              col = static_cast<int>(lane % chunks) * per_chunk;
-    int const place = tile::offset(row, col);
-    T* const to = y.at(dst.row + row, dst.col + col, dst.i, dst.j);
-    TK_UNROLL
-    for (int i = 0; i < R / 4; i += together) {
-      int const below = i / 16 * 64 + i % 16;
-      *reinterpret_cast<chunk16*>(to + below * y.row_stride) = *reinterpret_cast<chunk16 const*>(
-          bytes_of(t) + (place ^ tile::swizzle::chunk(below, 0) * 16) +
-          below * tile::swizzle::row_bytes);
-    }
-    return;
-  }
-  TK_ROLL
-  for (int n = static_cast<int>(lane); n < R / 4 * chunks; n += warp_lanes) {
-    int const i = n / chunks, row = i / 16 * 64 + 16 * static_cast<int>(warp) + i % 16,
-              col = n % chunks * per_chunk;
-    int const left = dst.row + row < y.rows ? y.cols - dst.col - col : 0;
-    T* const to = y.at(dst.row + row, dst.col + col, dst.i, dst.j);
-    auto const* const from = reinterpret_cast<T const*>(bytes_of(t) + tile::offset(row, col));
-    if (left >= per_chunk)
-      *reinterpret_cast<chunk16*>(to) = *reinterpret_cast<chunk16 const*>(from);
-    else
-      for (int e = 0; e < left; ++e) to[e] = from[e];
+    T* const corner = y.at(dst.row, dst.col, dst.i, dst.j);
+    in_parts(
+        [&](int top) { put_inside(corner + top * y.row_stride, y.row_stride, t, lane, warp); });
+  } else {
+    in_parts([&](int top) { put_any(dst, top, t, lane, warp); });
   }
 }
 template <class T, int R, int C, class X>

@@ -29,7 +29,11 @@ template <accumulating_op Op> class stage_stream {
 
   // Task `index`, which begins.
   TK_DEVICE task_type const& begin(int index) {
-    find(computed_, index);
+    bool const first = index_ < 0;
+    if (first) fill_first();
+    if (index_ == index) copy(computed_, filled_);
+    else find(computed_, index);
+    if (first) await_next();
     return computed_;
   }
 
@@ -45,7 +49,6 @@ template <accumulating_op Op> class stage_stream {
     constexpr int down = R / 64, across = N / 8;
     steps = ptx::broadcast(steps);
     if (steps == 0) return;
-    if (!started_) start();
     left_operand<TransA, left_tile> const as(left(slot_[0]));
     right_operand<TransB, right_tile> const bs(right(slot_[0]));
     fragment a[2][down], b[2][across / 2];
@@ -99,18 +102,12 @@ template <accumulating_op Op> class stage_stream {
     if (ptx::thread() % warp_lanes == 0) t = Op::task_at(args_, index, 0);
     ptx::warp_sync();
   }
-
-  TK_DEVICE void start() {
-    started_ = true;
-    TK_ROLL
-    for (int i = 0; i < slots - 1; ++i, writing_ += slot_bytes) {
-      if (alike_ == 0) plan();
-      --alike_;
-      if (evenly_) fill_evenly(), ++next_;
-      else fill();
-    }
-    await_next();
+  static TK_DEVICE void copy(task_type& to, task_type const& from) {
+    ptx::warp_sync();
+    if (ptx::thread() % warp_lanes == 0) to = from;
+    ptx::warp_sync();
   }
+
   // Until the slot after that of `reading_` is there for all; what was read before is free.
   TK_DEVICE void meet() {
     await_next();
@@ -123,6 +120,15 @@ template <accumulating_op Op> class stage_stream {
   }
 
   // ---- filling: one group of copies for each step, and empty ones after the last task
+  TK_DEVICE void fill_first() {
+    TK_ROLL
+    for (int i = 0; i < slots - 1; ++i, writing_ += slot_bytes) {
+      if (alike_ == 0) plan();
+      --alike_;
+      if (evenly_) fill_evenly(), ++next_;
+      else fill();
+    }
+  }
   TK_DEVICE void fill_evenly() {
     int turn = 0;
     bool plain = false;
@@ -183,7 +189,7 @@ template <accumulating_op Op> class stage_stream {
   args_type const& args_;
   std::uint32_t reading_ = 0, writing_ = 0;            // where a slot begins
   int index_ = -1, next_ = 0, steps_ = 0, alike_ = 0;  // of the task that is filled
-  bool evenly_ = false, started_ = false;
+  bool evenly_ = false;
   fill_plan plan_;
 };
 

@@ -70,24 +70,28 @@ TK_DEVICE std::uint32_t matrix_at(shared_tile<T, R, C> const& x, int block, int 
   return ptx::smem(&x) + k / steps * tile::panel_bytes + row * tile::swizzle::row_bytes +
          chunk * 16;
 }
-// Element pairs of one lane by ordinary stores. Rows of one slot differ from those of another by
-// multiples of eight, which the swizzle does not see; columns of one pair from those of another by
-// multiples of what the lanes have side by side, so that bits of places may be flipped for them.
+// Element pairs of one lane, of the part-th R rows of x, by ordinary stores. Rows of one slot
+// differ from those of another by multiples of eight, which the swizzle does not see; columns of
+// one pair from those of another by multiples of what the lanes have side by side, so that bits of
+// places may be flipped for them.
 template <class T, int R, int C, class X>
-TK_DEVICE void put_pairs(shared_tile<T, R, C>& dst, X const& x, int lane) {
-  using map = fragment_map<R, C>;
+TK_DEVICE void put_pairs(shared_tile<T, R, C>& dst, X const& x, int lane, int part = 0) {
+  using map = fragment_map<X::rows, C>;
   using tile = shared_tile<T, R, C>;
-  static_assert(X::rows == R && X::cols == C, "a tile is stored to a shared tile of its own shape");
+  static_assert(X::rows % R == 0 && X::cols == C,
+                "a tile is stored to a shared tile of its own shape");
+  constexpr int count = R * C / map::lanes;
   struct alignas(8) two {
     float x, y;
   };
   int const place = tile::offset(map::lane_row(lane), map::lane_col(lane));
   TK_UNROLL
-  for (int e = 0; e < map::count; e += 2) {
-    int const slot = map::slot(e), byte = map::col(e) % tile::panel_cols * tile::size;
-    char* const p = bytes_of(dst) + (place ^ byte) +
-                    (map::col(e) / tile::panel_cols * tile::panel_bytes +
-                     map::row(slot) * tile::swizzle::row_bytes);
+  for (int i = 0; i < count; i += 2) {
+    int const e = part * count + i, slot = map::slot(e);
+    int const row = map::row(slot) - part * R, byte = map::col(e) % tile::panel_cols * tile::size;
+    char* const p =
+        bytes_of(dst) + (place ^ byte) +
+        (map::col(e) / tile::panel_cols * tile::panel_bytes + row * tile::swizzle::row_bytes);
     if constexpr (sizeof(T) == 4)
       *reinterpret_cast<two*>(p) = {x.value(e, slot), x.value(e + 1, slot)};
     else *reinterpret_cast<pair_of<T>*>(p) = static_cast<pair_of<T>>(x.word(e / 2, slot));

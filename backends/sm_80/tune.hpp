@@ -25,8 +25,8 @@ constexpr gemm_tuning tune_gemm(bool large) {
   if (!roomy)
     return large ? gemm_tuning{1, 2, 128, 64, 32, 5, 1, 8, false, 64}
                  : gemm_tuning{1, 2, 64, 64, 32, 5, 1, 8, false, 64};
-  return large ? gemm_tuning{1, 2, 256, 64, 32, 5, 1, 8, false, 64}
-               : gemm_tuning{1, 2, 128, 64, 32, 6, 1, 8, false, 128};
+  return large ? gemm_tuning{1, 2, 256, 64, 64, 3, 1, 8, false, 64}
+               : gemm_tuning{1, 2, 128, 64, 64, 4, 1, 8, false, 128};
 }
 // Blocks of C that a launch must have before the large tiles pay.
 constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors) {

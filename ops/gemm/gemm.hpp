@@ -148,13 +148,19 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
         [&](stage& s) -> b_tile const& { return s.b[j]; });
     if (t.share >= 0 && !join(sum, c.w, a, t)) return;
     int const row = t.row + i * M;
-    TK_UNROLL
-    for (int p = 0; p < N / V; ++p) {
-      int const col = t.col + j * N + p * V;
-      part x = columns<V>(sum, p);
-      if (!a.plain) finish(x, a, row, col, t.batch);
-      be::store_async(c.w, window(a.d, row, col, t.batch), cast<Out>(x), c.scratch.out, p);
-    }
+    // A loop of its own each: what most products run is short, and lies together.
+    auto const leave = [&](auto plain) {
+      TK_UNROLL
+      for (int p = 0; p < N / V; ++p) {
+        int const col = t.col + j * N + p * V;
+        part x = columns<V>(sum, p);
+        if constexpr (!plain) finish(x, a, row, col, t.batch);
+        be::store_async(c.w, window(a.d, row, col, t.batch), cast<Out>(x), c.scratch.out, p);
+      }
+    };
+    if (a.plain) [[likely]]
+      leave(std::true_type{});
+    else leave(std::false_type{});
   }
 };
 
