@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Movement of shared tiles (tile.hpp). The lanes of a warp load a tile together, chunks of 16 bytes
-// in turn: with cp.async, in one, two or four pieces, where rows begin at multiples of 16, 8 or 4
-// bytes; else through registers. Stores leave through shared memory, so that they are whole lines.
+// Movement of shared tiles (tile.hpp). The lanes of a warp, or all of a block (stream.hpp), load a
+// tile together, chunks of 16 bytes in turn: with cp.async, in one, two or four pieces, where rows
+// begin at multiples of 16, 8 or 4 bytes; else through registers. Stores leave through shared
+// memory, so that they are whole lines.
 #pragma once
 #include "backends/sm_80/tile.hpp"
 
@@ -94,10 +95,10 @@ TK_DEVICE void plan_tile(view<T const> const& x, T const* corner, bool inside, a
   constexpr std::int64_t far = (1 << 30) / (R * tile::size);
   int const i = done.turn++, row = done.lane / chunks, col = done.lane % chunks * per_chunk;
   if (i >= fill_plan::most) return;
-  if (!inside || done.lanes % (8 * chunks) != 0 || x.row_stride < 0 || x.row_stride > far)
-    done.plain = true;
-  done.plan->tile[i] = {reinterpret_cast<char const*>(corner),
-                        (row * static_cast<int>(x.row_stride) + col) * tile::size};
+  bool const near = x.row_stride >= 0 && x.row_stride <= far;
+  if (!inside || !near || done.lanes % (8 * chunks) != 0) done.plain = true;
+  int const stride = near ? static_cast<int>(x.row_stride) : 0;
+  done.plan->tile[i] = {reinterpret_cast<char const*>(corner), (row * stride + col) * tile::size};
 }
 template <class T, int R, int C>
 TK_DEVICE void load_planned(shared_tile<T, R, C>& dst, std::int64_t row_stride, arrival done) {
