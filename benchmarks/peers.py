@@ -34,6 +34,7 @@ from tk_binding import DL_CPU, tk_library
 from torch_cases import attention_case, gemm_case, implementation, norm_case, read_cases
 
 SUITES = ["gemm", "attention", "norm"]  # cases of other suites are tk_bench's alone
+REST = 0.5  # seconds
 
 
 class clock:
@@ -60,8 +61,12 @@ class clock:
             return start.elapsed_time(end)
 
     def time_all(self, implementations, repeats):
-        """The calls take turns, in alternating order, so that drift falls on all alike."""
+        """The calls take turns, in alternating order, so that drift falls on all alike. Before
+        them the card rests: what it drew while results were checked lowers its clocks after."""
         ms = {x.name: [] for x in implementations}
+        if self.device != "cpu":
+            torch.cuda.synchronize()
+            time.sleep(REST)
         for x in implementations:
             for _ in range(3 if self.device != "cpu" else 1):
                 self.time(x)
