@@ -5,8 +5,9 @@
 namespace tk {
 
 // C tiles of `down` by `across` workers, each with M rows and N columns; K of k a step, `stages`
-// steps in shared memory; `group` rows of tiles are walked together; `turns` puts the workers'
-// products in turn. Results leave `out_bytes` of each row at once.
+// steps in shared memory; `cluster` blocks share what they load of b, where that pays; `group` rows
+// of tiles are walked together; `turns` puts the workers' products in turn. Results leave
+// `out_bytes` of each row at once.
 struct gemm_tuning {
   int down, across, M, N, K, stages, cluster, group;
   bool turns;

@@ -16,11 +16,12 @@
 
 namespace tk {
 
-template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> struct gemm {
+template <class T, class Out, bool TransposeA, bool TransposeB, bool Large, int Cluster>
+struct gemm {
   static constexpr auto tune = be::tune_gemm(Large);
   static constexpr int down = tune.down, across = tune.across, workers = down * across,
-                       cluster = tune.cluster, stages = tune.stages, own_slots = 1, M = tune.M,
-                       N = tune.N, K = tune.K, group = tune.group / tune.cluster;
+                       cluster = Cluster, stages = tune.stages, own_slots = 1, M = tune.M,
+                       N = tune.N, K = tune.K, group = tune.group / cluster;
   static constexpr bool accumulates = true;                 // core/block.hpp
   static constexpr int rows = down * M, cols = across * N;  // of a block; a cluster's lie below it
   static constexpr int V = tune.out_bytes / int{sizeof(Out)};  // columns of d that leave at once
@@ -44,7 +45,7 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
     void const* bias;
     bias_kind bias_along;
     even_shares cut;
-    be::parked<M, N> parking;  // one tile, and one turn, for each share and worker
+    be::parked<M, N> parking;  // one tile, and one turn, for each share, block and worker
     unsigned* turns;
     bool plain;  // d = op(a) op(b)
     bool bias_is_fp32, a_batched, b_batched, c_batched;
@@ -55,6 +56,7 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
   struct task {
     int row, col, batch, first, steps;
     int cut_tile, share;  // of a.cut; share is -1 for a whole tile
+    int rank;
   };
 
   static TK_BOTH int tasks(args const& a) {
@@ -81,7 +83,8 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
             piece.first,
             piece.steps,
             piece.tile - whole,
-            share};
+            share,
+            rank};
   }
 
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
@@ -102,14 +105,15 @@ template <class T, class Out, bool TransposeA, bool TransposeB, bool Large> stru
   // Of a tile that is cut: parks this piece, or adds the others to it and returns true.
   static TK_DEVICE bool join(sums& sum, be::worker w, args const& a, task const& t) {
     if (t.steps == 0) return false;
-    int const mine = t.share * workers + w.id();
+    auto const place = [&](int share) { return (share * cluster + t.rank) * workers + w.id(); };
+    int const mine = place(t.share);
     if (t.first > 0) {
       be::store(a.parking, mine, sum);
       be::pass_turn(w, a.turns + mine);
       return false;
     }
     for (int share = t.share + 1; a.cut.continues(share, t.cut_tile); ++share) {
-      int const other = share * workers + w.id();
+      int const other = place(share);
       be::take_turn(w, a.turns + other);
       be::load_add(sum, a.parking, other);
     }

@@ -2,7 +2,8 @@
 // How a gemm is spread over the chip: which tiles, whether some of them are cut along k, and which
 // operands are copied first because the chip would load them slowly as they lie. Known before the
 // launch, since sums of pieces and copies are in the workspace: counters, one tile of fp32 for each
-// share and worker, a, b. Where data lie is not asked: they are not known to the query.
+// share, block of a cluster and worker, a, b. Where data lie is not asked: they are not known to
+// the query.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -17,6 +18,7 @@ namespace tk {
 
 struct gemm_plan {
   bool large;
+  int cluster;
   even_shares cut;
   matrix a, b;  // the copies, `data` an offset into the workspace; null if none is made
   std::size_t workspace_bytes;
@@ -48,9 +50,12 @@ inline matrix place_copy(matrix x, std::size_t& workspace_bytes) {
 inline gemm_plan plan_gemm(gemm_problem const& x) {
   constexpr std::int64_t worth_copying = 1 << 20;  // multiplications
   constexpr std::int64_t enough_rows = 1536;       // use b often enough to pay for some loss
-  auto const count = [&](gemm_tuning const& t) {
-    return std::int64_t{ceil_div(static_cast<int>(x.m), t.cluster * t.down * t.M)} *
-           ceil_div(static_cast<int>(x.n), t.across * t.N) * x.batch;
+  constexpr int worth_a_cluster = 128;             // steps of one tile
+  auto const down = [&](gemm_tuning const& t, int cluster) {
+    return std::int64_t{ceil_div(static_cast<int>(x.m), cluster * t.down * t.M)};
+  };
+  auto const count = [&](gemm_tuning const& t, int cluster) {  // of tiles, as clusters have them
+    return down(t, cluster) * ceil_div(static_cast<int>(x.n), t.across * t.N) * x.batch;
   };
   auto const cost = [](matrix const& m) {
     if (!can_copy(m)) return load_cost::none;
@@ -60,12 +65,16 @@ inline gemm_plan plan_gemm(gemm_problem const& x) {
   };
   int const blocks = be::rt::multiprocessors();
   gemm_plan plan{};
-  plan.large = be::gemm_prefers_large(count(be::tune_gemm(true)), blocks);
+  plan.large = be::gemm_prefers_large(count(be::tune_gemm(true), 1), blocks);
   auto const tune = be::tune_gemm(plan.large);
-  if (tune.cluster == 1 && blocks * tune.workers() * sizeof(unsigned) <= counter_bytes)
-    plan.cut = share_evenly(static_cast<int>(count(tune)), ceil_div(static_cast<int>(x.k), tune.K),
-                            blocks, be::gemm_parking_cost);
-  std::size_t bytes = counter_bytes + std::size_t{sizeof(float)} * plan.cut.shares *
+  int const steps = ceil_div(static_cast<int>(x.k), tune.K), teams = blocks / tune.cluster;
+  bool const fills = 8 * tune.cluster * down(tune, tune.cluster) <= 9 * down(tune, 1);
+  bool const pays = count(tune, tune.cluster) >= teams || steps >= worth_a_cluster;
+  plan.cluster = teams > 0 && fills && pays ? tune.cluster : 1;
+  if (blocks * tune.workers() * sizeof(unsigned) <= counter_bytes)
+    plan.cut = share_evenly(static_cast<int>(count(tune, plan.cluster)), steps,
+                            blocks / plan.cluster, be::gemm_parking_cost);
+  std::size_t bytes = counter_bytes + std::size_t{sizeof(float)} * plan.cut.shares * plan.cluster *
                                           tune.workers() * tune.M * tune.N;
   if (x.m * x.n >= worth_copying / (x.k > 0 ? x.k : 1) && x.k > 0) {
     if (cost(x.a) == load_cost::high) plan.a = place_copy(x.a, bytes);

@@ -51,11 +51,16 @@ void launch_gemm(gemm_problem const& x, gemm_plan const& plan, void* workspace, 
 template <class T, bool TransposeA, bool TransposeB>
 void gemm_run<T, TransposeA, TransposeB>::launch(gemm_problem const& x, gemm_plan const& plan,
                                                  void* workspace, void* stream) {
+  constexpr int most = be::tune_gemm(true).cluster;
   auto const sized = [&]<class Out>(Out) {
-    if (plan.large)
-      launch_gemm<gemm<T, Out, TransposeA, TransposeB, true>, T, Out>(x, plan, workspace, stream);
-    else
-      launch_gemm<gemm<T, Out, TransposeA, TransposeB, false>, T, Out>(x, plan, workspace, stream);
+    auto const with = [&]<bool Large, int Cluster>() {
+      using op = gemm<T, Out, TransposeA, TransposeB, Large, Cluster>;
+      launch_gemm<op, T, Out>(x, plan, workspace, stream);
+    };
+    if (!plan.large) return with.template operator()<false, 1>();
+    if constexpr (most > 1)
+      if (plan.cluster == 1) return with.template operator()<true, 1>();
+    with.template operator()<true, most>();
   };
   switch (x.d.type) {
     case element::bf16: return sized(bf16{});

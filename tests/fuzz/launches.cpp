@@ -131,8 +131,8 @@ tk::matrix original(tk::matrix const& x, tk::matrix const& planned) {
 
 void agree(tk::gemm_plan const& plan, tk::gemm_problem const& x) {
   auto const tune = tk::be::tune_gemm(plan.large);
-  wide end =
-      tk::counter_bytes + wide(sizeof(float)) * plan.cut.shares * tune.workers() * tune.M * tune.N;
+  wide end = tk::counter_bytes + wide(sizeof(float)) * plan.cut.shares * plan.cluster *
+                                     tune.workers() * tune.M * tune.N;
   auto const base = address_of(running.workspace);
   for (auto const& [used, planned] : {std::pair{&x.a, &plan.a}, std::pair{&x.b, &plan.b}}) {
     if (!planned->data) continue;
