@@ -7,13 +7,14 @@
 
 namespace tk::test {
 
-enum class way { direct, one_tile, two_tiles };
+enum class way { direct, one_tile, two_tiles, staged };
 
 // Each task has a plane pair of its own: j = 0 gets x, j = 1 gets 2 x + 1, in parts of V columns.
 template <class T, int R, int V, int Parts, way Way> struct store_window : simple_op {
   static constexpr int C = V * Parts, tiles = Way == way::two_tiles ? 2 : 1;
+  using tiles_type = shared_tile<T, R, V>[tiles];
   struct scratch {
-    shared_tile<T, R, V> via[tiles];
+    std::conditional_t<Way == way::staged, be::staging<T, R, V>, tiles_type> via;
   };
   struct args {
     int cases;
@@ -107,6 +108,9 @@ TEST_CASE("fp32 tiles to global windows") {
 TEST_CASE("tiles of several panels to global windows") {
   SUBCASE("through a tile") { check_stores<bf16, M, 128, 1, way::one_tile>(); }
   SUBCASE("tall, through tiles in turn") { check_stores<bf16, tall, 64, 2, way::two_tiles>(); }
+  SUBCASE("tall, through what the chip has for it") {
+    check_stores<bf16, 2 * tall, 16, 2, way::staged>();
+  }
   SUBCASE("twice a worker's rows") { check_stores<fp16, 2 * M, 32, 1, way::direct>(); }
 }
 #endif
