@@ -34,9 +34,9 @@ struct accumulated : simple_op {
     int* ran;
   };
   static constexpr int steps_of(int task) { return task * 5 % (Most + 1); }
-  // Every other task begins in the middle.
-  static constexpr int row_of(int task) { return task % 2 * rows_each / 2; }
-  static constexpr int col_of(int task) { return task % 2 * 16; }
+  // Some tasks begin in the middle.
+  static constexpr int row_of(int task) { return task % 3 % 2 * rows_each / 2; }
+  static constexpr int col_of(int task) { return task % 3 % 2 * 16; }
   static TK_BOTH task task_at(args const&, int i, int) { return {i, steps_of(i)}; }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
     for (int i = 0; i < Down; ++i) {
@@ -68,11 +68,12 @@ struct accumulated : simple_op {
   }
 };
 
-// `cut` rows, columns and k are missing at the end; rows are `more` elements longer than that.
+// `cut` rows and columns and `cut_k` of k are missing at the end; rows are `more` elements longer
+// than that.
 template <class Op, class T, bool TransposeA, bool TransposeB, int N, int K, int Down, int Across>
-void check_accumulated(int cut, int more) {
+void check_accumulated(int cut, int cut_k, int more) {
   constexpr int tasks = 13;
-  int const rows = Down * rows_each - cut, cols = Across * N - cut, k = Op::most_steps * K - cut;
+  int const rows = Down * rows_each - cut, cols = Across * N - cut, k = Op::most_steps * K - cut_k;
   int const a_rows = TransposeA ? k : rows, a_cols = TransposeA ? rows : k;
   int const b_rows = TransposeB ? cols : k, b_cols = TransposeB ? k : cols;
   auto const a = wholes<T>(at(a_rows * (a_cols + more)), 1),
@@ -108,13 +109,14 @@ template <class T, bool TransposeA, bool TransposeB, int N, int K, int Stages, i
           int Across, bool Turns>
 void check_form() {
   using op = accumulated<T, TransposeA, TransposeB, N, K, Stages, Most, Down, Across, Turns>;
-  expect_cases const counted(13 * 5);
+  expect_cases const counted(13 * 6);
   auto const check = check_accumulated<op, T, TransposeA, TransposeB, N, K, Down, Across>;
-  check(0, 0);   // every tile inside
-  check(16, 0);  // not so
-  check(24, 4);  // rows begin at multiples of 8 bytes
-  check(10, 0);  // of 4
-  check(7, 0);   // anywhere
+  check(0, 0, 0);    // every tile inside
+  check(0, 16, 0);   // but the last of a sum
+  check(16, 16, 0);  // not so
+  check(24, 24, 4);  // rows begin at multiples of 8 bytes
+  check(10, 10, 0);  // of 4
+  check(7, 7, 0);    // anywhere
 }
 
 template <class T> void check_part() {
