@@ -2,9 +2,9 @@
 // The block template (core/block.hpp): all warps move data and compute; movers would cost the
 // others a third of their registers. The warps fill slots in turn, half a ring ahead, for the next
 // task, too; what differs for an op that accumulates is in stream.hpp. Blocks are persistent. Tasks
-// come in fixed rounds or, where the arguments have a counter `tickets` that is not null, on demand:
-// the first warp asks for a block's next task when it begins one, and tells the others. The counter
-// is zero before a launch and again after it.
+// come in fixed rounds or, where the arguments have a counter `tickets` that is not null, on
+// demand: the first warp asks for a block's next task when it begins one, and tells the others. The
+// counter is zero before a launch and again after it.
 #pragma once
 #include "backends/sm_80/stream.hpp"
 #include "backends/sm_80/sync.hpp"
