@@ -154,9 +154,7 @@ template <class Op> class stage_ring {
     return true;
   }
   TK_DEVICE void find(int task, int index) {
-    ptx::warp_sync();
-    if (ptx::thread() % warp_lanes == 0) tasks_[task] = Op::task_at(args_, index, 0);
-    ptx::warp_sync();
+    set_for_warp(tasks_[task], [&] { return Op::task_at(args_, index, 0); });
   }
   TK_DEVICE void put_own(int task) {
     own_.put([&](auto& s, arrival done) { Op::load_own(s, args_, tasks_[task], worker_, done); });

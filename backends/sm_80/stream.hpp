@@ -32,8 +32,8 @@ template <accumulating_op Op> class stage_stream {
   TK_DEVICE task_type const& begin(int index) {
     bool const first = index_ < 0;
     if (first) fill_first();
-    if (index_ == index) copy(computed_, filled_);
-    else find(computed_, index);
+    set_for_warp(computed_,
+                 [&] { return index_ == index ? filled_ : Op::task_at(args_, index, 0); });
     if (first) await_next();
     return computed_;
   }
@@ -98,17 +98,6 @@ template <accumulating_op Op> class stage_stream {
  private:
   static constexpr std::uint32_t slot_bytes = sizeof(stage_type);
 
-  TK_DEVICE void find(task_type& t, int index) {
-    ptx::warp_sync();
-    if (ptx::thread() % warp_lanes == 0) t = Op::task_at(args_, index, 0);
-    ptx::warp_sync();
-  }
-  static TK_DEVICE void copy(task_type& to, task_type const& from) {
-    ptx::warp_sync();
-    if (ptx::thread() % warp_lanes == 0) to = from;
-    ptx::warp_sync();
-  }
-
   // Until the slot after that of `reading_` is there for all; what was read before is free.
   TK_DEVICE void meet() {
     await_next();
@@ -159,7 +148,7 @@ template <accumulating_op Op> class stage_stream {
     while (next_ == steps_) {
       index_ = index_ < 0 ? ptx::block() : index_ + ptx::blocks();
       if (index_ >= Op::tasks(args_)) return;
-      find(filled_, index_);
+      set_for_warp(filled_, [&] { return Op::task_at(args_, index_, 0); });
       next_ = 0;
       steps_ = ptx::broadcast(filled_.steps);
     }

@@ -78,4 +78,11 @@ struct turns {
   TK_DEVICE void pass() const {}
 };
 
+// x = make(), by one lane for all of its warp: in shared memory, since registers are for tiles.
+template <class X, class Make> TK_DEVICE void set_for_warp(X& x, Make make) {
+  ptx::warp_sync();
+  if (ptx::thread() % warp_lanes == 0) x = make();
+  ptx::warp_sync();
+}
+
 }  // namespace tk::be
