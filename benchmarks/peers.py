@@ -11,6 +11,7 @@ which a case's bytes moved, each once, as a share of the measured copy rate.
 Exit status: 0, or 1 if a result of tk was wrong or missing.
 
 usage: peers.py --lib libtk_ops.so [--json FILE] [--suite NAME] [--filter REGEX] [--repeats N]
+                [--apart SECONDS]
 """
 import argparse
 import contextlib
@@ -40,8 +41,8 @@ REST = 0.5  # seconds
 class clock:
     """Times calls in ms: device events behind an overwritten cache, or the CPU's clock."""
 
-    def __init__(self, device):
-        self.device = device
+    def __init__(self, device, apart=0.0):
+        self.device, self.apart = device, apart
         # larger than any L2, and written for long enough that the call is queued meanwhile
         self.flush = torch.empty(512 << 20, dtype=torch.uint8, device=device) \
             if device != "cpu" else None
@@ -53,6 +54,7 @@ class clock:
                 x.call()
                 return (time.perf_counter() - start) * 1e3
             start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            time.sleep(self.apart)
             self.flush.zero_()
             start.record()
             x.call()
@@ -202,6 +204,8 @@ def arguments():
     p.add_argument("--filter", default="", help="regular expression, searched in 'suite case'")
     p.add_argument("--quick", action="store_true", help="the small cases for CPUs")
     p.add_argument("--repeats", type=int, default=20)
+    p.add_argument("--apart", type=float, default=0.0, metavar="SECONDS",
+                   help="the card rests before each call: rates below its power limit")
     p.add_argument("--cases", default=os.path.join(here, "cases.txt"))
     p.add_argument("--commit", default=None, help="recorded in the JSON; default: asks git")
     given = p.parse_args()
@@ -219,12 +223,12 @@ def main():
              and c["suite"] in ([given.suite] if given.suite else SUITES) and pattern.search(f"{c['suite']} {c['case']}")]
     if not lines:
         sys.exit("no case matches")
-    timer = clock(device)
+    timer = clock(device, given.apart)
     copy_rate = timer.copy_rate()
     document = {"machine": describe(library, device), "arch": library.version.split()[1],
                 "commit": given.commit or commit(),
                 "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-                "ceilings": {"copy_bytes_per_s": copy_rate}, "rows": []}
+                "seconds_apart": given.apart, "ceilings": {"copy_bytes_per_s": copy_rate}, "rows": []}
     print(f"{document['machine']['device']}, {library.version}, torch {torch.__version__}, copy "
           f"{copy_rate / 1e12:.3g} TB/s; TFLOP/s (norm: TB/s), medians of {given.repeats}; xR: tk / peer")
     notes = []

@@ -3,12 +3,9 @@
 // straight to and from global memory. Every backend falls back to these; they are right for any
 // strides and any alignment down to the element's own.
 #pragma once
-#include "core/expression.hpp"
+#include "core/shared.hpp"
 
 namespace tk {
-
-template <class T, int R, int C> struct shared_tile;
-template <class T, int N> struct shared_vec;
 
 struct alignas(16) chunk16 {
   std::uint32_t w[4];
@@ -117,12 +114,12 @@ template <class Map, class T> struct lane_rows {
   int left;
   TK_DEVICE lane_rows(tensor<T> const& x, int row, int col, int i, int j) {
     int const lane = be::worker_lane(), first = col + Map::lane_col(lane);
+    int const top = row + Map::lane_row(lane), below = static_cast<int>(x.rows - top);
     left = static_cast<int>(x.cols - first);
+    T* const corner = x.at(top, first, i, j);
     TK_UNROLL
-    for (int s = 0; s < Map::slots; ++s) {
-      int const r = row + Map::lane_row(lane) + Map::row(s);
-      line[s] = r < x.rows ? x.at(r, first, i, j) : nullptr;
-    }
+    for (int s = 0; s < Map::slots; ++s)
+      line[s] = Map::row(s) < below ? corner + Map::row(s) * x.row_stride : nullptr;
   }
 };
 template <class T> struct alignas(2 * sizeof(T)) two_of {
@@ -192,22 +189,20 @@ TK_DEVICE void add_scaled(reg_tile<float, R, C>& dst, float scale, tensor<T cons
 // One value per row, to dst[row]; rows from `left` on are not written.
 template <class T, int R> TK_DEVICE void store(T* dst, reg_col<float, R> const& x, int left) {
   using map = be::fragment_map<R, 16>;
-  int const lane = be::worker_lane();
+  int const lane = be::worker_lane(), row = map::lane_row(lane);
   if (map::lane_col(lane) != 0) return;  // the first lane of each row
   TK_UNROLL
   for (int i = 0; i < be::column_map<R>::count; ++i)
-    if (int const row = map::row(i) + map::lane_row(lane); row < left) put(dst + row, x.e[i]);
+    if (map::row(i) < left - row) put(dst + row + map::row(i), x.e[i]);
 }
 // Rows from `left` on are `fill`.
 template <int R, class T> TK_DEVICE reg_col<float, R> load_col(T const* src, int left, float fill) {
   using map = be::fragment_map<R, 16>;
-  int const lane = be::worker_lane();
+  int const row = map::lane_row(be::worker_lane());
   reg_col<float, R> x;
   TK_UNROLL
-  for (int i = 0; i < be::column_map<R>::count; ++i) {
-    int const row = map::row(i) + map::lane_row(lane);
-    x.e[i] = row < left ? be::widen(src[row]) : fill;
-  }
+  for (int i = 0; i < be::column_map<R>::count; ++i)
+    x.e[i] = map::row(i) < left - row ? be::widen(src[row + map::row(i)]) : fill;
   return x;
 }
 

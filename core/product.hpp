@@ -11,58 +11,41 @@
 // wait<n>(x, ...) waits until at most n later products run and hands the tiles it names back to
 // ordinary code.
 #pragma once
-#include "core/tile.hpp"
+#include "core/shared.hpp"
 
 namespace tk {
 
-template <class T, int R, int C> struct shared_tile;
-
-template <class X> struct operand_info;
-template <class T, int R, int C> struct operand_info<shared_tile<T, R, C>> {
-  using type = T;
-  static constexpr bool shared = true;
-  static constexpr int rows = R, cols = C;
-};
-template <class T, int R, int C> struct operand_info<reg_tile<T, R, C>> {
-  using type = T;
-  static constexpr bool shared = false;
-  static constexpr int rows = R, cols = C;
-};
-
 // What every product asks of its operands, said in words a user understands.
 template <class A, class B, bool TransposedA, bool TransposedB> constexpr bool check_operands() {
-  using a = operand_info<A>;
-  using b = operand_info<B>;
-  constexpr int a_size = sizeof(typename a::type), b_size = sizeof(typename b::type);
-  constexpr bool fp8 = a_size == 1 && b_size == 1;
-  constexpr bool types_fit = fp8 || std::is_same_v<typename a::type, typename b::type>;
-  static_assert(b::shared, "the right operand of a product is a shared tile");
-  static_assert(a::shared || !TransposedA, "a transposed left operand is a shared tile");
-  static_assert(a_size <= 2 && b_size <= 2, "the operands of a product are bf16, fp16 or fp8");
+  using a = typename A::element;
+  using b = typename B::element;
+  constexpr bool fp8 = sizeof(a) == 1 && sizeof(b) == 1, small = sizeof(a) <= 2 && sizeof(b) <= 2;
+  constexpr bool types_fit = fp8 || std::is_same_v<a, b>;
+  static_assert(is_shared<B>, "the right operand of a product is a shared tile");
+  static_assert(is_shared<A> || !TransposedA, "a transposed left operand is a shared tile");
+  static_assert(small, "the operands of a product are bf16, fp16 or fp8");
   static_assert(types_fit, "the operands of a product have one element type, or are both fp8");
   static_assert(!fp8 || (!TransposedA && TransposedB),
                 "k is contiguous in both operands of an fp8 product: mm_abt, mma_abt");
-  static_assert(!fp8 || a::shared, "the left operand of an fp8 product is a shared tile");
-  return b::shared && (a::shared || !(TransposedA || fp8)) && a_size <= 2 && types_fit &&
+  static_assert(!fp8 || is_shared<A>, "the left operand of an fp8 product is a shared tile");
+  return is_shared<B> && (is_shared<A> || !(TransposedA || fp8)) && small && types_fit &&
          (!fp8 || (!TransposedA && TransposedB));
 }
 template <int R, int N, class A, class B, bool TransposedA, bool TransposedB>
 inline constexpr bool shapes_fit =
-    (TransposedA ? operand_info<A>::cols : operand_info<A>::rows) == R &&
-    (TransposedB ? operand_info<B>::rows : operand_info<B>::cols) == N &&
-    (TransposedA ? operand_info<A>::rows : operand_info<A>::cols) ==
-        (TransposedB ? operand_info<B>::cols : operand_info<B>::rows);
+    (TransposedA ? A::cols : A::rows) == R && (TransposedB ? B::rows : B::cols) == N &&
+    (TransposedA ? A::rows : A::cols) == (TransposedB ? B::cols : B::rows);
 
-#define TK_PRODUCT_OF(NAME, FORM, KEEP, AT, BT, SHAPES)                                      \
-  template <int R, int N, class A, class B>                                                  \
-  TK_DEVICE void NAME##_##FORM(reg_tile<float, R, N>& d, A const& a, B const& b) {           \
-    constexpr bool good = check_operands<A, B, AT, BT>();                                    \
-    static_assert(N <= 256, "a product writes at most 256 columns");                         \
-    static_assert(shapes_fit<R, N, A, B, AT, BT>, "mm_" #FORM ": " SHAPES);                  \
-    if constexpr (good && shapes_fit<R, N, A, B, AT, BT>) be::product_##FORM<KEEP>(d, a, b); \
-  }                                                                                          \
-  template <int R, int N, class A, class B>                                                  \
-    requires(!std::is_lvalue_reference_v<A>)                                                 \
+#define TK_PRODUCT_OF(NAME, FORM, KEEP, AT, BT, SHAPES)                                       \
+  template <int R, int N, class A, class B>                                                   \
+  TK_DEVICE void NAME##_##FORM(reg_tile<float, R, N>& d, A const& a, B const& b) {            \
+    constexpr bool good = check_operands<A, B, AT, BT>();                                     \
+    static_assert(N <= 256, "a product writes at most 256 columns");                          \
+    static_assert(shapes_fit<R, N, A, B, AT, BT>, "mm_" #FORM ": " SHAPES);                   \
+    if constexpr (good && shapes_fit<R, N, A, B, AT, BT>) be::product<KEEP, AT, BT>(d, a, b); \
+  }                                                                                           \
+  template <int R, int N, class A, class B>                                                   \
+    requires(!std::is_lvalue_reference_v<A>)                                                  \
   void NAME##_##FORM(reg_tile<float, R, N>& d, A&& temporary, B const& b) = delete;
 #define TK_PRODUCT(FORM, AT, BT, SHAPES)         \
   TK_PRODUCT_OF(mm, FORM, false, AT, BT, SHAPES) \

@@ -60,6 +60,7 @@ template <class T> TK_DEVICE float half_of(std::uint32_t word, int i) {
 
 template <int R, int C> struct reg_tile<float, R, C> {
   static_assert(is_shape<R, C>, "a tile's dimensions are multiples of 16, or its rows below 16");
+  using element = float;
   using map = be::fragment_map<R, C>;
   static constexpr int rows = R, cols = C;
   float e[map::count];

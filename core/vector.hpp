@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Vectors in shared memory that belong to one worker: reductions over columns, cumulative sums, one
-// value per row, and what of them goes to global memory. be::row(vector) reads one inside an
+// value per row, and what of them goes to global memory. as_row(vector) reads one inside an
 // expression.
 //   col_sum(w, dst, x, parts)   dst[c] = sum over rows of x[row, c], and so col_max and col_min
 //   cumsum(w, x)                x[n] becomes x[0] + ... + x[n]
@@ -13,8 +13,6 @@
 #include "core/reduce.hpp"
 
 namespace tk {
-
-template <class T, int N> struct shared_vec;
 
 // What the warps of a worker leave for one another in a reduction over columns.
 template <int C, int Warps = be::worker_warps> struct col_parts {

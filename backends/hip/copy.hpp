@@ -5,42 +5,9 @@
 // straight from registers.
 #pragma once
 #include "backends/hip/fragment.hpp"
-#include "backends/hip/lds.hpp"
 #include "core/move.hpp"
-#include "core/reduce.hpp"
 
-namespace tk {
-
-template <class T, int R, int C> struct alignas(128) shared_tile {
-  static_assert(R % 16 == 0 && C % 16 == 0, "a tile's dimensions are multiples of 16");
-  static_assert(C * sizeof(T) % 32 == 0, "a shared tile of fp8 has a multiple of 32 columns");
-  using element = T;
-  static constexpr int size = static_cast<int>(sizeof(T)), width = C * size;
-  using swizzle = be::line_swizzle<width % 128 == 0 ? 128 : width % 64 == 0 ? 64 : 32>;
-  static constexpr int rows = R, cols = C, panel_cols = swizzle::row_bytes / size;
-  static constexpr int panels = C / panel_cols, panel_bytes = R * swizzle::row_bytes;
-  // Byte of an element.
-  static TK_BOTH constexpr int offset(int row, int col) {
-    return col / panel_cols * panel_bytes + swizzle::offset(row, col % panel_cols * size);
-  }
-  T data[R * C];
-};
-
-template <class T, int N> struct alignas(16) shared_vec {
-  static_assert(N % 16 == 0, "a vector's length is a multiple of 16");
-  T data[N];
-};
-
-// The i-th N columns of a tile, as a tile.
-template <int N, class T, int R, int C>
-TK_DEVICE shared_tile<T, R, N> const& columns(shared_tile<T, R, C> const& x, int i) {
-  static_assert(N % shared_tile<T, R, C>::panel_cols == 0 && C % N == 0 &&
-                    shared_tile<T, R, N>::panel_cols == shared_tile<T, R, C>::panel_cols,
-                "columns() cuts whole panels");
-  return *reinterpret_cast<shared_tile<T, R, N> const*>(x.data + i * R * N);
-}
-
-namespace be {
+namespace tk::be {
 
 // A tensor in few registers, made by read_from() and write_to() (launch.hpp). row_bytes is 0 where
 // rows can't be copied straight to LDS.
@@ -56,12 +23,6 @@ template <class T> struct view {
 };
 template <class T, int R, int C> struct source : view<T const> {};
 template <class T, int R, int C> struct sink : view<T> {};
-
-// Tiles in global memory that only workers write and read, each in the order in which the lanes
-// hold it, so that every access is whole lines; R * C elements per tile. Not a layout to rely on.
-template <int R, int C> struct parked {
-  float* data;
-};
 
 // Which of how many waves this one is, of those that load a tile together, and how many pieces it
 // has sent on their way.
@@ -111,7 +72,7 @@ template <bool Inside, int Bytes, class T, int R, int C, int S>
 TK_DEVICE void load_direct(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> const& src,
                            arrival done) {
   using tile = shared_tile<T, R, C>;
-  constexpr int piece = Bytes * warp_lanes, rows_at_once = piece / tile::swizzle::row_bytes;
+  constexpr int piece = Bytes * warp_lanes, rows_at_once = piece / tile::layout::row_bytes;
   constexpr int pieces = R / rows_at_once;
   auto const& x = src.of;
   std::uint64_t const row_bytes = x.row_bytes;
@@ -119,11 +80,11 @@ TK_DEVICE void load_direct(shared_tile<T, R, C>& dst, window_of<source<T, S, C>>
                              (static_cast<std::uint32_t>(src.row) * row_bytes +
                               static_cast<std::uint64_t>(src.col) * tile::size);
   auto const copy = [&](int p, int n) {
-    auto const at = tile::swizzle::at(n * piece + Bytes * worker_lane());
+    auto const at = tile::layout::at(n * piece + Bytes * worker_lane());
     int const first = n * rows_at_once;
     auto const row = static_cast<std::uint32_t>(at.row - first);
     char const* const from =
-        corner + (static_cast<std::uint32_t>(first) * row_bytes + p * tile::swizzle::row_bytes);
+        corner + (static_cast<std::uint32_t>(first) * row_bytes + p * tile::layout::row_bytes);
     char* const to = bytes_of(dst) + p * tile::panel_bytes + n * piece;
     if constexpr (Inside) {
       gcn::copy_to_lds<Bytes>(to, from, row * x.row_bytes + static_cast<std::uint32_t>(at.byte));
@@ -272,10 +233,6 @@ template <class T, int R, int C>
 TK_DEVICE void load_transposed(reg_tile<T, R, C>& dst, shared_tile<T, C, R> const& src) {
   load_transposed_plain(dst, src);
 }
-template <class T, int N> TK_DEVICE row_of<T, N> row(shared_vec<T, N> const& x) {
-  return {x.data, N};
-}
-
 // ---- registers to global
 template <class T, int R, int C, class X>
 TK_DEVICE void store(window_of<sink<T, R, C>> const& dst, X const& x) {
@@ -301,46 +258,4 @@ TK_DEVICE void store_async(worker, window_of<sink<T, R, C>> const& dst, X const&
   store(dst, x);
 }
 
-// ---- parked tiles: body(at, i) for each four numbers of a lane
-struct alignas(16) four_floats {
-  float x[4];
-};
-template <int R, int C, class Body>
-TK_DEVICE void for_each_four(parked<R, C> const& lot, std::int64_t tile, Body body) {
-  auto* const first = reinterpret_cast<four_floats*>(lot.data + tile * (R * C)) + worker_lane();
-  TK_UNROLL
-  for (int i = 0; i < R * C / worker_lanes / 4; ++i) body(first + i * worker_lanes, i);
-}
-template <int R, int C>
-TK_DEVICE void store(parked<R, C> const& to, std::int64_t tile, reg_tile<float, R, C> const& x) {
-  for_each_four(to, tile, [&](four_floats* at, int i) {
-    *at = {{x.e[4 * i], x.e[4 * i + 1], x.e[4 * i + 2], x.e[4 * i + 3]}};
-  });
-}
-template <int R, int C>
-TK_DEVICE void store_add(parked<R, C> const& to, std::int64_t tile,
-                         reg_tile<float, R, C> const& x) {
-  for_each_four(to, tile, [&](four_floats* at, int i) {
-    TK_UNROLL
-    for (int e = 0; e < 4; ++e) gcn::add_to_global(at->x + e, x.e[4 * i + e]);
-  });
-}
-template <int R, int C>
-TK_DEVICE void load(reg_tile<float, R, C>& x, parked<R, C> const& from, std::int64_t tile) {
-  for_each_four(from, tile, [&](four_floats const* at, int i) {
-    four_floats const y = *at;
-    TK_UNROLL
-    for (int e = 0; e < 4; ++e) x.e[4 * i + e] = y.x[e];
-  });
-}
-template <int R, int C>
-TK_DEVICE void load_add(reg_tile<float, R, C>& x, parked<R, C> const& from, std::int64_t tile) {
-  for_each_four(from, tile, [&](four_floats const* at, int i) {
-    four_floats const y = *at;
-    TK_UNROLL
-    for (int e = 0; e < 4; ++e) x.e[4 * i + e] += y.x[e];
-  });
-}
-
-}  // namespace be
-}  // namespace tk
+}  // namespace tk::be

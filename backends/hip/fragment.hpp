@@ -85,6 +85,13 @@ TK_DEVICE float widen(T x) {
 TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
   return gcn::multiply_fp16x2(a, b);
 }
+// Adds to four numbers in global memory, each whole.
+TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
+  gcn::add_to_global(p, a);
+  gcn::add_to_global(p + 1, b);
+  gcn::add_to_global(p + 2, c);
+  gcn::add_to_global(p + 3, d);
+}
 
 // The value of the lane whose number differs in the bits of `mask`.
 TK_DEVICE float shuffle_xor(float x, int mask) { return gcn::shuffle_xor(x, mask); }

@@ -13,9 +13,6 @@
 
 namespace tk::be {
 
-template <class X> inline constexpr bool in_shared = false;
-template <class T, int R, int C> inline constexpr bool in_shared<shared_tile<T, R, C>> = true;
-
 // One lane's part of an operand in one step: Run k of one row of A or column of B, for `products`
 // MFMA.
 template <int Run, int Gap> struct k_run {
@@ -98,7 +95,7 @@ TK_DEVICE void read_left(Part (&y)[Map::slots], A const& a, int step, int k) {
   int const row = Map::lane_row(worker_lane());
   TK_UNROLL
   for (int s = 0; s < Map::slots; s += Trans ? Map::Q : 1) {
-    if constexpr (!in_shared<A>) {
+    if constexpr (!is_shared<A>) {
       TK_UNROLL
       for (int i = 0; i < Part::run / 2; ++i)
         y[s].w[i] = a.e[(s * A::map::per_slot + step * Part::run) / 2 + i];
@@ -178,11 +175,12 @@ TK_DEVICE void add_single(float* d, bool keep, Part const (&left)[Map::slots], B
                               left[s].operand(h), right.operand(h));
 }
 
-template <bool Keep, class T, int K, bool TransA, bool TransB, int R, int N, class A, class B>
+template <bool Keep, bool TransA, bool TransB, int R, int N, class A, class B>
 TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
+  using T = std::conditional_t<sizeof(typename B::element) == 1, fp16, typename B::element>;
   using map = fragment_map<R, N>;
-  constexpr int L = map::L, G = map::G;
-  constexpr bool fours = !in_shared<A> && map::W == 4;  // of an accumulator
+  constexpr int K = TransA ? A::rows : A::cols, L = map::L, G = map::G;
+  constexpr bool fours = !is_shared<A> && map::W == 4;  // of an accumulator
   constexpr int Run = K % (8 * G) == 0 && (!fours || mfma_run == 8) ? 8 : 4;
   using part = k_run<Run, fours ? 4 * G : 4>;
   constexpr int pairs = !TransB && has_transposed_reads ? 0 : N / (2 * L) * 2 * L;
@@ -199,27 +197,6 @@ TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
     for (int n = pairs; n + L <= N; n += L) add_single<T, map, TransB, L>(d.e, keep, left, b, k, n);
     if constexpr (N % L != 0) add_single<T, map, TransB, 16>(d.e, keep, left, b, k, N - 16);
   }
-}
-
-template <bool Keep, class T, int R, int N, int K, class A>
-TK_DEVICE void product_ab(reg_tile<float, R, N>& d, A const& a, shared_tile<T, K, N> const& b) {
-  static_assert(A::rows == R && A::cols == K, "mm_ab: a is [m, k] where b is [k, n]");
-  product<Keep, T, K, false, false>(d, a, b);
-}
-template <bool Keep, class T, int R, int N, int K, class A>
-TK_DEVICE void product_abt(reg_tile<float, R, N>& d, A const& a, shared_tile<T, N, K> const& b) {
-  static_assert(A::rows == R && A::cols == K, "mm_abt: a is [m, k] where b is [n, k]");
-  product<Keep, std::conditional_t<sizeof(T) == 1, fp16, T>, K, false, true>(d, a, b);
-}
-template <bool Keep, class T, int R, int N, int K>
-TK_DEVICE void product_atb(reg_tile<float, R, N>& d, shared_tile<T, K, R> const& a,
-                           shared_tile<T, K, N> const& b) {
-  product<Keep, T, K, true, false>(d, a, b);
-}
-template <bool Keep, class T, int R, int N, int K>
-TK_DEVICE void product_atbt(reg_tile<float, R, N>& d, shared_tile<T, K, R> const& a,
-                            shared_tile<T, N, K> const& b) {
-  product<Keep, T, K, true, true>(d, a, b);
 }
 
 template <class X> TK_DEVICE void hand_back(X&) {}

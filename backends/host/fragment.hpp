@@ -3,6 +3,8 @@
 // tile, row-major:
 //   (lane 0, element i) -> (row i / C, col i % C)
 #pragma once
+#include <atomic>
+
 #include "backends/host/arithmetic.hpp"
 
 namespace tk::be {
@@ -45,6 +47,13 @@ template <int R> struct column_map {
 };
 
 // A row lies in one lane, and so does a column.
+// Adds to four numbers, each whole.
+TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
+  auto const add = [](float& to, float x) {
+    std::atomic_ref<float>(to).fetch_add(x, std::memory_order_relaxed);
+  };
+  add(p[0], a), add(p[1], b), add(p[2], c), add(p[3], d);
+}
 template <int R, class F> TK_DEVICE float across_row(float x, F) { return x; }
 TK_DEVICE float shuffle_xor(float x, int) { return x; }
 

@@ -42,7 +42,7 @@ template <class T, int R, int C> void widen_left(float* dst, shared_tile<T, R, C
   using tile = shared_tile<T, R, C>;
   for (int r = 0; r < R; ++r)
     for (int p = 0; p < tile::panels; ++p)
-      widen_row<tile::panel_cols>(dst + r * (C + left_gap) + p * tile::panel_cols, x.at(r, p));
+      widen_row<tile::panel_cols>(dst + r * (C + left_gap) + p * tile::panel_cols, row_at(x, r, p));
 }
 template <class T, int R, int C> void widen_left(float* dst, reg_tile<T, R, C> const& x) {
   for (int r = 0; r < R; ++r) {
@@ -64,7 +64,8 @@ template <class T, int K, int N> void widen_right(float* dst, shared_tile<T, K, 
     for (int p = 0; p < tile::panels; ++p)
       for (int c = 0; c < tile::panel_cols; c += piece) {
         int const n = p * tile::panel_cols + c, s = n / strip;
-        widen_row<piece>(dst + s * strip * K + k * strip_width<N>(s) + n % strip, x.at(k, p) + c);
+        widen_row<piece>(dst + s * strip * K + k * strip_width<N>(s) + n % strip,
+                         row_at(x, k, p) + c);
       }
 }
 // simd_lanes rows are widened before they are transposed: a vector that was just stored in halves
@@ -76,7 +77,7 @@ void widen_right_transposed(float* dst, shared_tile<T, N, K> const& x) {
   for (int n = 0; n < N; n += simd_lanes) {
     for (int i = 0; i < simd_lanes; ++i)
       for (int p = 0; p < tile::panels; ++p)
-        widen_row<tile::panel_cols>(lines[i] + p * tile::panel_cols, x.at(n + i, p));
+        widen_row<tile::panel_cols>(lines[i] + p * tile::panel_cols, row_at(x, n + i, p));
     int const s = n / strip, width = strip_width<N>(s);
     float* to = dst + s * strip * K + n % strip;
     for (int k = 0; k < K; k += simd_lanes) {
@@ -120,9 +121,9 @@ void multiply(float* d, float const* a, float const* b) {
     }
 }
 
-// d[R, N] (+)= A B over K, where `A` lies as [k, m] if TransA, and `B` as [n, k] if TransB.
-template <bool Keep, bool TransA, bool TransB, int K, int R, int N, class A, class B>
+template <bool Keep, bool TransA, bool TransB, int R, int N, class A, class B>
 __attribute__((noinline)) void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
+  constexpr int K = TransA ? A::rows : A::cols;
   constexpr int left_cols = (TransA ? R : K) + left_gap, left_rows = TransA ? K : R;
   float* const left = panel_memory(left_rows * left_cols + K * N);
   float* const right = left + left_rows * left_cols;
@@ -130,27 +131,6 @@ __attribute__((noinline)) void product(reg_tile<float, R, N>& d, A const& a, B c
   if constexpr (TransB) widen_right_transposed(right, b);
   else widen_right(right, b);
   multiply<Keep, R, N, K, TransA ? 1 : left_cols, TransA ? left_cols : 1>(d.e, left, right);
-}
-
-template <bool Keep, class T, int R, int N, int K, class A>
-TK_DEVICE void product_ab(reg_tile<float, R, N>& d, A const& a, shared_tile<T, K, N> const& b) {
-  static_assert(A::rows == R && A::cols == K, "mm_ab: a is [m, k] where b is [k, n]");
-  product<Keep, false, false, K>(d, a, b);
-}
-template <bool Keep, class T, int R, int N, int K, class A>
-TK_DEVICE void product_abt(reg_tile<float, R, N>& d, A const& a, shared_tile<T, N, K> const& b) {
-  static_assert(A::rows == R && A::cols == K, "mm_abt: a is [m, k] where b is [n, k]");
-  product<Keep, false, true, K>(d, a, b);
-}
-template <bool Keep, class T, int R, int N, int K>
-TK_DEVICE void product_atb(reg_tile<float, R, N>& d, shared_tile<T, K, R> const& a,
-                           shared_tile<T, K, N> const& b) {
-  product<Keep, true, false, K>(d, a, b);
-}
-template <bool Keep, class T, int R, int N, int K>
-TK_DEVICE void product_atbt(reg_tile<float, R, N>& d, shared_tile<T, K, R> const& a,
-                            shared_tile<T, N, K> const& b) {
-  product<Keep, true, true, K>(d, a, b);
 }
 
 template <class X> TK_DEVICE void hand_back(X&) {}

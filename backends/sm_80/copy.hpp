@@ -72,8 +72,8 @@ TK_DEVICE void load_inside(shared_tile<T, R, C>& dst, T const* src, std::int64_t
       for (int half = 0; half < 2; ++half) {
         auto const place = static_cast<std::uint32_t>(tile::offset(first, col + half * C / 2));
         ptx::copy_async<16>(
-            ((to + place) ^ static_cast<std::uint32_t>(tile::swizzle::chunk(row, 0) * 16)) +
-                static_cast<std::uint32_t>(row * tile::swizzle::row_bytes),
+            ((to + place) ^ static_cast<std::uint32_t>(tile::layout::chunk(row, 0) * 16)) +
+                static_cast<std::uint32_t>(row * tile::layout::row_bytes),
             from + half * C / 2);
       }
     }
@@ -111,7 +111,7 @@ TK_DEVICE void load_planned(shared_tile<T, R, C>& dst, std::int64_t row_stride, 
   TK_UNROLL
   for (int row = 0; row < R; row += together)
     if (row + together <= R || row + first < R)
-      ptx::copy_async<16>(to + static_cast<std::uint32_t>(row * tile::swizzle::row_bytes),
+      ptx::copy_async<16>(to + static_cast<std::uint32_t>(row * tile::layout::row_bytes),
                           at.at + std::int64_t{row} * row_bytes);
   at.at += at.step;
 }
@@ -236,7 +236,7 @@ TK_DEVICE void put_inside(T* corner, std::int64_t row_stride, shared_tile<T, S, 
   for (int i = 0; i < S / 4; i += together) {
     int const below = i / 16 * 64 + i % 16;
     *reinterpret_cast<chunk16*>(to + below * row_stride) = *reinterpret_cast<chunk16 const*>(
-        from + (place ^ tile::swizzle::chunk(below, 0) * 16) + below * tile::swizzle::row_bytes);
+        from + (place ^ tile::layout::chunk(below, 0) * 16) + below * tile::layout::row_bytes);
   }
 }
 template <class T, int R, int C, int S>

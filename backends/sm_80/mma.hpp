@@ -12,23 +12,20 @@
 
 namespace tk::be {
 
-template <class X> inline constexpr bool in_shared = false;
-template <class T, int R, int C> inline constexpr bool in_shared<shared_tile<T, R, C>> = true;
-
 // A lane's address for ldmatrix in the blocks of a tile, each 16 rows of 32 bytes. The swizzle
 // repeats every eight rows, and a block begins at an even chunk, so that blocks differ by
 // constants.
 template <class Tile> struct blocks_of {
-  using swizzle = typename Tile::swizzle;
+  using layout = typename Tile::layout;
   std::uint32_t first;  // in the block at (0, 0)
   TK_DEVICE blocks_of(Tile const& x, int row, int chunk)
-      : first(ptx::smem(&x) + static_cast<std::uint32_t>(row * swizzle::row_bytes +
-                                                         swizzle::chunk(row, chunk) * 16)) {}
+      : first(ptx::smem(&x) + static_cast<std::uint32_t>(row * layout::row_bytes +
+                                                         layout::chunk(row, chunk) * 16)) {}
   TK_DEVICE std::uint32_t at(int row, int col) const {
     int const chunk = col % Tile::panel_cols * Tile::size / 16;
     return (first ^ static_cast<std::uint32_t>(chunk << 4)) +
            static_cast<std::uint32_t>(col / Tile::panel_cols * Tile::panel_bytes +
-                                      row * swizzle::row_bytes);
+                                      row * layout::row_bytes);
   }
 };
 
@@ -111,12 +108,11 @@ TK_DEVICE void multiply(float* d, fragment const& a, std::uint32_t b0, std::uint
   }
 }
 
-// d[R, N] (+)= A B over K.
-template <bool Keep, int K, bool TransA, bool TransB, int R, int N, class A, class B>
+template <bool Keep, bool TransA, bool TransB, int R, int N, class A, class B>
 TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
   using a_type = typename A::element;
   using b_type = typename B::element;
-  constexpr int blocks = R / 64, steps = K / step_k<a_type>;
+  constexpr int blocks = R / 64, steps = (TransA ? A::rows : A::cols) / step_k<a_type>;
   left_operand<TransA, A> const left(a);
   right_operand<TransB, B> const right(b);
   fragment x[2][blocks];
@@ -136,25 +132,6 @@ TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
       multiply<a_type, b_type>(d.e + block * (N / 2) + n * 8 + half * 4, x[k % 2][block],
                                y.r[2 * half], y.r[2 * half + 1], Keep || k > 0);
   }
-}
-
-template <bool Keep, class T, int R, int N, int K, class A>
-TK_DEVICE void product_ab(reg_tile<float, R, N>& d, A const& a, shared_tile<T, K, N> const& b) {
-  product<Keep, K, false, false>(d, a, b);
-}
-template <bool Keep, class T, int R, int N, int K, class A>
-TK_DEVICE void product_abt(reg_tile<float, R, N>& d, A const& a, shared_tile<T, N, K> const& b) {
-  product<Keep, K, false, true>(d, a, b);
-}
-template <bool Keep, class T, int R, int N, int K>
-TK_DEVICE void product_atb(reg_tile<float, R, N>& d, shared_tile<T, K, R> const& a,
-                           shared_tile<T, K, N> const& b) {
-  product<Keep, K, true, false>(d, a, b);
-}
-template <bool Keep, class T, int R, int N, int K>
-TK_DEVICE void product_atbt(reg_tile<float, R, N>& d, shared_tile<T, K, R> const& a,
-                            shared_tile<T, N, K> const& b) {
-  product<Keep, K, true, true>(d, a, b);
 }
 
 template <class X> TK_DEVICE void hand_back(X&) {}

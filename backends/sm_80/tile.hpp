@@ -6,47 +6,8 @@
 #pragma once
 #include "backends/backend.hpp"
 #include "core/move.hpp"
-#include "core/reduce.hpp"
 
-namespace tk {
-
-template <class T, int R, int C> struct alignas(be::tile_alignment) shared_tile {
-  static_assert(R % 16 == 0 && C % 16 == 0, "a tile's dimensions are multiples of 16");
-  static_assert(C * sizeof(T) % 32 == 0, "a shared tile of fp8 has a multiple of 32 columns");
-  static_assert(R <= 256, "a shared tile has at most 256 rows");
-  static constexpr int size = static_cast<int>(sizeof(T)), width = C * size;
-  using element = T;
-  using swizzle = chunk_swizzle<width % 128 == 0 ? 128 : width % 64 == 0 ? 64 : 32>;
-  static constexpr int rows = R, cols = C, panel_cols = swizzle::row_bytes / size;
-  static constexpr int panels = C / panel_cols, panel_bytes = R * swizzle::row_bytes;
-  // Byte of an element.
-  static TK_BOTH constexpr int offset(int row, int col) {
-    return col / panel_cols * panel_bytes + swizzle::offset(row, col % panel_cols * size);
-  }
-  T data[R * C];
-};
-
-template <class T, int N> struct alignas(16) shared_vec {
-  static_assert(N % 16 == 0, "a vector's length is a multiple of 16");
-  T data[N];
-};
-
-// The i-th N columns of a tile, as a tile.
-template <int N, class T, int R, int C>
-TK_DEVICE shared_tile<T, R, N> const& columns(shared_tile<T, R, C> const& x, int i) {
-  static_assert(N % shared_tile<T, R, C>::panel_cols == 0 && C % N == 0 &&
-                    shared_tile<T, R, N>::panel_cols == shared_tile<T, R, C>::panel_cols,
-                "columns() cuts whole panels");
-  return *reinterpret_cast<shared_tile<T, R, N> const*>(x.data + i * R * N);
-}
-
-namespace be {
-
-// Tiles in global memory that only workers write and read, each in the order in which the lanes
-// hold it, so that every access is whole lines; R * C elements per tile. Not a layout to rely on.
-template <int R, int C> struct parked {
-  float* data;
-};
+namespace tk::be {
 
 // Four warps: the owner of register tiles. `id` counts workers of a block.
 struct worker {
@@ -65,10 +26,9 @@ template <class T, int R, int C>
 TK_DEVICE std::uint32_t matrix_at(shared_tile<T, R, C> const& x, int block, int k) {
   using tile = shared_tile<T, R, C>;
   int const lane = worker_lane(), row = 64 * block + 16 * (lane >> 5) + (lane & 15);
-  constexpr int steps = tile::swizzle::row_bytes / 32;
-  int const chunk = tile::swizzle::chunk(row, 2 * (k % steps) + (lane >> 4 & 1));
-  return ptx::smem(&x) + k / steps * tile::panel_bytes + row * tile::swizzle::row_bytes +
-         chunk * 16;
+  constexpr int steps = tile::layout::row_bytes / 32;
+  int const chunk = tile::layout::chunk(row, 2 * (k % steps) + (lane >> 4 & 1));
+  return ptx::smem(&x) + k / steps * tile::panel_bytes + row * tile::layout::row_bytes + chunk * 16;
 }
 // Element pairs of one lane, of the part-th R rows of x, by ordinary stores. Rows of one slot
 // differ from those of another by multiples of eight, which the swizzle does not see; columns of
@@ -91,7 +51,7 @@ TK_DEVICE void put_pairs(shared_tile<T, R, C>& dst, X const& x, int lane, int pa
     int const row = map::row(slot) - part * R, byte = map::col(e) % tile::panel_cols * tile::size;
     char* const p =
         bytes_of(dst) + (place ^ byte) +
-        (map::col(e) / tile::panel_cols * tile::panel_bytes + row * tile::swizzle::row_bytes);
+        (map::col(e) / tile::panel_cols * tile::panel_bytes + row * tile::layout::row_bytes);
     if constexpr (sizeof(T) == 4)
       *reinterpret_cast<two*>(p) = {x.value(e, slot), x.value(e + 1, slot)};
     else *reinterpret_cast<pair_of<T>*>(p) = static_cast<pair_of<T>>(x.word(e / 2, slot));
@@ -136,49 +96,4 @@ TK_DEVICE void load_transposed(reg_tile<T, R, C>& dst, shared_tile<T, C, R> cons
     load_transposed_plain(dst, src);
   }
 }
-template <class T, int N> TK_DEVICE row_of<T, N> row(shared_vec<T, N> const& x) {
-  return {x.data, N};
-}
-
-// ---- parked tiles: body(at, i) for each four numbers of a lane
-struct alignas(16) four_floats {
-  float x[4];
-};
-template <int R, int C, class Body>
-TK_DEVICE void for_each_four(parked<R, C> const& lot, std::int64_t tile, Body body) {
-  auto* const first = reinterpret_cast<four_floats*>(lot.data + tile * (R * C)) + worker_lane();
-  TK_UNROLL
-  for (int i = 0; i < R * C / worker_lanes / 4; ++i) body(first + i * worker_lanes, i);
-}
-template <int R, int C>
-TK_DEVICE void store(parked<R, C> const& to, std::int64_t tile, reg_tile<float, R, C> const& x) {
-  for_each_four(to, tile, [&](four_floats* at, int i) {
-    *at = {{x.e[4 * i], x.e[4 * i + 1], x.e[4 * i + 2], x.e[4 * i + 3]}};
-  });
-}
-template <int R, int C>
-TK_DEVICE void store_add(parked<R, C> const& to, std::int64_t tile,
-                         reg_tile<float, R, C> const& x) {
-  for_each_four(to, tile, [&](four_floats* at, int i) {
-    ptx::add_to_global(at->x, x.e[4 * i], x.e[4 * i + 1], x.e[4 * i + 2], x.e[4 * i + 3]);
-  });
-}
-template <int R, int C>
-TK_DEVICE void load(reg_tile<float, R, C>& x, parked<R, C> const& from, std::int64_t tile) {
-  for_each_four(from, tile, [&](four_floats const* at, int i) {
-    four_floats const y = *at;
-    TK_UNROLL
-    for (int e = 0; e < 4; ++e) x.e[4 * i + e] = y.x[e];
-  });
-}
-template <int R, int C>
-TK_DEVICE void load_add(reg_tile<float, R, C>& x, parked<R, C> const& from, std::int64_t tile) {
-  for_each_four(from, tile, [&](four_floats const* at, int i) {
-    four_floats const y = *at;
-    TK_UNROLL
-    for (int e = 0; e < 4; ++e) x.e[4 * i + e] += y.x[e];
-  });
-}
-
-}  // namespace be
-}  // namespace tk
+}  // namespace tk::be

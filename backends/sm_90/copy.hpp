@@ -69,10 +69,10 @@ TK_DEVICE void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share,
     int const mine = done.rank * Share;
     TK_UNROLL
     for (int p = 0; p < tile::panels; ++p)
-      ptx::tma_load_to_all(
-          ptx::smem(&dst) + p * tile::panel_bytes + mine * tile::swizzle::row_bytes, &src.of.map,
-          {src.col + tile::panel_cols * p, src.row + mine, src.i, src.j}, done.bar,
-          (1 << R / Share) - 1);
+      ptx::tma_load_to_all(ptx::smem(&dst) + p * tile::panel_bytes + mine * tile::layout::row_bytes,
+                           &src.of.map,
+                           {src.col + tile::panel_cols * p, src.row + mine, src.i, src.j}, done.bar,
+                           (1 << R / Share) - 1);
   }
 }
 

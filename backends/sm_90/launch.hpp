@@ -13,6 +13,7 @@ namespace tk::be {
 template <int R, int C, class T> bool panel_map(rt::tensor_map& map, tensor<T> const& x) {
   using element = std::remove_const_t<T>;
   using tile = shared_tile<element, R, C>;
+  static_assert(R <= 256, "TMA moves at most 256 rows of a tile");
   if (x.rows <= 0 || x.cols <= 0 || x.n0 <= 0 || x.n1 <= 0) return false;
   auto const bytes = [](std::int64_t n) { return static_cast<std::uint64_t>(n) * sizeof(element); };
   std::uint64_t const strides[] = {x.rows > 1 ? bytes(x.row_stride) : 16,
@@ -31,7 +32,7 @@ template <int R, int C, class T> bool panel_map(rt::tensor_map& map, tensor<T> c
   for (int i = 0; i < 4; ++i) spec.sizes[i] = static_cast<std::uint64_t>(sizes[i]), spec.box[i] = 1;
   spec.box[0] = tile::panel_cols;
   spec.box[1] = R;
-  spec.swizzle_bytes = tile::swizzle::row_bytes;
+  spec.swizzle_bytes = tile::layout::row_bytes;
   return reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0 && rt::encode(map, spec);
 }
 

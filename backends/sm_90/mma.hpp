@@ -16,7 +16,7 @@ namespace be {
 // word = leading offset : start address, high word = swizzle : stride offset, which is eight rows.
 // In a cluster the upper bits of a shared address name the block and must go.
 template <class Tile> struct descriptor {
-  static constexpr int row_bytes = Tile::swizzle::row_bytes, panel = Tile::panel_bytes / 16;
+  static constexpr int row_bytes = Tile::layout::row_bytes, panel = Tile::panel_bytes / 16;
   static constexpr std::uint32_t high = (row_bytes == 128  ? 1u
                                          : row_bytes == 64 ? 2u
                                                            : 3u)
@@ -46,63 +46,28 @@ template <class Tile> struct along_rows : descriptor<Tile> {
   }
 };
 
-template <class X> inline constexpr bool in_shared = false;
-template <class T, int R, int C> inline constexpr bool in_shared<shared_tile<T, R, C>> = true;
-
-// d[R, N] (+)= A B over K; WalkA and WalkB say along which dimension k runs.
-template <bool Keep, int K, class WalkA, class WalkB, int R, int N, class A, class B>
+template <bool Keep, bool TransA, bool TransB, int R, int N, class A, class B>
 TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
-  static_assert(N <= 256, "a product writes at most 256 columns");
+  using walk_a = std::conditional_t<TransA, along_rows<A>, along_columns<A>>;
+  using walk_b = std::conditional_t<TransB, along_columns<B>, along_rows<B>>;
   using a_type = typename A::element;
+  constexpr int K = TransA ? A::rows : A::cols;
   using mma = ptx::wgmma<a_type, typename B::element, N>;
   constexpr int steps = K * static_cast<int>(sizeof(a_type)) / 32;
   ptx::wgmma_fence();
-  std::uint32_t const right = WalkB::start(b);
+  std::uint32_t const right = walk_b::start(b);
   TK_UNROLL
   for (int block = 0; block < R / 64; ++block) TK_UNROLL
   for (int k = 0; k < steps; ++k) {
     float* const out = d.e + block * (N / 2);
-    if constexpr (in_shared<A>)
-      mma::template ss<WalkA::transposed, WalkB::transposed, WalkA::high, WalkB::high>(
-          out, WalkA::start(a) + WalkA::at(block, k), right + WalkB::at(0, k), Keep || k > 0);
+    if constexpr (is_shared<A>)
+      mma::template ss<walk_a::transposed, walk_b::transposed, walk_a::high, walk_b::high>(
+          out, walk_a::start(a) + walk_a::at(block, k), right + walk_b::at(0, k), Keep || k > 0);
     else
-      mma::template rs<WalkB::transposed, WalkB::high>(out, a.e + (block * steps + k) * 4,
-                                                       right + WalkB::at(0, k), Keep || k > 0);
+      mma::template rs<walk_b::transposed, walk_b::high>(out, a.e + (block * steps + k) * 4,
+                                                         right + walk_b::at(0, k), Keep || k > 0);
   }
   ptx::wgmma_commit();
-}
-
-template <class X> struct no_walk {
-  static constexpr int transposed = 0;
-};
-// The left operand by columns, from wherever it lies; must not be a temporary, which would be gone
-// while the product still reads it.
-template <class A> struct left_walk {
-  using type = no_walk<A>;
-};
-template <class T, int R, int C> struct left_walk<shared_tile<T, R, C>> {
-  using type = along_columns<shared_tile<T, R, C>>;
-};
-
-template <bool Keep, class T, int R, int N, int K, class A>
-TK_DEVICE void product_ab(reg_tile<float, R, N>& d, A const& a, shared_tile<T, K, N> const& b) {
-  static_assert(A::rows == R && A::cols == K, "mm_ab: a is [m, k] where b is [k, n]");
-  product<Keep, K, typename left_walk<A>::type, along_rows<shared_tile<T, K, N>>>(d, a, b);
-}
-template <bool Keep, class T, int R, int N, int K, class A>
-TK_DEVICE void product_abt(reg_tile<float, R, N>& d, A const& a, shared_tile<T, N, K> const& b) {
-  static_assert(A::rows == R && A::cols == K, "mm_abt: a is [m, k] where b is [n, k]");
-  product<Keep, K, typename left_walk<A>::type, along_columns<shared_tile<T, N, K>>>(d, a, b);
-}
-template <bool Keep, class T, int R, int N, int K>
-TK_DEVICE void product_atb(reg_tile<float, R, N>& d, shared_tile<T, K, R> const& a,
-                           shared_tile<T, K, N> const& b) {
-  product<Keep, K, along_rows<shared_tile<T, K, R>>, along_rows<shared_tile<T, K, N>>>(d, a, b);
-}
-template <bool Keep, class T, int R, int N, int K>
-TK_DEVICE void product_atbt(reg_tile<float, R, N>& d, shared_tile<T, K, R> const& a,
-                            shared_tile<T, N, K> const& b) {
-  product<Keep, K, along_rows<shared_tile<T, K, R>>, along_columns<shared_tile<T, N, K>>>(d, a, b);
 }
 
 template <class X> TK_DEVICE void hand_back(X& x) {

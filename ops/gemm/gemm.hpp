@@ -11,6 +11,7 @@
 #include "backends/kernel.hpp"
 #include "core/accumulate.hpp"
 #include "core/activation.hpp"
+#include "core/parked.hpp"
 #include "core/schedule.hpp"
 #include "ops/problem.hpp"
 
@@ -45,7 +46,7 @@ struct gemm {
     void const* bias;
     bias_kind bias_along;
     even_shares cut;
-    be::parked<M, N> parking;  // one tile, and one turn, for each share, block and worker
+    parked<M, N> parking;  // one tile, and one turn, for each share, block and worker
     unsigned* turns;
     bool plain;  // d = op(a) op(b)
     bool bias_is_fp32, a_batched, b_batched, c_batched;
@@ -108,14 +109,14 @@ struct gemm {
     auto const place = [&](int share) { return (share * cluster + t.rank) * workers + w.id(); };
     int const mine = place(t.share);
     if (t.first > 0) {
-      be::store(a.parking, mine, sum);
+      store(a.parking, mine, sum);
       be::pass_turn(w, a.turns + mine);
       return false;
     }
     for (int share = t.share + 1; a.cut.continues(share, t.cut_tile); ++share) {
       int const other = place(share);
       be::take_turn(w, a.turns + other);
-      be::load_add(sum, a.parking, other);
+      load_add(sum, a.parking, other);
     }
     return true;
   }

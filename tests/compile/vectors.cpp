@@ -42,7 +42,7 @@ struct with_vectors : program<none> {
     be::load_transposed(q, s.tile);
 #endif
     col_sum(c.w, s.vec, x * 2.f, s.parts);
-    col_max(c.w, s.vec, x - be::row(s.vec), s.parts);
+    col_max(c.w, s.vec, x - as_row(s.vec), s.parts);
     cumsum(c.w, s.vec);
     be::load_transposed(p, s.tile);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What moves between registers and global memory without shared memory in between: store_direct,
 // add_scaled, and parked tiles, which several tasks add to at once.
+#include "core/parked.hpp"
 #include "tests/contract/placed.hpp"
 #include "tests/core/shapes.hpp"
 
@@ -69,7 +70,7 @@ template <int R, int C> struct park : simple_op {
   struct args {
     int cases, tiles;
     float const* x;
-    be::parked<R, C> lot;
+    parked<R, C> lot;
     float* out;
     enum { in, add, out_again } phase;
     int* ran;
@@ -78,12 +79,12 @@ template <int R, int C> struct park : simple_op {
     reg_tile<float, R, C> x;
     int const tile = t.index % a.tiles;
     if (a.phase == args::out_again) {
-      be::load(x, a.lot, tile);
+      tk::load(x, a.lot, tile);
       write_tile(a.out, t.index, x);
     } else {
       read_tile(x, a.x, t.index);
-      if (a.phase == args::in) be::store(a.lot, tile, x);
-      else be::store_add(a.lot, tile, x);
+      if (a.phase == args::in) store(a.lot, tile, x);
+      else store_add(a.lot, tile, x);
     }
     report(k, a, t.index);
   }

@@ -194,9 +194,9 @@ template <class T, int N> struct vectors : simple_op {
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     auto& s = k.in.take();
     reg_tile<float, M, N> x = 1.f;
-    x = x * 2.f + be::row(s.v);
+    x = x * 2.f + as_row(s.v);
     write_tile(a.sums, t.index, x);
-    x = be::row(s.v) * -1.f;
+    x = as_row(s.v) * -1.f;
     write_tile(a.rows, t.index, x);
     k.w.sync();
     k.in.release();

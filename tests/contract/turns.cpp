@@ -2,6 +2,7 @@
 // Turns between blocks: each task adds its tile to the sum that the task before it has parked, and
 // passes the turn on, so that every tile is the sum of all tiles up to it, in one order; the turns
 // are zero afterwards, and a second launch finds them so.
+#include "core/parked.hpp"
 #include "tests/contract/support.hpp"
 
 #include "tests/core/shapes.hpp"
@@ -13,7 +14,7 @@ template <int R, int C, int Workers> struct relay : simple_op {
   struct args {
     int cases;
     float const* x;
-    be::parked<R, C> lot;
+    parked<R, C> lot;
     unsigned* turns;  // of each task and worker
     float* out;
     int* ran;
@@ -24,9 +25,9 @@ template <int R, int C, int Workers> struct relay : simple_op {
     read_tile(sum, a.x, mine);
     if (t.index > 0) {
       be::take_turn(k.w, a.turns + before);
-      be::load_add(sum, a.lot, before);
+      load_add(sum, a.lot, before);
     }
-    be::store(a.lot, mine, sum);
+    store(a.lot, mine, sum);
     if (t.index + 1 < a.cases) be::pass_turn(k.w, a.turns + mine);
     write_tile(a.out, mine, sum);
     report(k, a, t.index);

@@ -56,7 +56,7 @@ template <class T, int R, int C> struct over_columns : simple_op {
     store(out + 5 * C, s.vec, C);
     // Two more in a row: what the first gives is an operand of the second.
     col_max(k.w, s.vec, x, s.parts);
-    col_min(k.w, s.vec, x - be::row(s.vec), s.parts);
+    col_min(k.w, s.vec, x - as_row(s.vec), s.parts);
     store(out + 6 * C, s.vec, C);
     keep_rows(x, tile % 3, -inf);
     col_max(k.w, s.vec, x, s.parts);

@@ -91,9 +91,6 @@ namespace {
 
 namespace be = tk::be;
 
-template <class Tile>
-concept in_banks = requires { typename Tile::swizzle; };
-
 struct place {
   int row, col;
 };
@@ -236,9 +233,7 @@ template <class Tile> void check_banks() {
   CAPTURE(Tile::cols);
   CAPTURE(size);
   check_places<Tile>();
-  if constexpr (!in_banks<Tile>) {
-    CHECK(be::worker_lanes == 1);  // ordinary memory
-  } else {
+  if constexpr (be::warp_lanes > 1) {  // else there are no banks
     constexpr bool whole = width % 128 == 0 || width == 64 || width == 32;
     CHECK(copy_passes<Tile>() <= (whole ? 1 : 3));
     constexpr int held = neighbours<Tile>() * size;  // of fp8, 64 lanes ask for 256 bytes at once

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a shared tile lies in LDS. A tile is cut into panels of up to 128 bytes of each row, one
-// after another; a panel lies in lines of 128 bytes, each of which visits all 32 banks once, in
-// eight places of 16 bytes:
+// Panels of shared tiles lie in lines of 128 bytes of LDS, each of which visits all 32 banks once,
+// in eight places of 16 bytes:
 //   (row, chunk of 16 bytes) -> line row RowBytes / 128, place chunk ^ turn(row)
 // Rows that share a line differ in those bits of the place that chunks leave free. turn(row) makes
 // eight places different for every eight rows that products read at once (mma.hpp).
@@ -10,7 +9,7 @@
 
 namespace tk::be {
 
-template <int RowBytes> struct line_swizzle {
+template <int RowBytes> struct panel_layout {
   static_assert(RowBytes == 32 || RowBytes == 64 || RowBytes == 128);
   static constexpr int row_bytes = RowBytes, chunks = RowBytes / 16, line_rows = 128 / RowBytes;
 

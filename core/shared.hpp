@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Shared tiles and vectors as every chip has them; how they are filled, read and stored is up to
+// the backend (copy.hpp).
+// A shared_tile<T, R, C> lies in panels, one after another. A panel is R rows of 128 bytes, 64 or
+// 32 where C is too narrow, and be::panel_layout says where in it a byte lies (panel.hpp).
+#pragma once
+#include "core/expression.hpp"
+
+#include TK_BACKEND(panel.hpp)
+
+namespace tk {
+
+template <class T, int R, int C> struct alignas(be::tile_alignment) shared_tile {
+  static_assert(R % 16 == 0 && C % 16 == 0, "a tile's dimensions are multiples of 16");
+  static_assert(C * sizeof(T) % 32 == 0, "a shared tile of fp8 has a multiple of 32 columns");
+  using element = T;
+  static constexpr int size = static_cast<int>(sizeof(T)), width = C * size;
+  using layout = be::panel_layout<width % 128 == 0 ? 128 : width % 64 == 0 ? 64 : 32>;
+  static constexpr int rows = R, cols = C, panel_cols = layout::row_bytes / size;
+  static constexpr int panels = C / panel_cols, panel_bytes = R * layout::row_bytes;
+  // Byte of an element.
+  static TK_BOTH constexpr int offset(int row, int col) {
+    return col / panel_cols * panel_bytes + layout::offset(row, col % panel_cols * size);
+  }
+  T data[R * C];
+};
+template <class X> inline constexpr bool is_shared = false;
+template <class T, int R, int C> inline constexpr bool is_shared<shared_tile<T, R, C>> = true;
+
+template <class T, int N> struct alignas(16) shared_vec {
+  static_assert(N % 16 == 0, "a vector's length is a multiple of 16");
+  T data[N];
+};
+// The vector as a row of an expression, read where it is used.
+template <class T, int N> TK_DEVICE row_of<T, N> as_row(shared_vec<T, N> const& x) {
+  return {x.data, N};
+}
+
+// The i-th N columns of a tile, as a tile.
+template <int N, class T, int R, int C>
+TK_DEVICE shared_tile<T, R, N> const& columns(shared_tile<T, R, C> const& x, int i) {
+  static_assert(N % shared_tile<T, R, C>::panel_cols == 0 && C % N == 0 &&
+                    shared_tile<T, R, N>::panel_cols == shared_tile<T, R, C>::panel_cols,
+                "columns() cuts whole panels");
+  return *reinterpret_cast<shared_tile<T, R, N> const*>(x.data + i * R * N);
+}
+
+}  // namespace tk
