@@ -13,6 +13,7 @@
 #include "backends/kernel.hpp"
 #include "core/activation.hpp"
 #include "core/product.hpp"
+#include "core/reduce.hpp"
 #include "core/schedule.hpp"
 #include "ops/problem.hpp"
 
