@@ -4,11 +4,17 @@
 #pragma once
 #include "backends/select.hpp"
 
-// Loops over a lane's elements are unrolled wherever elements must live in registers.
-#if defined(__CUDACC__) || defined(__HIP__)
+// Loops over a lane's elements are unrolled wherever elements must live in registers; loops whose
+// code is long, or rarely run, are not.
+#if defined(__CUDACC__)
 #define TK_UNROLL _Pragma("unroll")
+#define TK_ROLL _Pragma("unroll 1")
+#elif defined(__HIP__)
+#define TK_UNROLL _Pragma("unroll")
+#define TK_ROLL _Pragma("clang loop unroll(disable)")
 #else
 #define TK_UNROLL
+#define TK_ROLL
 #endif
 
 #include TK_CHIP(arch.hpp)

@@ -17,9 +17,10 @@ struct relu {
 struct silu {
   TK_DEVICE float operator()(float x) const { return x * sigmoid(x); }
 };
-struct gelu_tanh {  // x/2 (1 + tanh u) = x sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3)
+struct gelu_tanh {  // x/2 (1 + tanh u) = x / (1 + e^(-2 u)), u = sqrt(2 / pi) (x + 0.044715 x^3)
   TK_DEVICE float operator()(float x) const {
-    return x * sigmoid(1.5957691216057308f * x * (1.f + 0.044715f * x * x));
+    constexpr float linear = -2.3022081981f, cubic = 0.044715f * linear;  // -2 log2(e) sqrt(2 / pi)
+    return x * be::reciprocal(1.f + be::exp2(x * (cubic * x * x + linear)));
   }
 };
 struct gelu_erf {  // x/2 erfc(-x / sqrt 2)

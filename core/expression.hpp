@@ -48,6 +48,14 @@ template <class T, int R, int C> struct operand<reg_row<T, R, C>> {
     return x.value(Map::nth(i));
   }
 };
+template <class T, int R, int C> struct operand<loaded_row<T, R, C>> {
+  static constexpr int rows = 1, cols = C;
+  loaded_row<T, R, C> const& x;
+  template <class Map> TK_DEVICE float element(int i, int) const {
+    static_assert(Map::rows == R, "a row meets tiles of as many rows as it was made for");
+    return x.value(Map::nth(i));
+  }
+};
 template <class F, class A, class B> struct operand<lazy<F, A, B>> {
   static constexpr int rows = lazy<F, A, B>::rows, cols = lazy<F, A, B>::cols;
   lazy<F, A, B> x;
@@ -93,6 +101,7 @@ template <int R> inline constexpr bool is_col<reg_col<float, R>> = true;
 template <class X> inline constexpr bool is_row = false;  // rows meet tiles only
 template <class T, int C> inline constexpr bool is_row<row_of<T, C>> = true;
 template <class T, int R, int C> inline constexpr bool is_row<reg_row<T, R, C>> = true;
+template <class T, int R, int C> inline constexpr bool is_row<loaded_row<T, R, C>> = true;
 
 template <class X, class D = std::remove_cvref_t<X>>
 concept held = (is_col<D> || is_row<D> || is_tile<D>) && used_where_written<X>::value;

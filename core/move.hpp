@@ -195,7 +195,19 @@ template <class T, int R> TK_DEVICE void store(T* dst, reg_col<float, R> const& 
   for (int i = 0; i < be::column_map<R>::count; ++i)
     if (map::row(i) < left - row) put(dst + row + map::row(i), x.e[i]);
 }
-// Rows from `left` on are `fill`.
+// One value per column, for tiles of R rows; columns from `left` on are 0.
+template <int R, int C, class T> TK_DEVICE loaded_row<T, R, C> load_row(T const* src, int left) {
+  using map = be::fragment_map<R, C>;
+  int const col = map::lane_col(be::worker_lane());
+  loaded_row<T, R, C> x;
+  TK_UNROLL
+  for (int k = 0; k < x.count; ++k) {
+    int const c = map::col(map::element(0, k));
+    x.e[k] = c < left - col ? src[col + c] : T{};
+  }
+  return x;
+}
+// One value per row; rows from `left` on are `fill`.
 template <int R, class T> TK_DEVICE reg_col<float, R> load_col(T const* src, int left, float fill) {
   using map = be::fragment_map<R, 16>;
   int const row = map::lane_row(be::worker_lane());

@@ -3,10 +3,11 @@
 // comes first is the ops' own affair (be::pass_turn, be::take_turn). Each lies in the order in
 // which lanes hold it, so that every access is whole lines: no layout to rely on. R * C numbers a
 // tile.
-//   store(lot, n, x)       the n-th tile becomes x
-//   store_add(lot, n, x)   x is added to it: by many at once, each number whole, in any order
-//   load(x, lot, n)        x becomes the n-th tile
-//   load_add(x, lot, n)    it is added to x
+//   store(lot, n, x, rows)      the n-th tile becomes x
+//   store_add(lot, n, x)        x is added to it: by many at once, each number whole, in any order
+//   load(x, lot, n)             x becomes the n-th tile
+//   load_add(x, lot, n, rows)   it is added to x
+// With `rows`, nothing need move from that row on.
 #pragma once
 #include "core/tile.hpp"
 
@@ -19,37 +20,41 @@ template <int R, int C> struct parked {
 struct alignas(16) four_floats {
   float x[4];
 };
-// body(at, i) for each four numbers of this lane, of which the first is its i-th.
+// body(at, i) for each four numbers of this lane, of which the first is its i-th, if it has any of
+// the first `rows`.
 template <int R, int C, class Body>
-TK_DEVICE void for_each_four(parked<R, C> const& lot, std::int64_t n, Body body) {
+TK_DEVICE void for_each_four(parked<R, C> const& lot, std::int64_t n, int rows, Body body) {
+  if (be::fragment_map<R, C>::lane_row(be::worker_lane()) >= rows) return;
   auto* const first = reinterpret_cast<four_floats*>(lot.data + n * (R * C)) + be::worker_lane();
   TK_UNROLL
   for (int i = 0; i < R * C / be::worker_lanes / 4; ++i) body(first + i * be::worker_lanes, 4 * i);
 }
 
 template <int R, int C>
-TK_DEVICE void store(parked<R, C> const& lot, std::int64_t n, reg_tile<float, R, C> const& x) {
-  for_each_four(lot, n, [&](four_floats* at, int i) {
+TK_DEVICE void store(parked<R, C> const& lot, std::int64_t n, reg_tile<float, R, C> const& x,
+                     int rows = R) {
+  for_each_four(lot, n, rows, [&](four_floats* at, int i) {
     *at = {{x.e[i], x.e[i + 1], x.e[i + 2], x.e[i + 3]}};
   });
 }
 template <int R, int C>
 TK_DEVICE void store_add(parked<R, C> const& lot, std::int64_t n, reg_tile<float, R, C> const& x) {
-  for_each_four(lot, n, [&](four_floats* at, int i) {
+  for_each_four(lot, n, R, [&](four_floats* at, int i) {
     be::add_to_global(at->x, x.e[i], x.e[i + 1], x.e[i + 2], x.e[i + 3]);
   });
 }
 template <int R, int C>
 TK_DEVICE void load(reg_tile<float, R, C>& x, parked<R, C> const& lot, std::int64_t n) {
-  for_each_four(lot, n, [&](four_floats const* at, int i) {
+  for_each_four(lot, n, R, [&](four_floats const* at, int i) {
     four_floats const y = *at;
     TK_UNROLL
     for (int e = 0; e < 4; ++e) x.e[i + e] = y.x[e];
   });
 }
 template <int R, int C>
-TK_DEVICE void load_add(reg_tile<float, R, C>& x, parked<R, C> const& lot, std::int64_t n) {
-  for_each_four(lot, n, [&](four_floats const* at, int i) {
+TK_DEVICE void load_add(reg_tile<float, R, C>& x, parked<R, C> const& lot, std::int64_t n,
+                        int rows = R) {
+  for_each_four(lot, n, rows, [&](four_floats const* at, int i) {
     four_floats const y = *at;
     TK_UNROLL
     for (int e = 0; e < 4; ++e) x.e[i + e] += y.x[e];

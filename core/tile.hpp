@@ -121,6 +121,15 @@ template <class T, int R, int C> struct reg_row {
   }
 };
 
+// The same as it was loaded, each value in a register of its own: nothing waits for it until it is
+// used.
+template <class T, int R, int C> struct loaded_row {
+  using map = be::fragment_map<R, C>;
+  static constexpr int rows = 1, cols = C, count = map::count / map::slots;
+  T e[count];
+  TK_DEVICE float value(int k) const { return be::widen(e[k]); }
+};
+
 // The part-th V columns of a tile, as a tile. `part` must be known when the program is compiled (an
 // unrolled loop's counter): registers have no addresses.
 template <int V, int R, int C>
@@ -131,6 +140,18 @@ TK_DEVICE reg_tile<float, R, V> columns(reg_tile<float, R, C> const& x, int part
   for (int i = 0; i < be::fragment_map<R, V>::count; ++i)
     y.e[i] = x.e[be::fragment_map<R, C>::template part<V>(i, part)];
   return y;
+}
+// The first V columns of x, which the others then move up to: for loops over the parts of a tile
+// whose code is long, and should be there once.
+template <int V, int R, int C>
+TK_DEVICE reg_tile<float, R, V> take_columns(reg_tile<float, R, C>& x) {
+  using map = be::fragment_map<R, C>;
+  auto const first = columns<V>(x, 0);
+  TK_UNROLL
+  for (int part = 1; part < C / V; ++part) TK_UNROLL
+  for (int i = 0; i < be::fragment_map<R, V>::count; ++i)
+    x.e[map::template part<V>(i, part - 1)] = x.e[map::template part<V>(i, part)];
+  return first;
 }
 
 }  // namespace tk

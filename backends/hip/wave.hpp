@@ -17,13 +17,6 @@
 #endif
 #define TK_ARGUMENT
 
-// For loops that are rarely run.
-#if defined(__HIP__)
-#define TK_ROLL _Pragma("clang loop unroll(disable)")
-#else
-#define TK_ROLL
-#endif
-
 namespace tk::be {
 
 inline constexpr int warp_lanes = 64, worker_warps = 1, worker_lanes = 64, worker_rows = 16;

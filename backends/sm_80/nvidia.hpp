@@ -10,13 +10,11 @@
 #define TK_BOTH __host__ __device__ __forceinline__
 #define TK_KERNEL(threads) __global__ void __launch_bounds__(threads, 1)
 #define TK_ARGUMENT __grid_constant__
-#define TK_ROLL _Pragma("unroll 1")  // for loops that are rarely run
-#else                                // host sources, and device sources under emulation
+#else  // host sources, and device sources under emulation
 #define TK_DEVICE inline
 #define TK_BOTH inline
 #define TK_KERNEL(threads) inline void
 #define TK_ARGUMENT
-#define TK_ROLL
 #endif
 
 namespace tk::be {

@@ -104,38 +104,39 @@ struct gemm {
   }
 
   // Of a tile that is cut: parks this piece, or adds the others to it and returns true.
-  static TK_DEVICE bool join(sums& sum, be::worker w, args const& a, task const& t) {
+  static TK_DEVICE bool join(sums& sum, be::worker w, args const& a, task const& t, int rows) {
     if (t.steps == 0) return false;
     auto const place = [&](int share) { return (share * cluster + t.rank) * workers + w.id(); };
     int const mine = place(t.share);
     if (t.first > 0) {
-      store(a.parking, mine, sum);
+      store(a.parking, mine, sum, rows);
       be::pass_turn(w, a.turns + mine);
       return false;
     }
     for (int share = t.share + 1; a.cut.continues(share, t.cut_tile); ++share) {
       int const other = place(share);
       be::take_turn(w, a.turns + other);
-      load_add(sum, a.parking, other);
+      load_add(sum, a.parking, other, rows);
     }
     return true;
   }
 
   // What happens to V columns of sums at (row, col) before they leave.
   using part = reg_tile<float, M, V>;
-  template <class Bias> static TK_DEVICE void add_bias(part& x, args const& a, int row, int col) {
-    auto const bias = static_cast<Bias const*>(a.bias);
-    if (a.bias_along == bias_kind::row) x = x + row_of<Bias, V>{bias + col, a.n - col};
-    else x = x + load_col<M>(bias + row, a.m - row, 0.f);
+  template <class Bias> using bias_row = loaded_row<Bias, M, V>;
+  template <class Bias> static TK_DEVICE bias_row<Bias> row_bias(args const& a, int col) {
+    if (a.bias_along != bias_kind::row) return {};
+    return load_row<M, V>(static_cast<Bias const*>(a.bias) + col, a.n - col);
   }
-  static TK_DEVICE void finish(part& x, args const& a, int row, int col, int batch) {
+  template <class Bias>
+  static TK_DEVICE void finish(part& x, bias_row<Bias> const& bias, args const& a, int row, int col,
+                               int batch) {
     x = x * a.alpha;
     if (a.beta != 0.f)
       add_scaled(x, a.beta, a.c, a.c_granule, row, col, a.c_batched ? batch : 0, 0);
-    if (a.bias_along != bias_kind::none) {
-      if (a.bias_is_fp32) add_bias<float>(x, a, row, col);
-      else add_bias<Out>(x, a, row, col);
-    }
+    if (a.bias_along == bias_kind::row) x = x + bias;
+    if (a.bias_along == bias_kind::column)
+      x = x + load_col<M>(static_cast<Bias const*>(a.bias) + row, a.m - row, 0.f);
     switch (a.activation) {
       case activation_kind::none: break;
       case activation_kind::relu: x = map<relu>(x); break;
@@ -151,21 +152,30 @@ struct gemm {
     accumulate<TransposeA, TransposeB, tune.turns>(
         sum, c, t.steps, [&](stage& s) -> a_tile const& { return s.a[i]; },
         [&](stage& s) -> b_tile const& { return s.b[j]; });
-    if (t.share >= 0 && !join(sum, c.w, a, t)) return;
-    int const row = t.row + i * M;
-    // A loop of its own each: what most products run is short, and lies together.
-    auto const leave = [&](auto plain) {
+    int const row = t.row + i * M, col = t.col + j * N;
+    if (row >= a.m || col >= a.n) return;
+    if (t.share >= 0 && !join(sum, c.w, a, t, a.m - row)) return;
+    auto const leave = [&](part const& x, int p) {
+      be::store_async(c.w, window(a.d, row, col + p * V, t.batch), cast<Out>(x), c.scratch.out, p);
+    };
+    if (a.plain) [[likely]] {
       TK_UNROLL
+      for (int p = 0; p < N / V; ++p) leave(columns<V>(sum, p), p);
+      return;
+    }
+    // Long code, fetched once for all parts; the bias is loaded a part ahead.
+    auto const finish_all = [&]<class Bias>(Bias) {
+      auto bias = row_bias<Bias>(a, col);
+      TK_ROLL
       for (int p = 0; p < N / V; ++p) {
-        int const col = t.col + j * N + p * V;
-        part x = columns<V>(sum, p);
-        if constexpr (!plain) finish(x, a, row, col, t.batch);
-        be::store_async(c.w, window(a.d, row, col, t.batch), cast<Out>(x), c.scratch.out, p);
+        part x = take_columns<V>(sum);
+        finish(x, bias, a, row, col + p * V, t.batch);
+        bias = row_bias<Bias>(a, col + (p + 1) * V);
+        leave(x, p);
       }
     };
-    if (a.plain) [[likely]]
-      leave(std::true_type{});
-    else leave(std::false_type{});
+    if (a.bias_is_fp32) finish_all(float{});
+    else finish_all(Out{});
   }
 };
 

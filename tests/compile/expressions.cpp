@@ -11,6 +11,7 @@
 // expect CAST_COLUMN: cast takes a tile
 // expect FP32_TO_PACKED: a packed tile is assigned a cast to its own element type
 // expect CAST_TYPE: a packed tile is assigned a cast to its own element type
+#include "core/reduce.hpp"
 #include "tests/compile/program.hpp"
 
 namespace tk::test {

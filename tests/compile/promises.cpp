@@ -8,6 +8,7 @@
 #include "core/activation.hpp"
 #include "core/parked.hpp"
 #include "core/product.hpp"
+#include "core/reduce.hpp"
 #include "core/schedule.hpp"
 #include "core/status.hpp"
 #include "tests/compile/program.hpp"

@@ -109,6 +109,42 @@ template <int R, int C> void check_parked() {
   check_same(std::vector<float>(after.begin() + tiles * size, after.end()), untouched<float>(size));
 }
 
+// The first rows of a tile: as many as the task's index, from none on.
+template <int R, int C> struct park_rows : simple_op {
+  struct args {
+    int cases;
+    float const* x;
+    parked<R, C> lot;
+    float* out;
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    reg_tile<float, R, C> x;
+    read_tile(x, a.x, t.index);
+    store(a.lot, t.index, x, t.index);
+    x = 3.f;
+    load_add(x, a.lot, t.index, t.index);
+    write_tile(a.out, t.index, x);
+    report(k, a, t.index);
+  }
+};
+
+TEST_CASE("the first rows of parked tiles") {
+  constexpr int R = M, C = 48, tiles = R + 1, size = R * C;
+  expect_cases const counted(tiles);
+  auto const x = wholes(tiles * size, 5, 100);
+  device_array<float> const dx(x), lot(untouched<float>((tiles + 1) * size)),
+      out(untouched<float>(tiles * size));
+  run<park_rows<R, C>>({tiles, dx.data(), {lot.data()}, out.data(), nullptr});
+  auto const found = out.read();
+  int wrong = 0;
+  for (int i = 0; i < tiles * size; ++i)
+    if (i % size / C < i / size) wrong += found[at(i)] != x[at(i)] + 3.f;
+  CHECK(wrong == 0);
+  auto const after = lot.read();
+  check_same(std::vector<float>(after.begin() + tiles * size, after.end()), untouched<float>(size));
+}
+
 TEST_CASE("parked tiles: put down, added to by many, taken up") {
   expect_cases const counted(7 * (5 + 43 + 5));
   for_each_int<16, 48, 64, 128>([](auto c) { check_parked<M, c>(); });

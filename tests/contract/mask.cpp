@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Masks by coordinates, at every offset for one shape and at many for others: all of a tile kept,
 // part, none, and offsets beyond both ends.
+#include "core/reduce.hpp"
 #include "tests/contract/support.hpp"
 
 namespace tk::test {

@@ -2,6 +2,7 @@
 // Products in flight: two at once, of which one is waited for; sums over a ring whose slots are
 // released one step late; a product's result as the next one's left operand, with the next scores
 // issued before this step's are used. Whole numbers, small enough to be exact after rounding to T.
+#include "core/reduce.hpp"
 #include "tests/contract/support.hpp"
 
 namespace tk::test {

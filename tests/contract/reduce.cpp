@@ -2,6 +2,7 @@
 // Reductions over rows: largest, smallest, sum, and the sum in shares over several steps; of tiles,
 // packed tiles and expressions, for every width to 256. Whole numbers: sums are exact in any order.
 // Then where_equal, columns to and from memory, and infinities.
+#include "core/reduce.hpp"
 #include "tests/contract/support.hpp"
 
 #include "tests/core/shapes.hpp"
@@ -140,6 +141,43 @@ template <class T> struct column_of_memory : simple_op {
     report(k, a, t.index);
   }
 };
+
+// ---- rows of memory: every number of columns that may be left
+template <class T, int R, int C> struct row_of_memory : simple_op {
+  struct args {
+    int cases;
+    T const* from;
+    float* out;  // a tile of each task
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    auto const x = load_row<R, C>(a.from, t.index - 2);  // none, some, all, more than there are
+    reg_tile<float, R, C> y = 1.f;
+    y = y * 2.f + x;
+    write_tile(a.out, t.index, y);
+    report(k, a, t.index);
+  }
+};
+
+template <class T, int R, int C> void check_row_of_memory() {
+  constexpr int tasks = C + 5;
+  auto const x = wholes<T>(C, 3, 50);
+  device_array<T> const dx(x);
+  device_array<float> const out(untouched<float>(tasks * R * C));
+  run<row_of_memory<T, R, C>>({tasks, dx.data(), out.data(), nullptr});
+  std::vector<float> expected;
+  for (int task = 0; task < tasks; ++task)
+    for (int i = 0; i < R * C; ++i)
+      expected.push_back(2.f + (i % C < task - 2 ? tk::widen(x[at(i % C)]) : 0.f));
+  check_same(out.read(), expected);
+}
+
+TEST_CASE_TEMPLATE("a row is loaded up to the columns that are left", T, float, bf16, fp16,
+                   fp8_e4m3) {
+  expect_cases const counted(16 + 5 + 80 + 5);
+  check_row_of_memory<T, M, 80>();
+  check_row_of_memory<T, tall, 16>();
+}
 
 TEST_CASE_TEMPLATE("a column is loaded and stored up to the rows that are left", T, float, bf16,
                    fp16) {
