@@ -47,6 +47,7 @@ function(tk_test name)
     target_compile_definitions(${program} PRIVATE TK_PART=${part} TK_PARTS=${arg_PARTS}
                                TK_TEST_NAME="${program}")
     target_link_libraries(${program} PRIVATE ${arg_LIBRARIES} tk_doctest_main tk_core tk_flags)
+    target_include_directories(${program} SYSTEM PRIVATE ${TK_DLPACK_INCLUDE})
     set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CXX)
     add_test(NAME ${program} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(${program} PROPERTIES
