@@ -47,6 +47,15 @@ struct even_shares {
     std::int64_t const first = from > top ? from : top, last = to < top + steps ? to : top + steps;
     return {tile, static_cast<int>(first - top), last > first ? static_cast<int>(last - first) : 0};
   }
+  // How many steps the longest share takes, where parking a piece, or taking it up, takes `cost`.
+  // Shares that straddle tiles are at different steps of k, and share less in the L2 cache: a
+  // quarter slower (H200, 4096 cubed), unless nearly all are at one of two.
+  TK_BOTH constexpr std::int64_t longest(int cost) const {
+    if (tiles == 0) return 0;
+    std::int64_t const each = std::int64_t{steps} * tiles / shares + 1;
+    bool const scattered = pieces > 1 && 20 * tiles > 11 * shares;
+    return each + (scattered ? each / 4 : 0) + std::int64_t{cost} * ceil_div(shares, tiles);
+  }
   // Whether `share` has a part of the tile, where an earlier one finishes it.
   TK_BOTH constexpr bool continues(int share, int tile) const {
     return share < shares && begin(share) < std::int64_t{tile + 1} * steps;
@@ -65,12 +74,14 @@ TK_BOTH constexpr even_shares share_evenly(int tiles, int steps, int blocks, int
   while (parts > 1 && std::int64_t{parts} * parts * cost > steps) --parts;
   even_shares const x =
       parts > 1 ? even_shares{rest, steps, rest * parts, 1} : even_shares{rest, steps, blocks, 2};
-  // Blocks that straddle tiles are at different steps of k, and share less in the L2 cache: a
-  // quarter slower (H200, 4096 cubed), unless nearly all are at one of two.
-  bool const scattered = parts == 1 && 20 * rest > 11 * blocks;
-  std::int64_t const longest = std::int64_t{steps} * rest / x.shares + 1;
-  std::int64_t const pieces = ceil_div(x.shares, rest);
-  return longest + (scattered ? longest / 4 : 0) + cost * pieces < steps ? x : even_shares{};
+  return x.longest(cost) < steps ? x : even_shares{};
+}
+
+// Steps from one end to the other of a launch of `tiles` tiles, of which the last are cut.
+TK_BOTH constexpr std::int64_t steps_of_launch(std::int64_t tiles, int steps, int blocks,
+                                               even_shares const& cut, int cost) {
+  std::int64_t const whole = tiles - cut.tiles;
+  return (whole + blocks - 1) / blocks * steps + cut.longest(cost);
 }
 
 }  // namespace tk

@@ -7,11 +7,12 @@ namespace tk {
 // C tiles of `down` by `across` workers, each with M rows and N columns; K of k a step, `stages`
 // steps in shared memory; `cluster` blocks share what they load of b, where that pays; `group` rows
 // of tiles are walked together; `turns` puts the workers' products in turn. Results leave
-// `out_bytes` of each row at once.
+// `out_bytes` of each row at once. A chip has gemm_sizes of these, the largest first; a step of
+// each takes `step_cost`, in a unit of the chip's own, and the size is taken that is done first.
 struct gemm_tuning {
   int down, across, M, N, K, stages, cluster, group;
   bool turns;
-  int out_bytes;
+  int out_bytes, step_cost;
   constexpr int workers() const { return down * across; }
 };
 // What it costs a product to load rows that begin at bad places: nothing, some, or most of its

@@ -8,9 +8,9 @@
 
 namespace tk::be {
 
-constexpr gemm_tuning tune_gemm(bool large) {
-  return large ? gemm_tuning{4, 1, 64, 128, 32, 3, 1, 8, false, 128}
-               : gemm_tuning{4, 1, 32, 64, 64, 4, 1, 8, false, 128};
+constexpr gemm_tuning tune_gemm(int size) {
+  return size == 0 ? gemm_tuning{4, 1, 64, 128, 32, 3, 1, 8, false, 128, 100}
+                   : gemm_tuning{4, 1, 32, 64, 64, 4, 1, 8, false, 128, 55};
 }
 constexpr attention_tuning tune_attention_forward(int d) {
   if (d <= 64) return {4, 64, 64, 6, 1, false, false};

@@ -7,10 +7,7 @@
 
 namespace tk::be {
 
-// Blocks of C that a launch must have before the large tiles pay.
-constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors) {
-  return large_tiles * 4 >= multiprocessors * 3;
-}
+inline constexpr int gemm_sizes = 2;
 
 // What it costs to park the sums of a piece of a tile, or to add a parked one, in steps of the loop
 // over k; 0 where tiles are never cut.

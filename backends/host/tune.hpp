@@ -7,14 +7,10 @@
 
 namespace tk::be {
 
-// `large` where enough of the larger tiles keep the cores busy.
-constexpr gemm_tuning tune_gemm(bool large) {
-  return large ? gemm_tuning{1, 1, 128, 256, 256, 2, 1, 8, false, 128}
-               : gemm_tuning{1, 1, 32, 64, 128, 2, 1, 8, false, 128};
-}
-// Blocks of C that a launch must have before the large tiles pay.
-constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors) {
-  return large_tiles >= 2 * multiprocessors;
+inline constexpr int gemm_sizes = 2;
+constexpr gemm_tuning tune_gemm(int size) {
+  return size == 0 ? gemm_tuning{1, 1, 128, 256, 256, 2, 1, 8, false, 128, 320}
+                   : gemm_tuning{1, 1, 32, 64, 128, 2, 1, 8, false, 128, 15};
 }
 
 // Tiles are never cut along k: what that would cost, in steps.

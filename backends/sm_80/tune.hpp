@@ -20,18 +20,15 @@ namespace tk::be {
 
 inline constexpr bool roomy = smem_bytes >= 163 * 1024;
 
-// `large` where enough of the larger tiles fill the card. Steps of 64 k take whole lines from the
+// Steps of 64 k take whole lines from the
 // L2 cache, which costs less power than halves of them: 6 % at 8192 cubed, where that is the bound.
-constexpr gemm_tuning tune_gemm(bool large) {
+inline constexpr int gemm_sizes = 2;
+constexpr gemm_tuning tune_gemm(int size) {
   if (!roomy)
-    return large ? gemm_tuning{1, 2, 128, 64, 32, 5, 1, 8, false, 64}
-                 : gemm_tuning{1, 2, 64, 64, 32, 5, 1, 8, false, 64};
-  return large ? gemm_tuning{1, 2, 256, 64, 64, 3, 1, 8, false, 64}
-               : gemm_tuning{1, 2, 128, 64, 64, 4, 1, 8, false, 128};
-}
-// Blocks of C that a launch must have before the large tiles pay.
-constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors) {
-  return large_tiles * 4 >= multiprocessors * 3;
+    return size == 0 ? gemm_tuning{1, 2, 128, 64, 32, 5, 1, 8, false, 64, 100}
+                     : gemm_tuning{1, 2, 64, 64, 32, 5, 1, 8, false, 64, 55};
+  return size == 0 ? gemm_tuning{1, 2, 256, 64, 64, 3, 1, 8, false, 64, 100}
+                   : gemm_tuning{1, 2, 128, 64, 64, 4, 1, 8, false, 128, 55};
 }
 
 // What it costs to park the sums of a piece of a tile, or to add a parked one, in steps of the loop

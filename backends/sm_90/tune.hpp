@@ -6,20 +6,20 @@
 
 namespace tk::be {
 
-// `large` where enough of the larger tiles fill the card. Turns bring 0.8 % at 4096 cubed; two
-// blocks that share what they load of b, 4 % where the card's power is what bounds it.
-constexpr gemm_tuning tune_gemm(bool large) {
-  return large ? gemm_tuning{2, 1, 64, 256, 64, 4, 2, 16, true, 128}
-               : gemm_tuning{2, 1, 64, 128, 64, 6, 1, 16, true, 128};
-}
-// Blocks of C that a launch must have before the large tiles pay.
-constexpr bool gemm_prefers_large(std::int64_t large_tiles, int multiprocessors) {
-  return large_tiles * 4 >= multiprocessors * 3;
+// Turns bring 0.8 % at 4096 cubed; two blocks that share what they load of b, 4 % where the card's
+// power is what bounds it; 192 columns a quarter where 256 would leave that much of the card idle
+// (1000 x 3000 x 8192, 1536 cubed).
+inline constexpr int gemm_sizes = 3;
+constexpr gemm_tuning tune_gemm(int size) {
+  return size == 0   ? gemm_tuning{2, 1, 64, 256, 64, 4, 2, 16, true, 128, 100}
+         : size == 1 ? gemm_tuning{2, 1, 64, 192, 64, 4, 1, 16, true, 64, 80}
+                     : gemm_tuning{2, 1, 64, 128, 64, 6, 1, 16, true, 128, 61};
 }
 
 // What it costs to park the sums of a piece of a tile, or to add a parked one, in steps of the loop
-// over k; 0 where tiles are never cut. Cutting brings 2 to 3 % at 8192 cubed.
-inline constexpr int gemm_parking_cost = 3;
+// over k; 0 where tiles are never cut. Cutting brings 2 to 3 % at 8192 cubed, and costs more than
+// it brings at 1024 cubed.
+inline constexpr int gemm_parking_cost = 5;
 
 // What rows that lie so many bytes apart cost their loads: nothing; a third of a large product,
 // where TMA reads one sector more of each 128 bytes (H200, 3072 and 4096 cubed); far more, without

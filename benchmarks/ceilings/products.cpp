@@ -10,7 +10,7 @@ namespace tk::bench {
 namespace {
 
 struct products {
-  static constexpr auto tune = be::tune_gemm(true);
+  static constexpr auto tune = be::tune_gemm(0);
   static constexpr int workers = tune.workers(), cluster = 1, stages = 1, own_slots = 1, M = tune.M,
                        N = tune.N, K = tune.K;
   struct stage {

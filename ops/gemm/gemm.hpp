@@ -17,9 +17,8 @@
 
 namespace tk {
 
-template <class T, class Out, bool TransposeA, bool TransposeB, bool Large, int Cluster>
-struct gemm {
-  static constexpr auto tune = be::tune_gemm(Large);
+template <class T, class Out, bool TransposeA, bool TransposeB, int Size, int Cluster> struct gemm {
+  static constexpr auto tune = be::tune_gemm(Size);
   static constexpr int down = tune.down, across = tune.across, workers = down * across,
                        cluster = Cluster, stages = tune.stages, own_slots = 1, M = tune.M,
                        N = tune.N, K = tune.K, group = tune.group / cluster;
@@ -38,6 +37,8 @@ struct gemm {
   struct scratch {
     be::staging<Out, M, V> out;
   };
+  static constexpr int staged = std::extent_v<be::staging<Out, M, V>>;
+  static_assert(staged == 0 || N / V % staged == 0, "a task's stores take each tile as often");
   struct args {
     be::source<T, a_tile::rows, a_tile::cols> a;
     be::source<T, b_tile::rows / cluster, b_tile::cols> b;

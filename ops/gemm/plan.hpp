@@ -17,8 +17,7 @@
 namespace tk {
 
 struct gemm_plan {
-  bool large;
-  int cluster;
+  int size, cluster;  // of tune_gemm
   even_shares cut;
   matrix a, b;  // the copies, `data` an offset into the workspace; null if none is made
   std::size_t workspace_bytes;
@@ -47,33 +46,49 @@ inline matrix place_copy(matrix x, std::size_t& workspace_bytes) {
   return x;
 }
 
+// Tiles of one size, and how long they take.
+struct gemm_tiling {
+  gemm_plan plan;
+  std::int64_t cost;
+};
+inline gemm_tiling tile_gemm(gemm_problem const& x, int size) {
+  constexpr int worth_a_cluster = 128;  // steps of one tile
+  auto const tune = be::tune_gemm(size);
+  auto const down = [&](int cluster) {
+    return std::int64_t{ceil_div(static_cast<int>(x.m), cluster * tune.down * tune.M)};
+  };
+  auto const count = [&](int cluster) {  // of tiles, as clusters have them
+    return down(cluster) * ceil_div(static_cast<int>(x.n), tune.across * tune.N) * x.batch;
+  };
+  int const blocks = be::rt::multiprocessors(), teams = blocks / tune.cluster;
+  int const steps = ceil_div(static_cast<int>(x.k), tune.K);
+  bool const fills = 8 * tune.cluster * down(tune.cluster) <= 9 * down(1);
+  bool const pays = count(tune.cluster) >= teams || steps >= worth_a_cluster;
+  gemm_plan plan{};
+  plan.size = size;
+  plan.cluster = teams > 0 && fills && pays ? tune.cluster : 1;
+  auto const tiles = count(plan.cluster);
+  int const at_once = blocks / plan.cluster;
+  if (blocks * tune.workers() * sizeof(unsigned) <= counter_bytes)
+    plan.cut = share_evenly(static_cast<int>(tiles), steps, at_once, be::gemm_parking_cost);
+  return {plan,
+          tune.step_cost * steps_of_launch(tiles, steps, at_once, plan.cut, be::gemm_parking_cost)};
+}
+
 inline gemm_plan plan_gemm(gemm_problem const& x) {
   constexpr std::int64_t worth_copying = 1 << 20;  // multiplications
   constexpr std::int64_t enough_rows = 1536;       // use b often enough to pay for some loss
-  constexpr int worth_a_cluster = 128;             // steps of one tile
-  auto const down = [&](gemm_tuning const& t, int cluster) {
-    return std::int64_t{ceil_div(static_cast<int>(x.m), cluster * t.down * t.M)};
-  };
-  auto const count = [&](gemm_tuning const& t, int cluster) {  // of tiles, as clusters have them
-    return down(t, cluster) * ceil_div(static_cast<int>(x.n), t.across * t.N) * x.batch;
-  };
   auto const cost = [](matrix const& m) {
     if (!can_copy(m)) return load_cost::none;
     auto const rows = m.rows > 1 ? be::gemm_load_cost(2 * m.row_stride) : load_cost::none;
     bool const apart = m.batch > 1 && m.batch_stride != 0;
     return std::max(rows, apart ? be::gemm_load_cost(2 * m.batch_stride) : load_cost::none);
   };
-  int const blocks = be::rt::multiprocessors();
-  gemm_plan plan{};
-  plan.large = be::gemm_prefers_large(count(be::tune_gemm(true), 1), blocks);
-  auto const tune = be::tune_gemm(plan.large);
-  int const steps = ceil_div(static_cast<int>(x.k), tune.K), teams = blocks / tune.cluster;
-  bool const fills = 8 * tune.cluster * down(tune, tune.cluster) <= 9 * down(tune, 1);
-  bool const pays = count(tune, tune.cluster) >= teams || steps >= worth_a_cluster;
-  plan.cluster = teams > 0 && fills && pays ? tune.cluster : 1;
-  if (blocks * tune.workers() * sizeof(unsigned) <= counter_bytes)
-    plan.cut = share_evenly(static_cast<int>(count(tune, plan.cluster)), steps,
-                            blocks / plan.cluster, be::gemm_parking_cost);
+  auto best = tile_gemm(x, 0);
+  for (int size = 1; size < be::gemm_sizes; ++size)
+    if (auto const other = tile_gemm(x, size); other.cost < best.cost) best = other;
+  gemm_plan plan = best.plan;
+  auto const tune = be::tune_gemm(plan.size);
   std::size_t bytes = counter_bytes + std::size_t{sizeof(float)} * plan.cut.shares * plan.cluster *
                                           tune.workers() * tune.M * tune.N;
   if (x.m * x.n >= worth_copying / (x.k > 0 ? x.k : 1) && x.k > 0) {

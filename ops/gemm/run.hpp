@@ -2,6 +2,8 @@
 // From a checked problem to a launch of gemm. gemm_run<T, TransposeA, TransposeB> is instantiated
 // once for each row of ops/instances.cmake; ops/gemm/gemm.cpp chooses among them.
 #pragma once
+#include <utility>
+
 #include "ops/gemm/gemm.hpp"
 #include "ops/gemm/plan.hpp"
 
@@ -51,21 +53,25 @@ void launch_gemm(gemm_problem const& x, gemm_plan const& plan, void* workspace, 
 template <class T, bool TransposeA, bool TransposeB>
 void gemm_run<T, TransposeA, TransposeB>::launch(gemm_problem const& x, gemm_plan const& plan,
                                                  void* workspace, void* stream) {
-  constexpr int most = be::tune_gemm(true).cluster;
-  auto const sized = [&]<class Out>(Out) {
-    auto const with = [&]<bool Large, int Cluster>() {
-      using op = gemm<T, Out, TransposeA, TransposeB, Large, Cluster>;
-      launch_gemm<op, T, Out>(x, plan, workspace, stream);
-    };
-    if (!plan.large) return with.template operator()<false, 1>();
-    if constexpr (most > 1)
-      if (plan.cluster == 1) return with.template operator()<true, 1>();
-    with.template operator()<true, most>();
+  auto const with = [&]<class Out, int Size, int Cluster>() {
+    if (plan.size == Size && plan.cluster == Cluster)
+      launch_gemm<gemm<T, Out, TransposeA, TransposeB, Size, Cluster>, T, Out>(x, plan, workspace,
+                                                                               stream);
   };
+  auto const sized = [&]<class Out, int... Sizes>(Out, std::integer_sequence<int, Sizes...>) {
+    (with.template operator()<Out, Sizes, 1>(), ...);
+    (
+        [&] {
+          constexpr int cluster = be::tune_gemm(Sizes).cluster;
+          if constexpr (cluster > 1) with.template operator()<Out, Sizes, cluster>();
+        }(),
+        ...);
+  };
+  constexpr std::make_integer_sequence<int, be::gemm_sizes> sizes;
   switch (x.d.type) {
-    case element::bf16: return sized(bf16{});
-    case element::fp16: return sized(fp16{});
-    case element::fp32: return sized(float{});
+    case element::bf16: return sized(bf16{}, sizes);
+    case element::fp16: return sized(fp16{}, sizes);
+    case element::fp32: return sized(float{}, sizes);
   }
 }
 

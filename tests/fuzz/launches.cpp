@@ -130,7 +130,7 @@ tk::matrix original(tk::matrix const& x, tk::matrix const& planned) {
 }
 
 void agree(tk::gemm_plan const& plan, tk::gemm_problem const& x) {
-  auto const tune = tk::be::tune_gemm(plan.large);
+  auto const tune = tk::be::tune_gemm(plan.size);
   wide end = tk::counter_bytes + wide(sizeof(float)) * plan.cut.shares * plan.cluster *
                                      tune.workers() * tune.M * tune.N;
   auto const base = address_of(running.workspace);
