@@ -66,8 +66,7 @@ std::vector<gemm_case> tails() {
     if (line.number("batch", 1) != 1 || products == 0 || products > 3e6) continue;
     for (int kind = 0; kind < 48; ++kind)
       if (kind / 4 == (turn + kind % 4) * 5 % 12) {
-        cases.push_back(of_kind(line, kind));
-        cases.back().batch = many_batches();
+        cases.push_back(many(of_kind(line, kind), cases.size()));
         for (auto layout : {&gemm_case::a_layout, &gemm_case::b_layout, &gemm_case::d_layout})
           cases.back().*layout = {};
       }

@@ -73,7 +73,8 @@ std::vector<gemm_case> one_at_a_time() {
       for (auto const& way : shared_layouts()) ways.push_back(way);
     for (auto const& way : ways)
       for (std::size_t end = turn + 4; turn < end; ++turn) {
-        auto x = begin(65, 72, 40, turn % 3 ? 3 : many_batches(), turn);
+        auto x = begin(65, 56, 40, 3, turn);
+        if (turn % 3 == 0) x = many(x, turn / 3);
         x.*operand = way;
         cases.push_back(x);
         if (!full) continue;
@@ -90,8 +91,8 @@ std::vector<gemm_case> all_at_once() {
   auto const ways = layouts(), shared = shared_layouts();
   std::size_t const rounds = test_level() == level::quick ? 2 : 6;
   for (std::size_t turn = 0; turn < ways.size() * rounds; ++turn) {
-    auto x = turn % 2 ? begin(63, 193, 65, turn % 5 ? 2 : many_batches(), turn)
-                      : begin(130, 66, 100, 3, turn);
+    auto x = turn % 2 ? begin(63, 193, 65, 2, turn) : begin(130, 66, 100, 3, turn);
+    if (turn % 10 == 5) x = many(x, 0);
     x.a_layout = ways[turn % ways.size()];
     x.b_layout = ways[(turn * 3 + 1) % ways.size()];
     x.c_layout = ways[(turn * 5 + 2) % ways.size()];

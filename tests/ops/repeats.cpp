@@ -41,14 +41,15 @@ std::vector<gemm_case> products() {
   std::vector<gemm_case> all;
   // Cut along k, where a chip does so: one tile into many pieces; tiles for half of the chip, and a
   // little more, into pieces that straddle them.
-  all.push_back({.m = 100, .n = 120, .k = 1100, .transpose_b = true});
-  all.push_back({.m = 60, .n = 70, .k = 1024, .batch = units * 53 / 100, .transpose_a = true});
+  all.push_back({.m = 100, .n = 120, .k = 3000, .transpose_b = true});
+  all.push_back({.m = 60, .n = 70, .k = 2048, .batch = units * 53 / 100, .transpose_a = true});
   // Operands that are copied first.
   gemm_case copied{.m = 110, .n = 101, .k = 99, .in = dtype::fp16, .out = dtype::fp16};
   copied.a_layout.padding = copied.b_layout.padding = 2;
   all.push_back(copied);
   // Tiles for large products; the whole epilogue.
-  all.push_back({.m = 70, .n = 72, .k = 40, .batch = many_batches()});
+  all.push_back(many({.m = 70, .n = 56, .k = 40}, 1));
+  all.push_back(many({.m = 70, .n = 56, .k = 40}, 2));
   gemm_case full{.m = 130, .n = 61, .k = 65, .out = dtype::fp32, .alpha = 0.5f, .beta = 2};
   full.c = c_use::in_place, full.bias = TK_BIAS_ROW, full.activation = TK_ACTIVATION_GELU_TANH;
   all.push_back(full);

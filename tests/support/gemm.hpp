@@ -39,10 +39,6 @@ enum class check_kind {
   probe,       // d x = a (b x) for a random x, in integers: any one wrong element shows
 };
 
-// So many products that a launch takes the tiles that are meant for large ones, where there are two
-// kinds.
-inline std::int64_t many_batches() { return 2 * be::rt::device().multiprocessors; }
-
 struct gemm_case {
   std::int64_t m, n, k, batch = 1;
   bool transpose_a = false, transpose_b = false;
@@ -57,6 +53,15 @@ struct gemm_case {
   check_kind check = check_kind::everything;
   std::optional<double> special = {};  // put into the last element of a and the first of b
 };
+
+// Many such products, for one chip's tiles or another's: as large as they are; wider; taller, too,
+// so that they fill one of the largest tiles best.
+inline gemm_case many(gemm_case x, std::size_t turn) {
+  x.batch = 2 * be::rt::device().multiprocessors;
+  if (turn % 3 > 0) x.n += turn % 3 == 1 ? 128 : 192;
+  if (turn % 3 == 2) x.m += 128;
+  return x;
+}
 
 // The operands of one case.
 struct gemm_operands {
