@@ -7,6 +7,7 @@
 
 namespace tk::be {
 
+// Sizes of gemm's tiles; what a step of each costs is guessed.
 inline constexpr int gemm_sizes = 2;
 
 // What it costs to park the sums of a piece of a tile, or to add a parked one, in steps of the loop

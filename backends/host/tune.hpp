@@ -7,6 +7,7 @@
 
 namespace tk::be {
 
+// What a step costs is guessed: small tiles take half as long again for each product.
 inline constexpr int gemm_sizes = 2;
 constexpr gemm_tuning tune_gemm(int size) {
   return size == 0 ? gemm_tuning{1, 1, 128, 256, 256, 2, 1, 8, false, 128, 320}

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Shared tiles of every NVIDIA backend, and what moves between them, registers and parked tiles. A
-// shared_tile<T, R, C> lies in panels, one after another; a panel is R rows of 128 bytes (64 or 32
-// where C is too narrow), swizzled as TMA writes and wgmma reads them (core/layout.hpp), which
-// keeps eight rows of ldmatrix on different banks, too.
+// What every NVIDIA backend moves between registers and shared tiles (core/shared.hpp), and the
+// worker.
 #pragma once
 #include "backends/backend.hpp"
 #include "core/move.hpp"
