@@ -27,9 +27,11 @@ namespace tk {
 
 struct no_memory {};
 
-template <class Op> struct common_of { using type = no_memory; };
+template <class Op> struct common_of {
+  using type = no_memory;
+};
 template <class Op>
-requires requires { typename Op::common; }
+  requires requires { typename Op::common; }
 struct common_of<Op> {
   using type = typename Op::common;
 };
@@ -38,9 +40,7 @@ template <class Op>
 inline constexpr bool has_common = !std::is_empty_v<typename common_of<Op>::type>;
 
 template <class Op>
-concept accumulating_op = requires {
-  requires Op::accumulates;
-};
+concept accumulating_op = requires { requires Op::accumulates; };
 
 template <class Op>
 concept block_op = requires(typename Op::args const& a) {

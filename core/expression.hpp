@@ -104,7 +104,7 @@ template <class T, int R, int C> inline constexpr bool is_row<reg_row<T, R, C>> 
 template <class T, int R, int C> inline constexpr bool is_row<loaded_row<T, R, C>> = true;
 
 template <class X, class D = std::remove_cvref_t<X>>
-concept held = (is_col<D> || is_row<D> || is_tile<D>)&&used_where_written<X>::value;
+concept held = (is_col<D> || is_row<D> || is_tile<D>) && used_where_written<X>::value;
 
 template <class F, class A, class B> TK_DEVICE auto combine(A const& a, B const& b) {
   using x = operand<A>;

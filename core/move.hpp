@@ -101,7 +101,8 @@ TK_DEVICE void copy_rows(tensor<T> const& dst, tensor<T const> const& src, int g
 // ---- one number
 TK_DEVICE void put(float* p, float x) { *p = x; }
 template <class T>
-requires(sizeof(T) <= 2) TK_DEVICE void put(T* p, float x) {
+  requires(sizeof(T) <= 2)
+TK_DEVICE void put(T* p, float x) {
   p->bits = static_cast<decltype(p->bits)>(be::pack(T{}, x, 0.f));
 }
 
@@ -121,7 +122,9 @@ template <class Map, class T> struct lane_rows {
       line[s] = Map::row(s) < below ? corner + Map::row(s) * x.row_stride : nullptr;
   }
 };
-template <class T> struct alignas(2 * sizeof(T)) two_of { T lo, hi; };
+template <class T> struct alignas(2 * sizeof(T)) two_of {
+  T lo, hi;
+};
 
 // x, a cast, to dst at (row, col).
 template <class T, class X>

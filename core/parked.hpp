@@ -13,7 +13,9 @@
 
 namespace tk {
 
-template <int R, int C> struct parked { float* data; };
+template <int R, int C> struct parked {
+  float* data;
+};
 
 struct alignas(16) four_floats {
   float x[4];

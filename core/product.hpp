@@ -32,10 +32,9 @@ template <class A, class B, bool TransposedA, bool TransposedB> constexpr bool c
          (!fp8 || (!TransposedA && TransposedB));
 }
 template <int R, int N, class A, class B, bool TransposedA, bool TransposedB>
-inline constexpr bool shapes_fit = (TransposedA ? A::cols : A::rows) == R &&
-                                   (TransposedB ? B::rows : B::cols) == N &&
-                                   (TransposedA ? A::rows : A::cols) ==
-                                       (TransposedB ? B::cols : B::rows);
+inline constexpr bool shapes_fit =
+    (TransposedA ? A::cols : A::rows) == R && (TransposedB ? B::rows : B::cols) == N &&
+    (TransposedA ? A::rows : A::cols) == (TransposedB ? B::cols : B::rows);
 
 #define TK_PRODUCT_OF(NAME, FORM, KEEP, AT, BT, SHAPES)                                       \
   template <int R, int N, class A, class B>                                                   \
@@ -46,8 +45,8 @@ inline constexpr bool shapes_fit = (TransposedA ? A::cols : A::rows) == R &&
     if constexpr (good && shapes_fit<R, N, A, B, AT, BT>) be::product<KEEP, AT, BT>(d, a, b); \
   }                                                                                           \
   template <int R, int N, class A, class B>                                                   \
-  requires(!std::is_lvalue_reference_v<A>) void NAME##_##FORM(reg_tile<float, R, N>& d,       \
-                                                              A&& temporary, B const& b) = delete;
+    requires(!std::is_lvalue_reference_v<A>)                                                  \
+  void NAME##_##FORM(reg_tile<float, R, N>& d, A&& temporary, B const& b) = delete;
 #define TK_PRODUCT(FORM, AT, BT, SHAPES)         \
   TK_PRODUCT_OF(mm, FORM, false, AT, BT, SHAPES) \
   TK_PRODUCT_OF(mma, FORM, true, AT, BT, SHAPES)

@@ -173,8 +173,8 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, tensor<T const> const& src, int gran
   flat_lines<T const, R, C> const from(src, row, col);
   bool const aligned = granule == chunk_of<T>;
   for_each_chunk<T, be::fragment_map<R, C>>(
-      in_chunks(src, granule, col), [&](auto whole, int i, int r,
-                                        int c) __attribute__((always_inline)) {
+      in_chunks(src, granule, col),
+      [&](auto whole, int i, int r, int c) __attribute__((always_inline)) {
         T const* const p = from.line[r] + c;
         chunk_words<T> x;
         x.template read<whole>(p, p, from.first - c, from.left[r] - c, aligned);
@@ -185,13 +185,12 @@ template <class T, int R, int C>
 TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_vec<T, C> const (&src)[R], int left) {
   using map = be::fragment_map<R, C>;
   int const row = map::lane_row(be::worker_lane()), col = map::lane_col(be::worker_lane());
-  for_each_chunk<T, map>(
-      true, [&](auto, int i, int r, int c) __attribute__((always_inline)) {
-        T const* const p = src[row + r].data + col + c;
-        chunk_words<T> x;
-        x.template read<true>(p, p, 0, left - col - c, true);
-        x.put(dst, i);
-      });
+  for_each_chunk<T, map>(true, [&](auto, int i, int r, int c) __attribute__((always_inline)) {
+    T const* const p = src[row + r].data + col + c;
+    chunk_words<T> x;
+    x.template read<true>(p, p, 0, left - col - c, true);
+    x.put(dst, i);
+  });
 }
 template <class T, int R, int C>
 TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_vec<T, C> const (&src)[R],
@@ -200,13 +199,12 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_vec<T, C> const (&src)[R],
   flat_lines<T const, R, C> const from(ends, row, col);
   int const lane_row = map::lane_row(be::worker_lane()),
             lane_col = map::lane_col(be::worker_lane());
-  for_each_chunk<T, map>(
-      false, [&](auto, int i, int r, int c) __attribute__((always_inline)) {
-        chunk_words<T> x;
-        x.template read<false>(src[lane_row + r].data + lane_col + c, from.line[r] + c,
-                               from.first - c, from.left[r] - c, true);
-        x.put(dst, i);
-      });
+  for_each_chunk<T, map>(false, [&](auto, int i, int r, int c) __attribute__((always_inline)) {
+    chunk_words<T> x;
+    x.template read<false>(src[lane_row + r].data + lane_col + c, from.line[r] + c, from.first - c,
+                           from.left[r] - c, true);
+    x.put(dst, i);
+  });
 }
 template <class T, int R, int C>
 TK_DEVICE void load(reg_row<T, R, C>& dst, T const* src, int cols, int granule, int col) {
@@ -214,14 +212,13 @@ TK_DEVICE void load(reg_row<T, R, C>& dst, T const* src, int cols, int granule, 
   int const lane = map::lane_col(be::worker_lane()) + col, left = cols - lane;
   if constexpr (is_flat<R>) {
     bool const aligned = granule == chunk_of<T> && col % chunk_of<T> == 0;
-    for_each_chunk<T, map, 1>(
-        aligned && cols % chunk_of<T> == 0, [&](auto whole, int i, int,
-                                                int c) __attribute__((always_inline)) {
-          T const* const p = src + lane + c;
-          chunk_words<T> x;
-          x.template read<whole>(p, p, -lane - c, left - c, aligned);
-          x.put(dst, i);
-        });
+    for_each_chunk<T, map, 1>(aligned && cols % chunk_of<T> == 0,
+                              [&](auto whole, int i, int, int c) __attribute__((always_inline)) {
+                                T const* const p = src + lane + c;
+                                chunk_words<T> x;
+                                x.template read<whole>(p, p, -lane - c, left - c, aligned);
+                                x.put(dst, i);
+                              });
   } else {
     auto const at = [&](int k) {
       int const c = map::col(map::element(0, k));
@@ -242,8 +239,8 @@ TK_DEVICE void store(tensor<T> const& dst, int granule, int row, int col, X cons
   flat_lines<T, X::rows, X::cols> const to(dst, row, col);
   bool const aligned = granule == n;
   for_each_chunk<T, be::fragment_map<X::rows, X::cols>>(
-      in_chunks(dst, granule, col), [&](auto whole, int i, int r,
-                                        int c) __attribute__((always_inline)) {
+      in_chunks(dst, granule, col),
+      [&](auto whole, int i, int r, int c) __attribute__((always_inline)) {
         T* const p = to.line[r] + c;
         int const first = to.first - c, left = to.left[r] - c;
         if (whole ? left > 0 : aligned && first <= 0 && left >= n) {

@@ -46,7 +46,8 @@ template <int R> struct reg_col<float, R> {
     for (int i = 0; i < map::count; ++i) e[i] = x;
   }
   template <class X>
-  requires is_lazy<X> TK_DEVICE explicit reg_col(X const& x) {
+    requires is_lazy<X>
+  TK_DEVICE explicit reg_col(X const& x) {
     TK_UNROLL
     for (int i = 0; i < map::count; ++i) e[i] = x.template element<map>(i, i);
   }
@@ -69,7 +70,8 @@ template <int R, int C> struct reg_tile<float, R, C> {
     for (int i = 0; i < map::count; ++i) e[i] = x;
   }
   template <class X, class D = std::remove_cvref_t<X>>
-  requires is_lazy<D> TK_DEVICE reg_tile& operator=(X&& x) {
+    requires is_lazy<D>
+  TK_DEVICE reg_tile& operator=(X&& x) {
     static_assert(used_where_written<X>::value);
     static_assert((D::rows == R || D::rows == 1) && (D::cols == C || D::cols == 1),
                   "an expression is assigned to a tile of its own shape");
@@ -79,7 +81,8 @@ template <int R, int C> struct reg_tile<float, R, C> {
 };
 
 template <class T, int R, int C>
-requires(sizeof(T) <= 2) struct reg_tile<T, R, C> {
+  requires(sizeof(T) <= 2)
+struct reg_tile<T, R, C> {
   static_assert(is_shape<R, C>, "a tile's dimensions are multiples of 16, or its rows below 16");
   static_assert(!is_flat<R> || sizeof(T) == 2, "an fp8 tile has a multiple of 16 rows");
   using element = T;
@@ -88,9 +91,13 @@ requires(sizeof(T) <= 2) struct reg_tile<T, R, C> {
   pair_of<T> e[map::count / 2];
   reg_tile() = default;
   template <class X>
-  requires(!std::is_same_v<X, reg_tile>) TK_DEVICE reg_tile(X const& narrowed) { *this = narrowed; }
+    requires(!std::is_same_v<X, reg_tile>)
+  TK_DEVICE reg_tile(X const& narrowed) {
+    *this = narrowed;
+  }
   template <class X>
-  requires(!std::is_same_v<X, reg_tile>) TK_DEVICE reg_tile& operator=(X const& narrowed) {
+    requires(!std::is_same_v<X, reg_tile>)
+  TK_DEVICE reg_tile& operator=(X const& narrowed) {
     static_assert(X::rows == R && X::cols == C, "a cast is assigned to a tile of its own shape");
     constexpr bool is_cast = requires { requires std::is_same_v<typename X::type, T>; };
     static_assert(is_cast, "a packed tile is assigned a cast to its own element type");

@@ -15,7 +15,9 @@
 namespace tk {
 
 // What the warps of a worker leave for one another in a reduction over columns.
-template <int C, int Warps = be::worker_warps> struct col_parts { float of[Warps][C]; };
+template <int C, int Warps = be::worker_warps> struct col_parts {
+  float of[Warps][C];
+};
 template <int C> struct col_parts<C, 1> {};
 
 // Combines the values x[k] of a lane's columns first + k, 0 <= k < N, with those of the lanes of

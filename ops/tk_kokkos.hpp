@@ -20,7 +20,9 @@
 namespace tk {
 namespace detail {
 
-template <class T> struct kokkos_element { static constexpr bool known = false; };
+template <class T> struct kokkos_element {
+  static constexpr bool known = false;
+};
 template <DLDataTypeCode Code, std::uint8_t Bits> struct kokkos_element_of {
   static constexpr bool known = true;
   static constexpr DLDataType type{Code, Bits, 1};
@@ -95,7 +97,8 @@ template <class... X> struct foreign_tensor<Kokkos::View<X...>> {
 };
 
 template <class Space>
-requires Kokkos::is_execution_space<Space>::value struct foreign_stream<Space> {
+  requires Kokkos::is_execution_space<Space>::value
+struct foreign_stream<Space> {
   static void* handle(Space const& x) {
     if constexpr (requires { x.cuda_stream(); }) return x.cuda_stream();
     else if constexpr (requires { x.hip_stream(); }) return x.hip_stream();

@@ -125,7 +125,7 @@ class stream {
  public:
   stream(void* handle = nullptr) : handle_(handle) {}
   template <class X>
-  requires requires(X const& x) { foreign_stream<X>::handle(x); }
+    requires requires(X const& x) { foreign_stream<X>::handle(x); }
   stream(X const& x) : handle_(foreign_stream<X>::handle(x)) {}
   void* handle() const { return handle_; }
 

@@ -55,7 +55,7 @@ TK_DEVICE void run_task(block_memory<Op>& m, typename Op::args const& a, int i, 
   Op::compute(c, a, t);
 }
 
-template <class Op> inline constexpr int block_threads = worker_lanes* Op::workers;
+template <class Op> inline constexpr int block_threads = worker_lanes * Op::workers;
 
 template <class Op>
 TK_KERNEL(block_threads<Op>)

@@ -176,7 +176,9 @@ template <int R, int C, class Body> TK_DEVICE void for_each_run(Body body) {
   for (int i = 0; i < map::count; i += map::W)
     body(i, map::slot(i), row + map::row(map::slot(i)), col + map::col(i));
 }
-template <int Words> struct alignas(4 * Words) word_run { std::uint32_t w[Words]; };
+template <int Words> struct alignas(4 * Words) word_run {
+  std::uint32_t w[Words];
+};
 // Elements [i, i + 4 Words / sizeof(T)) of x, rounded to T.
 template <class T, int Words, class X>
 TK_DEVICE word_run<Words> run_of(X const& x, int i, int slot) {

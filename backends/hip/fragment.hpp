@@ -41,11 +41,14 @@ template <int R, int C> struct fragment_map {
   }
 };
 template <int R, int C>
-requires(R < 16) struct fragment_map<R, C> : flat_map<R, C> {
+  requires(R < 16)
+struct fragment_map<R, C> : flat_map<R, C> {};
+template <int R> struct column_map {
+  static constexpr int count = fragment_map<R, 16>::slots;
 };
-template <int R> struct column_map { static constexpr int count = fragment_map<R, 16>::slots; };
 template <int R>
-requires(R < 16) struct column_map<R> {
+  requires(R < 16)
+struct column_map<R> {
   static constexpr int count = flat_slots<R>;
 };
 
@@ -70,11 +73,15 @@ TK_DEVICE float widen(bf16 x) { return std::bit_cast<float>(std::uint32_t{x.bits
 TK_DEVICE float widen(fp16 x) { return gcn::from_fp16(x.bits); }
 TK_DEVICE float widen(float x) { return x; }
 template <class T>
-requires(sizeof(T) == 1) TK_DEVICE std::uint32_t pack(T, float lo, float hi) {
+  requires(sizeof(T) == 1)
+TK_DEVICE std::uint32_t pack(T, float lo, float hi) {
   return round_to<T>(hi).bits << 8 | round_to<T>(lo).bits;
 }
 template <class T>
-requires(sizeof(T) == 1) TK_DEVICE float widen(T x) { return tk::widen(x); }
+  requires(sizeof(T) == 1)
+TK_DEVICE float widen(T x) {
+  return tk::widen(x);
+}
 TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
   return gcn::multiply_fp16x2(a, b);
 }

@@ -20,7 +20,8 @@ TK_DEVICE int broadcast(int x) { return __builtin_amdgcn_readfirstlane(x); }
 // A struct that is the same in the whole wave, said to the compiler: it divides in vector
 // registers, and takes what comes of 64-bit divisions for different in each lane (clang 22).
 template <class X>
-requires(sizeof(X) % 4 == 0) TK_DEVICE X uniform(X const& x) {
+  requires(sizeof(X) % 4 == 0)
+TK_DEVICE X uniform(X const& x) {
   struct words {
     int w[sizeof(X) / 4];
   };
@@ -91,8 +92,8 @@ template <int Bytes>
 concept copy_width = Bytes == 4 || Bytes == copy_lane_bytes;
 
 template <int Bytes>
-requires copy_width<Bytes> TK_DEVICE void copy_to_lds(char* dst, char const* from,
-                                                      std::uint32_t offset) {
+  requires copy_width<Bytes>
+TK_DEVICE void copy_to_lds(char* dst, char const* from, std::uint32_t offset) {
   auto const to = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(dst));
   char const* base;
 #define TK_COPY(INSTRUCTION, LDS)                               \
@@ -107,7 +108,8 @@ requires copy_width<Bytes> TK_DEVICE void copy_to_lds(char* dst, char const* fro
 }
 // The same from an address of the lane's own; a lane without one gets zero.
 template <int Bytes>
-requires copy_width<Bytes> TK_DEVICE void copy_to_lds(char* dst, void const* from) {
+  requires copy_width<Bytes>
+TK_DEVICE void copy_to_lds(char* dst, void const* from) {
   __attribute__((constant)) alignas(16) static std::uint32_t const zero[4] = {};
   auto const to = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(dst));
 #define TK_COPY(INSTRUCTION, LDS)                                                             \
@@ -142,7 +144,9 @@ TK_DEVICE void add_to_global(float* p, float x) {
 }
 
 // ---- numbers of 16 bits, in pairs and as operands
-template <int N> struct halves { std::uint32_t w[N / 2]; };
+template <int N> struct halves {
+  std::uint32_t w[N / 2];
+};
 typedef _Float16 two_fp16 __attribute__((ext_vector_type(2)));
 typedef __bf16 two_bf16 __attribute__((ext_vector_type(2)));
 typedef float two_fp32 __attribute__((ext_vector_type(2)));
@@ -160,14 +164,16 @@ TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
                             __builtin_bit_cast(two_fp16, a) * __builtin_bit_cast(two_fp16, b));
 }
 template <bool There = has_bf16_pack>
-requires There TK_DEVICE std::uint32_t pack_bf16(float lo, float hi) {
+  requires There
+TK_DEVICE std::uint32_t pack_bf16(float lo, float hi) {
   return __builtin_bit_cast(std::uint32_t, __builtin_convertvector((two_fp32{lo, hi}), two_bf16));
 }
 // Four numbers from LDS at each lane's address, exchanged among 16 lanes: lane i gets element i % 4
 // of what lanes i / 4, i / 4 + 4, + 8 and + 12 of the 16 name (ds_read_b64_tr_b16; CDNA 4
 // ISA, 11.4).
 template <bool There = has_transposed_reads>
-requires There TK_DEVICE halves<4> read_transposed(char const* p) {
+  requires There
+TK_DEVICE halves<4> read_transposed(char const* p) {
   return __builtin_bit_cast(halves<4>, __builtin_amdgcn_ds_read_tr16_b64_v4i16(
                                            (__attribute__((address_space(3))) four_bits*)p));
 }
@@ -179,7 +185,8 @@ typedef float sums16 __attribute__((ext_vector_type(4)));
 typedef float sums32 __attribute__((ext_vector_type(16)));
 
 template <class T, int N, class Sums>
-requires(N == 4 || N == mfma_run) TK_DEVICE Sums mfma(T, halves<N> a, halves<N> b, Sums d) {
+  requires(N == 4 || N == mfma_run)
+TK_DEVICE Sums mfma(T, halves<N> a, halves<N> b, Sums d) {
   constexpr bool small = sizeof(Sums) == sizeof(sums16), is_bf16 = std::is_same_v<T, bf16>;
 #define TK_MFMA(NAME, TYPE) \
   return NAME(__builtin_bit_cast(TYPE, a), __builtin_bit_cast(TYPE, b), d, 0, 0, 0)

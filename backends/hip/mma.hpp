@@ -119,8 +119,12 @@ template <class Map, int Stride> TK_DEVICE int right_column(int lane) {
 }
 
 template <class T, int L> struct block_sums;
-template <class T> struct block_sums<T, 16> { using type = gcn::sums16; };
-template <class T> struct block_sums<T, 32> { using type = gcn::sums32; };
+template <class T> struct block_sums<T, 16> {
+  using type = gcn::sums16;
+};
+template <class T> struct block_sums<T, 32> {
+  using type = gcn::sums32;
+};
 
 // Elements first, first + Stride, ... of d (those of one block, `Count` of which d has) += a b.
 template <class T, int L, int Stride, int Count, int Each>

@@ -10,7 +10,9 @@
 
 namespace tk::be {
 
-template <class Slot, int N> struct ring_memory { Slot slot[N]; };
+template <class Slot, int N> struct ring_memory {
+  Slot slot[N];
+};
 
 // Waits for all copies of this wave but those of the `later` slots begun last, which are `Each` for
 // one slot.

@@ -105,7 +105,10 @@ TK_DEVICE float value_of(fp8_e4m3, std::uint32_t bits) {
   return std::bit_cast<float>(sign | y);
 }
 template <class T>
-requires(sizeof(T) == 1) TK_DEVICE std::uint32_t bits_of(T, float x) { return round_to<T>(x).bits; }
+  requires(sizeof(T) == 1)
+TK_DEVICE std::uint32_t bits_of(T, float x) {
+  return round_to<T>(x).bits;
+}
 
 template <class T> TK_DEVICE std::uint32_t pack(T type, float lo, float hi) {
   return bits_of(type, hi) << 8 * sizeof(T) | bits_of(type, lo);

@@ -8,8 +8,12 @@
 
 namespace tk::be {
 
-template <class T, int R, int C> struct source { tensor<T const> x; };
-template <class T, int R, int C> struct sink { tensor<T> x; };
+template <class T, int R, int C> struct source {
+  tensor<T const> x;
+};
+template <class T, int R, int C> struct sink {
+  tensor<T> x;
+};
 
 struct arrival {};
 

@@ -42,7 +42,9 @@ template <int R, int C> struct fragment_map {
             body(2 * (slot * (C / 2) + first + pair) + odd, slot, 2 * pair + odd);
   }
 };
-template <int R> struct column_map { static constexpr int count = R; };
+template <int R> struct column_map {
+  static constexpr int count = R;
+};
 
 // A row lies in one lane, and so does a column.
 // Adds to four numbers, each whole.

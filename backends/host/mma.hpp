@@ -18,15 +18,14 @@ inline constexpr int block_rows = simd_registers >= 32 ? 8 : 4, strip = 2 * simd
 // This thread's memory for panels; grows, and is given back when the thread ends.
 inline float* panel_memory(std::size_t floats) {
   struct free_aligned {
-    void operator()(float* p) const { ::operator delete (p, std::align_val_t{64}); }
+    void operator()(float* p) const { ::operator delete(p, std::align_val_t{64}); }
   };
   static thread_local std::unique_ptr<float, free_aligned> memory;
   static thread_local std::size_t size = 0;
   if (size < floats) {
     memory.reset();
     size = 0;
-    memory.reset(
-        static_cast<float*>(::operator new (floats * sizeof(float), std::align_val_t{64})));
+    memory.reset(static_cast<float*>(::operator new(floats * sizeof(float), std::align_val_t{64})));
     size = floats;
   }
   return memory.get();

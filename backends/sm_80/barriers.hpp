@@ -19,7 +19,9 @@ TK_DEVICE void arrive_for_all(std::uint32_t bar, int lane) {
   if (every_lane_arrives || lane == 0) ptx::barrier_arrive(bar);
 }
 
-template <class Slot, int N> struct ring_memory { Slot slot[N]; };
+template <class Slot, int N> struct ring_memory {
+  Slot slot[N];
+};
 template <int N> struct ring_barriers {
   std::uint64_t full[N], empty[N];
   TK_DEVICE void init(int readers, int fillers) {

@@ -12,7 +12,7 @@
 
 namespace tk::be {
 
-template <class Op> inline constexpr int warps_of = Op::workers* worker_warps;
+template <class Op> inline constexpr int warps_of = Op::workers * worker_warps;
 // The rings of an op, as a warp sees them.
 template <class Op> using stages_of = ring<typename Op::stage, Op::stages, warps_of<Op>>;
 template <class Op> using own_of = ring<typename Op::own, Op::own_slots, worker_warps>;
@@ -206,11 +206,15 @@ template <class Op> TK_DEVICE void run_warp(block_memory<Op>& m, typename Op::ar
 }
 
 // What a block of Op has in shared memory.
-template <class Op> struct memory_for { using type = block_memory<Op>; };
-template <accumulating_op Op> struct memory_for<Op> { using type = stream_memory<Op>; };
+template <class Op> struct memory_for {
+  using type = block_memory<Op>;
+};
+template <accumulating_op Op> struct memory_for<Op> {
+  using type = stream_memory<Op>;
+};
 template <class Op> using memory_of = typename memory_for<Op>::type;
 
-template <class Op> inline constexpr int block_threads = Op::workers* worker_lanes;
+template <class Op> inline constexpr int block_threads = Op::workers * worker_lanes;
 // Dynamic shared memory may begin anywhere.
 template <class Op> inline constexpr int block_smem_bytes = sizeof(memory_of<Op>) + tile_alignment;
 

@@ -40,8 +40,8 @@ template <int R, int C> struct fragment_map {
   }
 };
 template <int R, int C>
-requires(R < 16) struct fragment_map<R, C> : flat_map<R, C> {
-};
+  requires(R < 16)
+struct fragment_map<R, C> : flat_map<R, C> {};
 template <int R> struct column_map {
   static constexpr int count = R < 16 ? flat_slots<R> : R / 32;
 };

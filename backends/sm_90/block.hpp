@@ -129,7 +129,7 @@ TK_DEVICE void move(block_memory<Op>& m, typename Op::args const& a, int warp, i
   }
 }
 
-template <class Op> inline constexpr int block_threads = worker_lanes*(Op::workers + 1);
+template <class Op> inline constexpr int block_threads = worker_lanes * (Op::workers + 1);
 // Dynamic shared memory may begin anywhere.
 template <class Op>
 inline constexpr int block_smem_bytes = sizeof(block_memory<Op>) + tile_alignment;

@@ -168,11 +168,9 @@ TEST_CASE("refusals are exceptions, or optional errors") {
   expect_error(tk::status::null_pointer, "q is NULL",
                [&] { tk::attention_forward({}, flat, flat, d); });
   CHECK(tk::attention_forward_refusal(flat, flat, flat, d)->code() == tk::status::bad_rank);
-  expect_error(tk::status::bad_rank, "5 dimensions", [&] {
-    tk::tensor_view(arena.at(), tk::dl_bf16, {1, 1, 1, 1, 1});
-  });
-  expect_error(tk::status::bad_stride, "1 strides for 2 sizes", [&] {
-    tk::tensor_view(arena.at(), tk::dl_bf16, {1, 1}, {1});
-  });
+  expect_error(tk::status::bad_rank, "5 dimensions",
+               [&] { tk::tensor_view(arena.at(), tk::dl_bf16, {1, 1, 1, 1, 1}); });
+  expect_error(tk::status::bad_stride, "1 strides for 2 sizes",
+               [&] { tk::tensor_view(arena.at(), tk::dl_bf16, {1, 1}, {1}); });
   CHECK(arena.content() == bytes(arena_bytes, 0));
 }

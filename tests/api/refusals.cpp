@@ -86,24 +86,9 @@ std::vector<fault> faults() {
        [](tensor& t) { t.on_device(tk_device_type(), 57); },
        TK_BAD_DEVICE,
        {"57", std::to_string(rt::current_device())}},
-      {"int16",
-       [](tensor& t) {
-         t.dl.dtype = {kDLInt, 16, 1};
-       },
-       TK_BAD_TYPE,
-       {"code 0", "16"}},
-      {"fp64",
-       [](tensor& t) {
-         t.dl.dtype = {kDLFloat, 64, 1};
-       },
-       TK_BAD_TYPE,
-       {"code 2", "64"}},
-      {"bf32",
-       [](tensor& t) {
-         t.dl.dtype = {kDLBfloat, 32, 1};
-       },
-       TK_BAD_TYPE,
-       {"code 4", "32"}},
+      {"int16", [](tensor& t) { t.dl.dtype = {kDLInt, 16, 1}; }, TK_BAD_TYPE, {"code 0", "16"}},
+      {"fp64", [](tensor& t) { t.dl.dtype = {kDLFloat, 64, 1}; }, TK_BAD_TYPE, {"code 2", "64"}},
+      {"bf32", [](tensor& t) { t.dl.dtype = {kDLBfloat, 32, 1}; }, TK_BAD_TYPE, {"code 4", "32"}},
       {"two lanes", [](tensor& t) { t.dl.dtype.lanes = 2; }, TK_BAD_TYPE, {"lanes 2"}},
       {"rank 0", [](tensor& t) { t.dl.ndim = 0; }, TK_BAD_RANK, {"0 dimensions"}},
       {"rank -1", [](tensor& t) { t.dl.ndim = -1; }, TK_BAD_RANK, {"-1 dimensions"}},

@@ -75,9 +75,7 @@ TEST_CASE("a divergent warp is reported with both places") {
   std::atomic<int> a, b;
   auto const report = report_of(form_of(1, 32, 0), [&] {
     int x = 0;
-    if (lane_index() < 16)
-      a = __LINE__, collective(
-                        x, [](int* const*) {}, "shuffle");
+    if (lane_index() < 16) a = __LINE__, collective(x, [](int* const*) {}, "shuffle");
     else b = __LINE__, sync_warp();
   });
   CHECK(contains(report, "divergent warp"));
@@ -89,9 +87,7 @@ TEST_CASE("a collective without a lane that has ended is reported") {
   for (bool early : {false, true}) {
     auto const report = report_of(form_of(1, 32, 0), [&] {
       int x = 0;
-      if (lane_index() != (early ? 0 : 31))
-        collective(
-            x, [](int* const*) {}, "shuffle");
+      if (lane_index() != (early ? 0 : 31)) collective(x, [](int* const*) {}, "shuffle");
     });
     CHECK(contains(report, early ? "a lane of the warp has ended" : "a lane ended while others"));
   }

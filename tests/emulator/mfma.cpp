@@ -20,21 +20,13 @@ namespace {
 constexpr bool newest = std::string_view(be::chip_name) == "gfx950";
 
 template <int N>
-concept multiplies = requires(gcn::halves<N> x, gcn::sums16 d) {
-  gcn::mfma(tk::bf16{}, x, x, d);
-};
+concept multiplies = requires(gcn::halves<N> x, gcn::sums16 d) { gcn::mfma(tk::bf16{}, x, x, d); };
 template <int Bytes>
-concept copies = requires(char* to, void const* from) {
-  gcn::copy_to_lds<Bytes>(to, from);
-};
+concept copies = requires(char* to, void const* from) { gcn::copy_to_lds<Bytes>(to, from); };
 template <class X>
-concept packs = requires(X x) {
-  gcn::pack_bf16(x, x);
-};
+concept packs = requires(X x) { gcn::pack_bf16(x, x); };
 template <class X>
-concept transposes = requires(X x) {
-  gcn::read_transposed(x);
-};
+concept transposes = requires(X x) { gcn::read_transposed(x); };
 
 static_assert(multiplies<4> && copies<4>);
 static_assert(multiplies<8> == newest && !multiplies<16>);

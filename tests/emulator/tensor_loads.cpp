@@ -221,12 +221,12 @@ TEST_CASE("each block of a cluster loads its share for all") {
       }
     }
   tensor_map const map = x.map({64, 8}, 128);
-  CHECK(contains(
-      report_of(form_of(2, 32, 8192, 2),
-                [&] {
-                  init_barriers(1);
-                  if (lane_index() == 0)
-                    tensor_load_to_all(shared_address(tile_memory()), &map, {0, 0}, bar(), 5);
-                }),
-      "to the blocks 0x5 of a cluster of 2"));
+  CHECK(contains(report_of(form_of(2, 32, 8192, 2),
+                           [&] {
+                             init_barriers(1);
+                             if (lane_index() == 0)
+                               tensor_load_to_all(shared_address(tile_memory()), &map, {0, 0},
+                                                  bar(), 5);
+                           }),
+                 "to the blocks 0x5 of a cluster of 2"));
 }

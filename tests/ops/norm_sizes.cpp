@@ -35,7 +35,7 @@ std::vector<norm_case> table() {
   for (auto const& line : read_sizes("norm.txt")) {
     std::int64_t const given = line.number("rows"), width = line.number("width");
     std::int64_t const rows = given < 0 ? -given * be::rt::device().multiprocessors + 1 : given;
-    bool const small = rows * width<20000, large = rows * width> 1 << 20;
+    bool const small = rows * width < 20000, large = rows * width > 1 << 20;
     int const every = small ? (test_level() == level::quick ? 5 : 1) : large ? 37 : 13;
     for (int kind = turn % every; kind < kinds; kind += every)
       cases.push_back(of_kind(rows, width, kind));

@@ -32,7 +32,10 @@ TK_DEVICE int broadcast(int x, here where = here::current()) {
 }
 // A struct that is the same in the whole wave.
 template <class X>
-requires(sizeof(X) % 4 == 0) TK_DEVICE X uniform(X const& x) { return x; }
+  requires(sizeof(X) % 4 == 0)
+TK_DEVICE X uniform(X const& x) {
+  return x;
+}
 TK_DEVICE int opaque(int x) { return x; }
 template <class Args> TK_DEVICE Args const& reread(Args const& a) { return a; }
 // The block's LDS, as a T.
@@ -86,8 +89,8 @@ concept copy_width = Bytes == 4 || Bytes == copy_lane_bytes;
 // the whole wave; a lane without an address gets zero. Both are multiples of Bytes: more than what
 // is known of the hardware's wide copies allows.
 template <int Bytes>
-requires copy_width<Bytes> TK_DEVICE void copy_to_lds(char* dst, void const* from,
-                                                      here where = here::current()) {
+  requires copy_width<Bytes>
+TK_DEVICE void copy_to_lds(char* dst, void const* from, here where = here::current()) {
   char* const to = dst + Bytes * lane();
   if (emulator::shared_address(to, where) % Bytes != 0)
     emulator::fail("a copy to an address in LDS that is no multiple of its size", where);
@@ -99,9 +102,9 @@ requires copy_width<Bytes> TK_DEVICE void copy_to_lds(char* dst, void const* fro
   });
 }
 template <int Bytes>
-requires copy_width<Bytes> TK_DEVICE void copy_to_lds(char* dst, char const* from,
-                                                      std::uint32_t offset,
-                                                      here where = here::current()) {
+  requires copy_width<Bytes>
+TK_DEVICE void copy_to_lds(char* dst, char const* from, std::uint32_t offset,
+                           here where = here::current()) {
   if (offset >> 31) emulator::fail("a copy to LDS with an offset of 2^31 or more", where);
   copy_to_lds<Bytes>(dst, static_cast<void const*>(from + offset), where);
 }
@@ -112,8 +115,7 @@ template <int N> TK_DEVICE void wait_copies(here where = here::current()) {
   if (emulator::omitted(where)) return;
   emulator::wait_later(N);
   int nothing = 0;
-  emulator::collective(
-      nothing, [](int* const*) {}, "wait for copies", where);
+  emulator::collective(nothing, [](int* const*) {}, "wait for copies", where);
 }
 
 // ---- atomics
@@ -133,7 +135,9 @@ TK_DEVICE void add_release(unsigned* p, unsigned x, here where = here::current()
 TK_DEVICE void add_to_global(float* p, float x) { emulator::atomic_add(p, x); }
 
 // ---- numbers of 16 bits, in pairs and as operands (backends/emulator/mfma.hpp)
-template <int N> struct halves { std::uint32_t w[N / 2]; };
+template <int N> struct halves {
+  std::uint32_t w[N / 2];
+};
 typedef float sums16 __attribute__((vector_size(16)));
 typedef float sums32 __attribute__((vector_size(64)));
 
@@ -144,16 +148,18 @@ TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
   return emulator::multiply_fp16x2(a, b);
 }
 template <bool There = has_bf16_pack>
-requires There TK_DEVICE std::uint32_t pack_bf16(float lo, float hi) {
+  requires There
+TK_DEVICE std::uint32_t pack_bf16(float lo, float hi) {
   return std::uint32_t{round_to<bf16>(hi).bits} << 16 | round_to<bf16>(lo).bits;
 }
 template <bool There = has_transposed_reads>
-requires There TK_DEVICE halves<4> read_transposed(char const* p, here where = here::current()) {
+  requires There
+TK_DEVICE halves<4> read_transposed(char const* p, here where = here::current()) {
   return emulator::read_transposed<halves<4>>(p, where);
 }
 template <class T, int N, class Sums>
-requires(N == 4 || N == mfma_run) TK_DEVICE Sums
-    mfma(T, halves<N> a, halves<N> b, Sums d, here where = here::current()) {
+  requires(N == 4 || N == mfma_run)
+TK_DEVICE Sums mfma(T, halves<N> a, halves<N> b, Sums d, here where = here::current()) {
   return emulator::mfma < sizeof(Sums) == sizeof(sums16) ? 16 : 32, T > (a, b, d, where);
 }
 

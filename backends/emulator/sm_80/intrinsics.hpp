@@ -89,9 +89,9 @@ TK_DEVICE void add_to_global(float* dst, float a, float b, float c, float d) {
 // ---- products
 // d[16, 8] = a[16, k] b[k, 8] (+ d), k = 16, or 32 for fp8, which not every chip has.
 template <class A, class B>
-requires(sizeof(A) == 2 || has_fp8) TK_DEVICE
-    void mma(A, B, float* d, std::uint32_t const* a, std::uint32_t b0, std::uint32_t b1, bool keep,
-             here where = here::current()) {
+  requires(sizeof(A) == 2 || has_fp8)
+TK_DEVICE void mma(A, B, float* d, std::uint32_t const* a, std::uint32_t b0, std::uint32_t b1,
+                   bool keep, here where = here::current()) {
   if (!keep)
     for (int r = 0; r < 4; ++r) d[r] = 0;
   emulator::mma_m16n8<A, B>(d, a, b0, b1, where);

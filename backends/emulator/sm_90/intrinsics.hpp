@@ -125,9 +125,9 @@ template <class A, class B, int N> struct wgmma {
                           d, nullptr, where);
   }
   template <int TransB, std::uint32_t HighB>
-  requires(sizeof(A) == 2) static TK_DEVICE
-      void rs(float* d, std::uint32_t const* a, std::uint32_t b, int keep,
-              here where = here::current()) {
+    requires(sizeof(A) == 2)
+  static TK_DEVICE void rs(float* d, std::uint32_t const* a, std::uint32_t b, int keep,
+                           here where = here::current()) {
     emulator::wgmma_issue(
         {N, a_kind, b_kind, keep != 0, true, false, TransB != 0, 0, std::uint64_t{HighB} << 32 | b},
         d, a, where);
