@@ -10,6 +10,18 @@
 
 namespace tk {
 
+// ---- rows: they meet tiles only
+// A row of values, one per column, in shared or global memory, read where it is used; columns from
+// `left` on are 0.
+template <class T, int C> struct row_of {
+  T const* x;
+  int left;
+};
+template <class X> inline constexpr bool is_row = false;
+template <class T, int C> inline constexpr bool is_row<row_of<T, C>> = true;
+template <class T, int R, int C> inline constexpr bool is_row<reg_row<T, R, C>> = true;
+template <class T, int R, int C> inline constexpr bool is_row<loaded_row<T, R, C>> = true;
+
 // ---- how an expression holds an operand
 struct nothing {
   static constexpr int rows = 1, cols = 1;
@@ -40,17 +52,11 @@ template <class T, int R, int C> struct operand<reg_tile<T, R, C>> {
   reg_tile<T, R, C> const& x;
   template <class Map> TK_DEVICE float element(int i, int) const { return x.value(i); }
 };
-template <class T, int R, int C> struct operand<reg_row<T, R, C>> {
+template <template <class, int, int> class Row, class T, int R, int C>
+  requires is_row<Row<T, R, C>>
+struct operand<Row<T, R, C>> {
   static constexpr int rows = 1, cols = C;
-  reg_row<T, R, C> const& x;
-  template <class Map> TK_DEVICE float element(int i, int) const {
-    static_assert(Map::rows == R, "a row meets tiles of as many rows as it was made for");
-    return x.value(Map::nth(i));
-  }
-};
-template <class T, int R, int C> struct operand<loaded_row<T, R, C>> {
-  static constexpr int rows = 1, cols = C;
-  loaded_row<T, R, C> const& x;
+  Row<T, R, C> const& x;
   template <class Map> TK_DEVICE float element(int i, int) const {
     static_assert(Map::rows == R, "a row meets tiles of as many rows as it was made for");
     return x.value(Map::nth(i));
@@ -64,12 +70,6 @@ template <class F, class A, class B> struct operand<lazy<F, A, B>> {
   }
 };
 
-// A row of values, one per column, in shared or global memory, read where it is used; columns from
-// `left` on are 0.
-template <class T, int C> struct row_of {
-  T const* x;
-  int left;
-};
 template <class T, int C> struct operand<row_of<T, C>> {
   static constexpr int rows = 1, cols = C;
   row_of<T, C> x;
@@ -98,10 +98,6 @@ template <class X> inline constexpr bool is_tile = is_lazy<X>;
 template <class T, int R, int C> inline constexpr bool is_tile<reg_tile<T, R, C>> = true;
 template <class X> inline constexpr bool is_col = false;
 template <int R> inline constexpr bool is_col<reg_col<float, R>> = true;
-template <class X> inline constexpr bool is_row = false;  // rows meet tiles only
-template <class T, int C> inline constexpr bool is_row<row_of<T, C>> = true;
-template <class T, int R, int C> inline constexpr bool is_row<reg_row<T, R, C>> = true;
-template <class T, int R, int C> inline constexpr bool is_row<loaded_row<T, R, C>> = true;
 
 template <class X, class D = std::remove_cvref_t<X>>
 concept held = (is_col<D> || is_row<D> || is_tile<D>) && used_where_written<X>::value;
