@@ -78,6 +78,24 @@ set(includes [==[$<TARGET_PROPERTY:INCLUDE_DIRECTORIES>]==])
 set(defines [==[$<TARGET_PROPERTY:COMPILE_DEFINITIONS>]==])
 set(options [==[$<TARGET_PROPERTY:COMPILE_OPTIONS>]==])\n" TARGET tk_compile_probe)
 
+# g++ parses what they all include once (ctest runs compile.headers before any of them).
+set(tk_precompiled "")
+if(TK_DEVICE STREQUAL CXX AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  set(tk_precompiled ${CMAKE_CURRENT_BINARY_DIR}/compile/headers.hpp)
+  add_test(NAME compile.headers COMMAND ${CMAKE_COMMAND} -DCOMMAND=${tk_compile_command}
+           -DPRECOMPILED=${tk_precompiled} -P ${PROJECT_SOURCE_DIR}/cmake/compile_test.cmake)
+  set_tests_properties(compile.headers PROPERTIES FIXTURES_SETUP tk_compile_headers)
+endif()
+
+# tk_compile_test(<file> <name> <arguments of compile_test.cmake>)
+function(tk_compile_test file name)
+  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -DCOMMAND=${tk_compile_command} -DFILE=${file}
+           -DPRECOMPILED=${tk_precompiled} ${ARGN} -P ${PROJECT_SOURCE_DIR}/cmake/compile_test.cmake)
+  if(tk_precompiled)
+    set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED tk_compile_headers)
+  endif()
+endfunction()
+
 function(tk_compile_tests file)
   cmake_path(GET file STEM name)
   file(STRINGS ${file} lines REGEX "^// expect")
@@ -95,11 +113,9 @@ function(tk_compile_tests file)
     else()
       set(control OFF)
     endif()
-    add_test(NAME ${test} COMMAND ${CMAKE_COMMAND} -DCOMMAND=${tk_compile_command} -DFILE=${file}
-             -DCASE=${case} "-DEXPECT=${expect}" "-DCONDITION=${condition}" -P ${PROJECT_SOURCE_DIR}/cmake/compile_test.cmake)
+    tk_compile_test(${file} ${test} -DCASE=${case} "-DEXPECT=${expect}" "-DCONDITION=${condition}")
   endforeach()
   if(control)
-    add_test(NAME compile.${name} COMMAND ${CMAKE_COMMAND} -DCOMMAND=${tk_compile_command}
-             -DFILE=${file} -P ${PROJECT_SOURCE_DIR}/cmake/compile_test.cmake)
+    tk_compile_test(${file} compile.${name})
   endif()
 endfunction()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# cmake -DCOMMAND=<file that sets command, options, includes, defines> -DFILE= [-DCASE=] [-DEXPECT=]
-#       [-DCONDITION=] -P compile_test.cmake
-# Compiles FILE with CASE defined. Without EXPECT it must compile; with EXPECT it must fail with a
+# cmake -DCOMMAND=<file that sets command, options, includes, defines> -DFILE= [-DPRECOMPILED=]
+#       [-DCASE=] [-DEXPECT=] [-DCONDITION=] -P compile_test.cmake
+# Without FILE: makes PRECOMPILED, a header that has been parsed, from tests/compile/program.hpp.
+# With it: compiles FILE with CASE defined. Without EXPECT it must compile; with EXPECT it must fail with a
 # message that matches. With CONDITION, a constant expression inside tk::be, EXPECT holds only where
 # that is true, which the compiler is asked first.
 cmake_minimum_required(VERSION 3.25)
@@ -22,6 +23,19 @@ function(compile file failed_name said_name)
   endif()
   set(${said_name} "${said}" PARENT_SCOPE)
 endfunction()
+
+if(NOT FILE)
+  list(REMOVE_ITEM command -fsyntax-only)
+  file(WRITE ${PRECOMPILED} "#include \"tests/compile/program.hpp\"\n")
+  compile(${PRECOMPILED} failed output -x c++-header -o ${PRECOMPILED}.gch)
+  if(failed)
+    message(FATAL_ERROR "tests/compile/program.hpp must compile:\n${output}")
+  endif()
+  return()
+endif()
+if(PRECOMPILED)
+  list(APPEND command -include ${PRECOMPILED})
+endif()
 
 if(CONDITION)
   cmake_path(GET FILE STEM probe)
