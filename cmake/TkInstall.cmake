@@ -10,7 +10,7 @@ foreach(folder core backends ops)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tk
           FILES_MATCHING PATTERN *.hpp PATTERN *.h)
 endforeach()
-install(TARGETS tk_ops tk_ops_static ${tk_installed} EXPORT tk)
+install(TARGETS tk_ops tk_ops_static tk_core EXPORT tk)
 install(EXPORT tk NAMESPACE tk:: FILE tkTargets.cmake DESTINATION ${tk_package_dir})
 if(TK_KOKKOS_PREFIX)  # Kokkos was built for TK, so TK brings it along
   install(DIRECTORY ${TK_KOKKOS_PREFIX}/include ${TK_KOKKOS_PREFIX}/lib
@@ -28,9 +28,6 @@ file(RELATIVE_PATH tk_pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 
 # What a program needs beside libtk_ops.a: what it is linked with by a C compiler.
 set(tk_needs "")
-if(TARGET tk_backend)
-  string(APPEND tk_needs " -ltk_backend")
-endif()
 if(TK_TARGET STREQUAL host)
   if(TK_KOKKOS_PREFIX)
     string(APPEND tk_needs " -L\${libdir}/tk/kokkos/lib")

@@ -11,8 +11,8 @@ inline constexpr float log2_e = 1.4426950408889634f, ln_2 = 0.6931471805599453f;
 
 TK_DEVICE float sigmoid(float x) { return be::reciprocal(1.f + be::exp2(-log2_e * x)); }
 
-struct relu {
-  TK_DEVICE float operator()(float x) const { return be::max(x, 0.f); }
+struct relu {  // NaN stays
+  TK_DEVICE float operator()(float x) const { return x < 0.f ? 0.f : x; }
 };
 struct silu {
   TK_DEVICE float operator()(float x) const { return x * sigmoid(x); }

@@ -29,7 +29,7 @@ enum class norm_kind : int { layer, rms };
 // d = activation(alpha op(a) op(b) + beta c + bias); m, n, k are those of op(a) [m, k], op(b) [k,
 // n].
 struct gemm_problem {
-  matrix a, b, c, d;  // c: data is null where beta is 0; a batch of 1 has batch_stride 0
+  matrix a, b, c, d;  // c: data is null where beta is 0; a, b, c: batch 1 serves each of d's
   any_tensor bias;    // data is null where there is none
   std::int64_t batch, m, n, k;
   bool transpose_a, transpose_b;

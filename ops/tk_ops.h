@@ -110,7 +110,7 @@ typedef struct tk_gemm_problem {
  * head h / (hq / hk). d and dv are multiples of 8 up to 256 (else TK_UNSUPPORTED). nq and nk may
  * be 0; nq + nk, and the blocks of 16 rows of a head in q, are at most 2^31 - 1025 (else
  * TK_UNSUPPORTED). A row that sees no key gives o = 0 and lse = -inf. Scores, maximum and sums are
- * fp32. */
+ * fp32; a row with scores past 2^30, whose rounding exp magnifies, may give NaN. */
 typedef struct tk_attention_forward_problem {
   size_t size; /* sizeof(tk_attention_forward_problem) */
   DLTensor const* q;

@@ -53,9 +53,9 @@ TK_DEVICE float exp2(float x) {
 // series in s^2 interpolated at Chebyshev's points (relative error 7e-10).
 TK_DEVICE float log2(float x) {
   bool const tiny = x < 1.17549435e-38f;
-  std::int32_t const u = std::bit_cast<std::int32_t>(tiny ? x * 8388608.f : x);
-  std::int32_t const e = (u - 0x3f3504f3) >> 23;  // 0x3f3504f3 is sqrt(1/2)
-  float const m = std::bit_cast<float>(u - (e << 23));
+  std::uint32_t const u = std::bit_cast<std::uint32_t>(tiny ? x * 8388608.f : x);
+  std::int32_t const e = static_cast<std::int32_t>(u - 0x3f3504f3u) >> 23;  // that is sqrt(1/2)
+  float const m = std::bit_cast<float>(u - (static_cast<std::uint32_t>(e) << 23));
   float const s = (m - 1.f) / (m + 1.f), z = s * s;
   float p = 4.317613991e-01f;
   p = multiply_add(p, z, 5.767135682e-01f);

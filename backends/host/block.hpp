@@ -3,7 +3,6 @@
 // compute takes it. Where an op has several workers, each is a thread of its own for the time of a
 // task, so that they can wait for one another.
 #pragma once
-#include <exception>
 #include <thread>
 
 #include "backends/host/mma.hpp"
@@ -21,10 +20,7 @@ template <class Op> struct block_memory {
   worker_memory<Op> of[Op::workers];
   typename Op::scratch scratch[Op::workers];
 };
-template <class Op> struct meeting_places {
-  typename turns<Op::workers>::shared turn;
-  typename meeting<Op::workers>::shared all;
-};
+template <class Op> using meeting_place = typename meeting<Op::workers>::shared;
 
 // What a worker of Op sees.
 template <class Op, class In, class Own, class Common> struct context {
@@ -34,12 +30,12 @@ template <class Op, class In, class Own, class Common> struct context {
   Common common;
   typename Op::scratch (&scratches)[Op::workers];
   typename Op::scratch& scratch;
-  turns<Op::workers> turn;
+  turns turn;
   meeting<Op::workers> all;
 };
 
 template <class Op>
-void run_worker(block_memory<Op>& m, meeting_places<Op>& places, typename Op::args const& a,
+void run_worker(block_memory<Op>& m, meeting_place<Op>& place, typename Op::args const& a,
                 typename Op::task const& t, int id) {
   auto& mine = m.of[id];
   auto const fill_stage = [&](auto& s, int step) { Op::load(s, a, t, step, arrival{}); };
@@ -52,27 +48,21 @@ void run_worker(block_memory<Op>& m, meeting_places<Op>& places, typename Op::ar
   ring in(mine.stages, fill_stage);
   ring own(mine.own, fill_own);
   ring common(mine.common, fill_common);
-  context<Op, decltype(in), decltype(own), decltype(common)> c{{id},
-                                                               in,
-                                                               own,
-                                                               common,
-                                                               m.scratch,
-                                                               m.scratch[id],
-                                                               {places.turn, id},
-                                                               meeting<Op::workers>(places.all)};
+  context<Op, decltype(in), decltype(own), decltype(common)> c{
+      {id}, in, own, common, m.scratch, m.scratch[id], {}, meeting<Op::workers>(place)};
   Op::compute(c, a, t);
 }
 
 template <class Op>
 void run_task(block_memory<Op>& m, typename Op::args const& a, typename Op::task const& t) {
-  meeting_places<Op> places;
+  meeting_place<Op> place;
   if constexpr (Op::workers == 1) {
-    run_worker(m, places, a, t, 0);
+    run_worker(m, place, a, t, 0);
   } else {
     std::jthread others[Op::workers - 1];
     for (int id = 1; id < Op::workers; ++id)
-      others[id - 1] = std::jthread([&, id] { run_worker(m, places, a, t, id); });
-    run_worker(m, places, a, t, 0);
+      others[id - 1] = std::jthread([&, id] { run_worker(m, place, a, t, id); });
+    run_worker(m, place, a, t, 0);
   }
 }
 

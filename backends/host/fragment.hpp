@@ -46,7 +46,6 @@ template <int R> struct column_map {
   static constexpr int count = R;
 };
 
-// A row lies in one lane, and so does a column.
 // Adds to four numbers, each whole.
 TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
   auto const add = [](float& to, float x) {
@@ -54,6 +53,7 @@ TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
   };
   add(p[0], a), add(p[1], b), add(p[2], c), add(p[3], d);
 }
+// A row lies in one lane, and so does a column.
 template <int R, class F> TK_DEVICE float across_row(float x, F) { return x; }
 TK_DEVICE float shuffle_xor(float x, int) { return x; }
 

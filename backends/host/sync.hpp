@@ -29,24 +29,10 @@ template <class Slot, int N, class Fill> class ring {
   int taken_ = 0, released_ = 0;
 };
 
-// Workers take turns in a circle: what lies between await and pass runs in one worker at a time.
-template <int Workers> struct turns {
-  struct shared {
-    std::atomic<unsigned> passed{0};
-  };
-  shared& of;
-  int id;
-  void await() const {
-    if constexpr (Workers > 1)
-      for (unsigned n; (n = of.passed.load()) % Workers != static_cast<unsigned>(id);)
-        of.passed.wait(n);
-  }
-  void pass() const {
-    if constexpr (Workers > 1) {
-      ++of.passed;
-      of.passed.notify_all();
-    }
-  }
+// All workers compute at once; turns are advice, and not taken here.
+struct turns {
+  void await() const {}
+  void pass() const {}
 };
 
 // Between workers of different blocks: pass_turn lets whoever takes the turn read what this worker

@@ -142,7 +142,9 @@ TK_DEVICE void load_any(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> co
           read_chunk(x.all(), x.granule, src.row + row, src.col + col, src.i, src.j);
       continue;
     }
-    int const left = src.row + row < x.rows ? (x.cols - src.col - col) * tile::size : 0;
+    int const cols = x.cols - src.col - col;
+    int const left =
+        src.row + row < x.rows ? (cols < per_chunk ? cols : per_chunk) * tile::size : 0;
     T const* const from = x.at(src.row + row, src.col + col, src.i, src.j);
     std::uint32_t const to = ptx::smem(&dst) + static_cast<std::uint32_t>(at);
     if (bytes == 16) copy_chunk<16>(to, from, left, x.data);

@@ -66,11 +66,11 @@ TK_DEVICE float widen(float x) { return x; }
 TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
   return ptx::multiply_fp16x2(a, b);
 }
-// The value of the lane whose number in its warp differs in the bits of `mask`.
 // Adds to four numbers in global memory, each whole; p is a multiple of 16 bytes.
 TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
   ptx::add_to_global(p, a, b, c, d);
 }
+// The value of the lane whose number in its warp differs in the bits of `mask`.
 TK_DEVICE float shuffle_xor(float x, int mask) { return ptx::shuffle_xor(x, mask); }
 // Combines the values of the lanes that hold one row of an R x C tile.
 template <int R, class F> TK_DEVICE float across_row(float x, F f) {

@@ -43,9 +43,6 @@ view read_scale(DLTensor const* given, signature const& is, view const& x, readi
   return result;
 }
 
-// The same elements in the same places: a worker reads them before it writes.
-bool is_same(view const& x, view const& y) { return x.data == y.data && x.stride == y.stride; }
-
 }  // namespace
 
 checked<norm_problem> check(tk_norm_problem const* given, bool data) {

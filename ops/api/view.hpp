@@ -39,6 +39,11 @@ view read(DLTensor const* tensor, signature const& is, reading const& how);
 void expect_same_size(view const& x, int i, view const& y, int j);
 void expect_same_type(view const& x, view const& y);
 
+// The same elements in the same places.
+inline bool is_same(view const& x, view const& y) {
+  return x.data == y.data && x.stride == y.stride;
+}
+
 // `output` shares no byte with `other`; no two of its elements share an address.
 void expect_apart(view const& output, view const& other);
 void expect_distinct_elements(view const& output);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// attention forward: o = softmax(scale * q k^T + mask) v, and lse (natural log) for the backward
-// pass. Shapes    q[b, nq, hq, d], k[b, nk, hk, d], v[b, nk, hk, dv], o[b, nq, hq, dv], lse[b, hq,
-// nq];
-//           hq % hk == 0; d and dv at most D; any nq, nk, also 0; any strides, d contiguous.
+// attention forward: o = softmax(scale * q k^T + mask) v, and lse (natural log) for the backward.
+// Shapes    q[b, nq, hq, d], k[b, nk, hk, d], v[b, nk, hk, dv], o[b, nq, hq, dv],
+//           lse[b, hq, nq]; hq % hk == 0; d and dv at most D; any nq, nk, also 0; any strides,
+//           d contiguous.
 // Numerics  scores, running max and sum in fp32, p rounded to T. A row that sees no key gives o = 0
 //           and lse = -inf.
 // Order     a worker walks its keys upward: repeatable bit for bit.
@@ -10,6 +10,8 @@
 //           workers issue their products in turn. (Online softmax: Milakov and Gimelshein, 2018;
 //           FlashAttention: Dao et al., 2022; the overlap: FlashAttention-3, Shah et al., 2024.)
 #pragma once
+#include <limits>
+
 #include "backends/kernel.hpp"
 #include "core/activation.hpp"
 #include "core/product.hpp"
@@ -24,7 +26,7 @@ template <class T, int D, mask_kind Mask> struct attention_forward {
   static constexpr int workers = tune.workers, cluster = 1, stages = tune.slots,
                        own_slots = tune.own_slots, M = tune.M, N = tune.N, group = 8;
   static constexpr bool causal = Mask == mask_kind::causal;
-  static constexpr float lowest = -1e30f;  // a peak before the first score
+  static constexpr float lowest = std::numeric_limits<float>::lowest();  // no score's yet
   using scores = reg_tile<float, M, N>;
   using column = reg_col<float, M>;
 
@@ -143,10 +145,10 @@ template <class T, int D, mask_kind Mask> struct attention_forward {
     }
 
     sum = total(sum);
-    o = o * where_equal(peak, lowest, 0.f, reciprocal(sum));
+    o = o * where_equal(sum, 0.f, 0.f, reciprocal(sum));  // 0 where no key is seen
     if (a.lse)
       store(a.lse + t.batch * a.lse_b_stride + t.head * a.lse_h_stride + row,
-            where_equal(peak, lowest, -inf, (peak + log2(sum)) * ln_2), a.nq - row);
+            where_equal(sum, 0.f, -inf, (peak + log2(sum)) * ln_2), a.nq - row);
     be::store_async(c.w, window(a.o, row, 0, t.head, t.batch), cast<T>(o), q);
     c.own.release_when_stored();
   }

@@ -2,6 +2,8 @@
 // From a checked problem to a launch of attention_forward. attention_forward_run<T, D> is
 // instantiated once for each row of ops/instances.cmake; ops/attention/attention.cpp chooses.
 #pragma once
+#include <cmath>
+
 #include "ops/attention/attention_forward.hpp"
 
 namespace tk {
@@ -32,8 +34,9 @@ void launch_attention_forward(attention_forward_problem const& x, void* workspac
   a.group_heads = static_cast<int>(x.q.h / x.k.h);
   a.b = static_cast<int>(x.q.b);
   // The largest score has the largest exponent only under a positive scale.
-  a.prescale = x.scale > 0 ? 1.f : x.scale;
-  a.scale_log2 = x.scale > 0 ? x.scale * log2_e : log2_e;
+  bool const last = x.scale > 0 && std::isfinite(x.scale * log2_e);
+  a.prescale = last ? 1.f : x.scale;
+  a.scale_log2 = last ? x.scale * log2_e : log2_e;
   be::launch<Op>(a, stream);
 }
 

@@ -23,6 +23,8 @@ namespace {
 // Tiles are counted, and their corners addressed, in 31 bits.
 void check_size(gemm_problem const& x) {
   constexpr std::int64_t most = std::numeric_limits<int>::max() - 1024, tile = 64;
+  constexpr auto largest = be::tune_gemm(0);
+  static_assert(largest.down * largest.M >= tile && largest.across * largest.N >= tile);
   for (auto const& [name, size] : {std::pair{"m", x.m}, std::pair{"n", x.n}, std::pair{"k", x.k}})
     if (size > most)
       throw error(status::unsupported, std::string(name) + " is " + std::to_string(size) +

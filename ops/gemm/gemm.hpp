@@ -49,8 +49,10 @@ template <class T, class Out, bool TransposeA, bool TransposeB, int Size, int Cl
     even_shares cut;
     parked<M, N> parking;  // one tile, and one turn, for each share, block and worker
     unsigned* turns;
-    bool plain;  // d = op(a) op(b)
-    bool bias_is_fp32, a_batched, b_batched, c_batched;
+    // Flags are words: what is smaller, CDNA loads like data, and waits for data on its way as
+    // well.
+    int plain;  // d = op(a) op(b)
+    int bias_is_fp32, a_batched, b_batched, c_batched;
     int c_granule, m, n, k, batch;
     float alpha, beta;
     activation_kind activation;

@@ -7,6 +7,7 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 #include "backends/runtime.hpp"
 #include "core/schedule.hpp"
@@ -32,7 +33,7 @@ inline std::int64_t copied_row(matrix const& x) {
 // An operand whose elements lie on each other may have more of them than memory holds.
 inline bool can_copy(matrix const& x) {
   constexpr std::int64_t most = std::int64_t{1} << 39;  // elements
-  return x.rows * copied_row(x) <= most / (x.batch_stride == 0 ? 1 : x.batch);
+  return x.rows * copied_row(x) <= most / x.batch;
 }
 
 // A copy of x at the end of `workspace_bytes`.
@@ -40,19 +41,20 @@ inline matrix place_copy(matrix x, std::size_t& workspace_bytes) {
   constexpr std::int64_t size = 2;
   x.data = reinterpret_cast<void*>(workspace_bytes);
   x.row_stride = copied_row(x);
-  if (x.batch_stride == 0) x.batch = 1;
   x.batch_stride = x.batch > 1 ? x.rows * x.row_stride : 0;
   workspace_bytes += static_cast<std::size_t>(x.batch * x.rows * x.row_stride * size);
   return x;
 }
 
-// Tiles of one size, and how long they take.
+// Tiles of one size, and how long they take. More tiles than an int counts, as only the largest
+// size never has (ops/gemm/gemm.cpp), take forever.
 struct gemm_tiling {
   gemm_plan plan;
   std::int64_t cost;
 };
 inline gemm_tiling tile_gemm(gemm_problem const& x, int size) {
   constexpr int worth_a_cluster = 128;  // steps of one tile
+  constexpr std::int64_t most_tiles = std::numeric_limits<int>::max() - 1024;
   auto const tune = be::tune_gemm(size);
   auto const down = [&](int cluster) {
     return std::int64_t{ceil_div(static_cast<int>(x.m), cluster * tune.down * tune.M)};
@@ -68,6 +70,7 @@ inline gemm_tiling tile_gemm(gemm_problem const& x, int size) {
   plan.size = size;
   plan.cluster = teams > 0 && fills && pays ? tune.cluster : 1;
   auto const tiles = count(plan.cluster);
+  if (tiles > most_tiles) return {plan, std::numeric_limits<std::int64_t>::max()};
   int const at_once = blocks / plan.cluster;
   if (blocks * tune.workers() * sizeof(unsigned) <= counter_bytes)
     plan.cut = share_evenly(static_cast<int>(tiles), steps, at_once, be::gemm_parking_cost);
@@ -81,8 +84,7 @@ inline gemm_plan plan_gemm(gemm_problem const& x) {
   auto const cost = [](matrix const& m) {
     if (!can_copy(m)) return load_cost::none;
     auto const rows = m.rows > 1 ? be::gemm_load_cost(2 * m.row_stride) : load_cost::none;
-    bool const apart = m.batch > 1 && m.batch_stride != 0;
-    return std::max(rows, apart ? be::gemm_load_cost(2 * m.batch_stride) : load_cost::none);
+    return std::max(rows, m.batch > 1 ? be::gemm_load_cost(2 * m.batch_stride) : load_cost::none);
   };
   auto best = tile_gemm(x, 0);
   for (int size = 1; size < be::gemm_sizes; ++size)

@@ -64,7 +64,7 @@ template <class T, int Class, bool Shifted> struct norm {
     output y, r;
     void const *weight, *bias;
     int weight_granule, bias_granule;
-    bool weight_is_fp32, layer, has_residual, stores_r, through_ring, held;
+    int weight_is_fp32, layer, has_residual, stores_r, through_ring, held;  // flags, but words
     int rows, width, pieces, groups;  // groups of `group` rows
     int planned, planned_tasks;       // groups that the first tasks share; the rest is dealt late
     unsigned* tickets;                // null where nothing is

@@ -77,32 +77,41 @@ template <int N> void check_mfma() {
 }
 
 // ---- copies: lanes l of 64, to places of Bytes one after another, from places in reverse
-template <int Bytes> std::string run_copy(int& wrong, int shift, bool waits, std::uint64_t seed) {
+// Two copies, of which Late are not waited for. What the wait is for has arrived; in the order in
+// turn (seed 0) the rest has not, and what was in its place is gone.
+template <int Bytes, int Late> std::string run_copies(int& wrong, int shift, std::uint64_t seed) {
   alignas(16) static unsigned char from[64 * 16 + 16];
   for (std::size_t i = 0; i < sizeof from; ++i)
     from[i] = static_cast<unsigned char>(i * 7 + i / 256);
   return report_of(
-      form_of(1, 64, 64 * Bytes, 1, 64),
+      form_of(1, 64, 2 * 64 * Bytes, 1, 64),
       [&] {
         int const l = gcn::lane();
         char* const to = emulator::shared_memory();
-        unsigned char const* const mine = from + Bytes * (63 - l) + shift;
+        auto const* const mine = reinterpret_cast<char const*>(from) + Bytes * (63 - l) + shift;
+        for (int i = 0; i < 2 * Bytes; ++i) to[i / Bytes * 64 * Bytes + Bytes * l + i % Bytes] = 1;
         gcn::copy_to_lds<Bytes>(to, l % 5 == 4 ? nullptr : static_cast<void const*>(mine));
-        if (!waits) return;
-        gcn::wait_copies<0>();
-        for (int i = 0; i < Bytes; ++i) {
-          int const expected = l % 5 == 4 ? 0 : mine[i];
-          if (static_cast<unsigned char>(to[Bytes * l + i]) != expected) ++wrong;
+        gcn::copy_to_lds<Bytes>(to + 64 * Bytes, mine - Bytes, Bytes);
+        gcn::wait_copies<Late>();
+        for (int i = 0; i < 2 * Bytes; ++i) {
+          int const n = i / Bytes;
+          auto const got = static_cast<unsigned char>(to[n * 64 * Bytes + Bytes * l + i % Bytes]);
+          auto const there = static_cast<unsigned char>(mine[i % Bytes]);
+          if (n < 2 - Late) wrong += got != (n == 0 && l % 5 == 4 ? 0 : there);
+          else if (seed == 0) wrong += got != 0xff;
         }
       },
       seed);
 }
 template <int Bytes> void check_copies() {
   int wrong = 0;
-  for (std::uint64_t seed = 0; seed < seeds; ++seed)
-    CHECK(run_copy<Bytes>(wrong, 0, true, seed) == "");
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    CHECK(run_copies<Bytes, 0>(wrong, 0, seed) == "");
+    CHECK(run_copies<Bytes, 1>(wrong, 0, seed) == "");
+    CHECK(run_copies<Bytes, 2>(wrong, 0, seed) == "");
+  }
   CHECK(wrong == 0);
-  CHECK(contains(run_copy<Bytes>(wrong, 2, true, 0), "no multiple of its size"));
+  CHECK(contains(run_copies<Bytes, 0>(wrong, 2, 0), "no multiple of its size"));
 }
 
 template <class Place> void check_transposing() {

@@ -208,15 +208,21 @@ class Arch:
         names = "|".join(sorted(ordering_intrinsics()))
         calls = re.compile(rf"\b(?:ptx|gcn)::({names})(?:<.*>)?\(")
         edits = {(e["file"], e["line"], e.get("nth", 1)): e for e in listed}
-        for file in self.files():
+        files, found = self.files(), set()
+        for file in files:
             for line in lines_of(file):
                 edit = edits.get((line.file, line.text, line.nth))
+                if edit:
+                    found.add((line.file, line.text, line.nth))
                 if edit and self.name in edit.get("presets", [self.name]):
                     yield line, edit.get("what", "removed"), edit
                 if calls.search(line.text) and not file.endswith("intrinsics.hpp"):
                     yield line, "left out", None
                 elif WRAPPED.search(line.text) and not edit and "TK_DEVICE" not in line.text:
                     sys.exit(f"{file}:{line.number}: '{line.text}' has no edit in mutations.json")
+        for file, text, nth in edits:
+            if file in files and (file, text, nth) not in found:
+                sys.exit(f"mutations.json: {file} has no line '{text}' (number {nth} of that text)")
 
 
 def explained(exceptions, arch, line, what):

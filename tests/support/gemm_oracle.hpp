@@ -114,7 +114,7 @@ class row_judge {
       double const bias = bias_at(j), argument = product + added + bias;
       double const exact = activate(y_.activation, argument);
       double slack = 0;
-      if (!exact_)
+      if (!exact_ && std::isfinite(argument))
         slack = slope_ * (sum_slack_ * b_norms[j] +
                           4 * fp32_roundoff *
                               (std::fabs(product) + std::fabs(added) + std::fabs(bias))) +

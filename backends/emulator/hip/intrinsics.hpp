@@ -96,6 +96,7 @@ TK_DEVICE void copy_to_lds(char* dst, void const* from, here where = here::curre
     emulator::fail("a copy to an address in LDS that is no multiple of its size", where);
   if (reinterpret_cast<std::uintptr_t>(from) % Bytes != 0)
     emulator::fail("a copy to LDS from an address that is no multiple of its size", where);
+  std::memset(to, 0xff, Bytes);  // until it arrives, at a time of its own
   emulator::later([to, from] {
     if (from) std::memcpy(to, from, Bytes);
     else std::memset(to, 0, Bytes);
