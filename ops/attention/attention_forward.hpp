@@ -26,7 +26,7 @@ template <class T, int D, mask_kind Mask> struct attention_forward {
   static constexpr int workers = tune.workers, cluster = 1, stages = tune.slots,
                        own_slots = tune.own_slots, M = tune.M, N = tune.N, group = 8;
   static constexpr bool causal = Mask == mask_kind::causal;
-  static constexpr float lowest = std::numeric_limits<float>::lowest();  // no score's yet
+  static constexpr float lowest = std::numeric_limits<float>::lowest();  // the peak of no scores
   using scores = reg_tile<float, M, N>;
   using column = reg_col<float, M>;
 

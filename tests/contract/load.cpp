@@ -2,7 +2,7 @@
 // parts: 4
 // Tiles from global to shared memory: windows inside, across each edge and outside; sources of
 // every alignment and with strides that no bulk copy takes (odd, zero, negative), of rank four,
-// empty. What lies outside a tensor must come as zero; the memory around it is NaN.
+// empty, very long. What lies outside a tensor must come as zero; the memory around it is NaN.
 #include "tests/contract/placed.hpp"
 
 namespace tk::test {
@@ -75,6 +75,19 @@ TEST_CASE("windows of bf16") {
   SUBCASE("wide panels") { check_loads<bf16, M, 64>(); }
   SUBCASE("several panels") { check_loads<bf16, M, 128>(); }
   SUBCASE("tall") { check_loads<bf16, tall, 16>(); }
+}
+// A row of more bytes than an int counts, of which only those that the window has are there.
+TEST_CASE("the first columns of 2^30") {
+  expect_cases const counted(1);
+  constexpr int C = 64;
+  auto expected = wholes<bf16>(C, 3);
+  device_array<bf16> const there(expected), out(untouched<bf16>(M * C));
+  device_array<corner> const corners(std::vector<corner>(1));
+  tensor<bf16 const> const row{there.data(), 1, (1 << 30) + C, C};
+  run<load_window<bf16, M, C, false>>(
+      {1, be::read_from<M, C>(row), corners.data(), out.data(), nullptr});
+  expected.resize(M * C);
+  check_same(out.read(), expected);
 }
 #elif TK_PART == 1
 TEST_CASE("windows of fp16") {
