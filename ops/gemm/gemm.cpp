@@ -20,7 +20,8 @@ template <class T> struct repack_run {
 
 namespace {
 
-// Tiles are counted, and their corners addressed, in 31 bits.
+// Tiles are counted, and their corners addressed, in 31 bits. Those of the largest size, which the
+// plan can always fall back on, are at least as large as the ones counted here.
 void check_size(gemm_problem const& x) {
   constexpr std::int64_t most = std::numeric_limits<int>::max() - 1024, tile = 64;
   constexpr auto largest = be::tune_gemm(0);

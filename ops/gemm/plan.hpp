@@ -46,8 +46,8 @@ inline matrix place_copy(matrix x, std::size_t& workspace_bytes) {
   return x;
 }
 
-// Tiles of one size, and how long they take. More tiles than an int counts, as only the largest
-// size never has (ops/gemm/gemm.cpp), take forever.
+// Tiles of one size, and how long they take: forever, where an int cannot count them. That of the
+// largest size it always can (ops/gemm/gemm.cpp).
 struct gemm_tiling {
   gemm_plan plan;
   std::int64_t cost;

@@ -88,10 +88,12 @@ template <int Bytes, int Late> std::string run_copies(int& wrong, int shift, std
       [&] {
         int const l = gcn::lane();
         char* const to = emulator::shared_memory();
-        auto const* const mine = reinterpret_cast<char const*>(from) + Bytes * (63 - l) + shift;
+        auto const* const base = reinterpret_cast<char const*>(from);
+        int const place = Bytes * (63 - l) + shift;
+        auto const* const mine = base + place;
         for (int i = 0; i < 2 * Bytes; ++i) to[i / Bytes * 64 * Bytes + Bytes * l + i % Bytes] = 1;
         gcn::copy_to_lds<Bytes>(to, l % 5 == 4 ? nullptr : static_cast<void const*>(mine));
-        gcn::copy_to_lds<Bytes>(to + 64 * Bytes, mine - Bytes, Bytes);
+        gcn::copy_to_lds<Bytes>(to + 64 * Bytes, base, static_cast<std::uint32_t>(place));
         gcn::wait_copies<Late>();
         for (int i = 0; i < 2 * Bytes; ++i) {
           int const n = i / Bytes;

@@ -11,7 +11,7 @@ emulate-sm_90a-tsan) look at the same mutations, one after the other. The mutati
 Programs run in the order in turn first, then under random schedules, until one fails; it must pass
 as it is, in the same schedule. Survivors must be explained in mutations.json, and what is
 explained there, for runs of no other presets than it names, must survive. Ends with "N passed,
-N failed"; fails below 95 % as well, unless but one survives.
+N failed"; fails as well where more than one mutation and more than 5 % survive.
 """
 import argparse
 import concurrent.futures
