@@ -2,7 +2,6 @@
 // From a checked problem to a launch of attention_forward. attention_forward_run<T, D> is
 // instantiated once for each row of ops/instances.cmake; ops/attention/attention.cpp chooses.
 #pragma once
-#include <cmath>
 
 #include "ops/attention/attention_forward.hpp"
 
@@ -33,8 +32,9 @@ void launch_attention_forward(attention_forward_problem const& x, void* workspac
   a.hq = static_cast<int>(x.q.h);
   a.group_heads = static_cast<int>(x.q.h / x.k.h);
   a.b = static_cast<int>(x.q.b);
-  // The largest score has the largest exponent only under a positive scale.
-  bool const last = x.scale > 0 && std::isfinite(x.scale * log2_e);
+  // The largest score has the largest exponent only under a positive scale, and log2(e) times one
+  // beyond 2^127 is infinite.
+  bool const last = x.scale > 0 && x.scale < 0x1p127f;
   a.prescale = last ? 1.f : x.scale;
   a.scale_log2 = last ? x.scale * log2_e : log2_e;
   be::launch<Op>(a, stream);
