@@ -17,13 +17,19 @@
 #include "backends/runtime.hpp"
 #include "benchmarks/compare.hpp"
 #include "benchmarks/report.hpp"
-#include "tk_bench_config.hpp"  // made by CMake: built_in_cases, built_in_commit
+#include "ops/tk_ops.h"
+#include "tk_bench_config.hpp"  // made by CMake: built_in_cases
 
 namespace tk::bench {
 namespace {
 
+std::string commit_of_library() {  // the last word of tk_version()
+  std::string const version = tk_version();
+  return version.substr(version.rfind(' ') + 1);
+}
+
 struct options {
-  std::string suite, filter, json, cases_file, html, commit = built_in_commit;
+  std::string suite, filter, json, cases_file, html, commit = commit_of_library();
   std::vector<std::string> files;
   bool quick = false;
   std::optional<int> repeats;

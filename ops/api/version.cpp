@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tk_version(), in a source of its own: it alone is compiled anew when only the commit has changed.
-// CMake defines TK_VERSION and TK_COMMIT here and nowhere else.
+// CMake defines TK_VERSION here and nowhere else.
 #include "ops/tk_ops.h"
+#include "tk_commit.hpp"  // cmake/commit_header.cmake
 
 #ifdef TK_EMULATE
 #define TK_HOW " emulated "
