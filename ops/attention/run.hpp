@@ -33,7 +33,7 @@ void launch_attention_forward(attention_forward_problem const& x, void* workspac
   a.group_heads = static_cast<int>(x.q.h / x.k.h);
   a.b = static_cast<int>(x.q.b);
   // The largest score has the largest exponent only under a positive scale, and log2(e) times one
-  // beyond 2^127 is infinite.
+  // beyond 2^127 is infinite (where that product is asked, g++ 13 takes the scale for infinite).
   bool const last = x.scale > 0 && x.scale < 0x1p127f;
   a.prescale = last ? 1.f : x.scale;
   a.scale_log2 = last ? x.scale * log2_e : log2_e;
