@@ -29,6 +29,8 @@
 //     values
 //   poll(p, where)            acquire load of an integer that another lane or block will change
 //   atomic_add(p, x)          float, 16-bit float types, integers; returns the old value
+//   agree(value, what, where)  (agreement.hpp) all lanes of the warp bring the same value, each in
+//     its own time: the hardware takes one for all
 //   fail(sentence, where)     stops the launch with a report; does not return
 // Found without being asked: deadlocks (with each warp's line), divergent collectives, wrong
 // counts, stores past the end of shared memory (red zones; at once under AddressSanitizer), work in

@@ -86,6 +86,7 @@ enum model_slot {
   register_slot,
   proxy_slot,
   copy_slot,
+  agreement_slot,
   model_slots
 };
 

@@ -105,6 +105,33 @@ template <int Bytes, int Late> std::string run_copies(int& wrong, int shift, std
       },
       seed);
 }
+// The hardware takes the place in LDS, and the base of offsets, from one lane.
+template <int Bytes> void check_one_place() {
+  alignas(16) static char from[64 * 16 + 16];
+  auto const form = form_of(1, 64, 128 * Bytes, 1, 64);
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    CHECK(contains(report_of(
+                       form,
+                       [] {
+                         char* const to = emulator::shared_memory() + gcn::lane() / 60 * Bytes;
+                         gcn::copy_to_lds<Bytes>(to, static_cast<void const*>(from));
+                       },
+                       seed),
+                   "where a copy to LDS goes is not the same in the whole warp"));
+    CHECK(contains(report_of(
+                       form,
+                       [] {
+                         char const* const base = from + gcn::lane() % 2 * 16;
+                         gcn::copy_to_lds<Bytes>(emulator::shared_memory(), base, 0);
+                       },
+                       seed),
+                   "the base of a copy to LDS is not the same in the whole warp"));
+    CHECK(contains(report_of(
+                       form, [] { (void)gcn::uniform(gcn::lane() == 63 ? 2 : 1); }, seed),
+                   "a uniform struct is not the same in the whole warp"));
+  }
+}
+
 template <int Bytes> void check_copies() {
   int wrong = 0;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
@@ -114,6 +141,7 @@ template <int Bytes> void check_copies() {
   }
   CHECK(wrong == 0);
   CHECK(contains(run_copies<Bytes, 0>(wrong, 2, 0), "no multiple of its size"));
+  check_one_place<Bytes>();
 }
 
 template <class Place> void check_transposing() {

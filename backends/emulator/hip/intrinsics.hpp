@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "backends/emulator/agreement.hpp"
 #include "backends/emulator/mfma.hpp"
 #include "backends/emulator/omission.hpp"
 #include "backends/emulator/widen.hpp"
@@ -33,7 +34,10 @@ TK_DEVICE int broadcast(int x, here where = here::current()) {
 // A struct that is the same in the whole wave.
 template <class X>
   requires(sizeof(X) % 4 == 0)
-TK_DEVICE X uniform(X const& x) {
+TK_DEVICE X uniform(X const& x, here where = here::current()) {
+  std::uint32_t words[sizeof(X) / 4];
+  std::memcpy(words, &x, sizeof x);
+  for (std::uint32_t word : words) emulator::agree(word, "a uniform struct", where);
   return x;
 }
 TK_DEVICE int opaque(int x) { return x; }
@@ -92,6 +96,7 @@ template <int Bytes>
   requires copy_width<Bytes>
 TK_DEVICE void copy_to_lds(char* dst, void const* from, here where = here::current()) {
   char* const to = dst + Bytes * lane();
+  emulator::agree(reinterpret_cast<std::uintptr_t>(dst), "where a copy to LDS goes", where);
   if (emulator::shared_address(to, where) % Bytes != 0)
     emulator::fail("a copy to an address in LDS that is no multiple of its size", where);
   if (reinterpret_cast<std::uintptr_t>(from) % Bytes != 0)
@@ -107,6 +112,7 @@ template <int Bytes>
 TK_DEVICE void copy_to_lds(char* dst, char const* from, std::uint32_t offset,
                            here where = here::current()) {
   if (offset >> 31) emulator::fail("a copy to LDS with an offset of 2^31 or more", where);
+  emulator::agree(reinterpret_cast<std::uintptr_t>(from), "the base of a copy to LDS", where);
   copy_to_lds<Bytes>(dst, static_cast<void const*>(from + offset), where);
 }
 // Until at most N of this wave's later accesses to global memory, copies among them, are running:
