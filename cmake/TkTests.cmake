@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # tk_test(<folder>.<name> SOURCES <files> [LIBRARIES <targets>] [ARCHES <archs>] [DEVICE] [PARTS <n>]
-#         [TIMEOUT <seconds>])
+#         [TIMEOUT <seconds>] [LOCK <resource>])
 # makes a doctest program of each part and a ctest entry that runs it. DEVICE: the sources hold device
 # code. PARTS: n programs, with TK_PART = 0..n-1 defined. TK_TEST_NAME is the program's name, a string.
 # A program in which no case ran fails, and so does one that says "cases did not run".
-# ARCHES: only where TK_ARCH is one of them.
+# ARCHES: only where TK_ARCH is one of them. LOCK: on a card, one at a time of those that name it.
 #
 # tk_compile_tests(<file>) reads the expectations of a file in tests/compile.
 include_guard()
@@ -20,7 +20,7 @@ add_library(tk_doctest_main OBJECT ${tk_doctest_main})
 target_link_libraries(tk_doctest_main PUBLIC doctest::doctest PRIVATE tk_flags)
 
 function(tk_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg DEVICE "PARTS;TIMEOUT" "SOURCES;LIBRARIES;ARCHES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg DEVICE "PARTS;TIMEOUT;LOCK" "SOURCES;LIBRARIES;ARCHES")
   if(arg_ARCHES AND NOT TK_TARGET IN_LIST arg_ARCHES)
     return()
   endif()
@@ -56,6 +56,9 @@ function(tk_test name)
     set_tests_properties(${program} PROPERTIES
       TIMEOUT ${arg_TIMEOUT} FAIL_REGULAR_EXPRESSION "test cases: +0 |cases did not run"
       ENVIRONMENT "OMP_PROC_BIND=false;OMP_WAIT_POLICY=passive")
+    if(arg_LOCK AND NOT TK_DEVICE STREQUAL CXX)
+      set_tests_properties(${program} PROPERTIES RESOURCE_LOCK ${arg_LOCK})
+    endif()
   endforeach()
 endfunction()
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // timeout: 600
+// lock: memory
 // tk_attention_forward at the sizes of tests/sizes/attention.txt: both masks, both types, random
 // contents and two kinds whose results are known for every row: flat (which keys are seen, and
 // that each counts once) and select (which key belongs to which row and head).

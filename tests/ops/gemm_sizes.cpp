@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // timeout: 600
+// lock: memory
 // tk_gemm at the sizes of tests/sizes/gemm.txt: four transposes, both input types, three output
 // types, contents whose results are exact and contents that are rounded.
 #include <set>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // timeout: 600
+// lock: memory
 // tk_norm at the sizes of tests/sizes/norm.txt: both kinds, three types, with and without residual,
 // r, weight and bias; and at large means.
 #include <set>
