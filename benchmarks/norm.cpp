@@ -76,7 +76,8 @@ class norm_benchmark final : public benchmark {
       add(ys, y, reference_);
       if (r_) add(rs, r, sums_);
     }
-    bool const right = all_finite(type(), y) && rs.relative() <= 1.1 * rs.relative_floor();
+    bool const right = all_finite(type(), y) && all_finite(type(), r) &&
+                       rs.relative() <= 1.1 * rs.relative_floor();
     return {right ? ys.relative() : HUGE_VAL, 1.1 * ys.relative_floor() + statistics_error};
   }
 

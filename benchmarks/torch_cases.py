@@ -189,8 +189,9 @@ class attention_case:
             self.k, self.v = (random(self.b, self.nk, self.hk, self.d) for _ in range(2))
         self.o = torch.empty(self.b, self.nq, self.hq, self.d, dtype=self.q.dtype, device=device)
         self.lse = torch.empty(self.b, self.hq, self.nq, device=device)
-        self.flops = 4 * self.b * self.hq * self.nq * self.nk * self.d
-        self.flops //= 2 if self.mask == "causal" else 1
+        seeing = min(self.nq, self.nk)  # of the rows, where the mask is causal
+        pairs = seeing * (2 * self.nk - seeing) // 2 if self.mask == "causal" else self.nq * self.nk
+        self.flops = 4 * self.b * self.hq * pairs * self.d
         tensors = (self.q, self.k, self.v, self.o, self.lse)
         self.bytes = sum(x.numel() * x.element_size() for x in tensors)
 

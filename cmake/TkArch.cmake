@@ -194,10 +194,16 @@ endfunction()
 
 # After project(), for HIP: the runtime, of ROCm where that is the compiler's.
 function(tk_find_hip_runtime)
-  find_library(TK_HIP_LIBRARY amdhip64 HINTS ${tk_rocm}/lib $ENV{ROCM_PATH}/lib)
+  find_library(TK_HIP_LIBRARY amdhip64 HINTS ${tk_rocm}/lib $ENV{ROCM_PATH}/lib /opt/rocm/lib)
   mark_as_advanced(TK_HIP_LIBRARY)
   if(NOT TK_HIP_LIBRARY)
     tk_stop("libamdhip64 is missing: apt-get install libamdhip64-dev, or install ROCm.")
+  endif()
+  find_path(TK_HIP_INCLUDE hip/hip_runtime_api.h
+            HINTS ${tk_rocm}/include $ENV{ROCM_PATH}/include /opt/rocm/include)
+  mark_as_advanced(TK_HIP_INCLUDE)
+  if(NOT TK_HIP_INCLUDE)
+    tk_stop("hip/hip_runtime_api.h is missing: apt-get install libamdhip64-dev, or install ROCm.")
   endif()
 endfunction()
 

@@ -53,8 +53,7 @@ endif()
 target_compile_options(tk_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${tk_warnings}>)
 if(TK_DEVICE STREQUAL CUDA)
   # nvcc's own stubs warn under -Wextra.
-  target_compile_options(tk_flags INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;\
--Xptxas=-v;-Xcompiler=-Wall,-Wno-unknown-pragmas>")
+  target_compile_options(tk_flags INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-v;-Xcompiler=-Wall,-Wno-unknown-pragmas>")
   if(TK_WERROR)
     target_compile_options(tk_flags INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>")
   endif()

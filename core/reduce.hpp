@@ -55,6 +55,19 @@ TK_DEVICE reg_col<float, R> where_equal(reg_col<float, R> const& x, float value,
   return y;
 }
 
+// x / by, where `inverse` is 1 / by, rounded: exact where the quotient is. (A true division takes
+// registers for numbers that do not come here.)
+template <int R>
+TK_DEVICE reg_col<float, R> quotient(reg_col<float, R> const& x, float by, float inverse) {
+  reg_col<float, R> y;
+  TK_UNROLL
+  for (int i = 0; i < be::column_map<R>::count; ++i) {
+    float const near = x.e[i] * inverse;
+    y.e[i] = be::fma(be::fma(-near, by, x.e[i]), inverse, near);
+  }
+  return y;
+}
+
 // ---- masks: keep element (row, col) where first <= col < limit, col < limit, row < limit, col <=
 // row + offset (lower), or row <= col + offset (upper). Causal is lower; a band is lower and then
 // upper.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Kokkos' views and execution spaces as arguments of tk_ops.hpp, header-only; Kokkos 3.4 and later.
 //   Kokkos::View<tk::bf16 const**, Kokkos::LayoutRight> a(...);
-//   tk::gemm(a, b, d, {.bias = bias, .stream = Kokkos::DefaultExecutionSpace()});
+//   tk::gemm(a, b, d, {.bias = bias, .bias_kind = TK_BIAS_ROW,
+//                      .stream = Kokkos::DefaultExecutionSpace()});
 // Views    rank 1 to 4, LayoutRight or LayoutStride (sub-views), any strides that tk_ops.h takes;
 //          a view of const elements is no output. The view must outlive the call's work.
 // Elements float, tk::bf16, tk::fp16, and Kokkos' half_t and bhalf_t where they have 16 bits.
@@ -48,7 +49,10 @@ struct kokkos_element<Kokkos::Experimental::bhalf_t> : kokkos_element_of<kDLBflo
 template <class Space> constexpr DLDeviceType kokkos_device_type() {
   if constexpr (requires(Space const& x) { x.cuda_stream(); }) return kDLCUDA;
   else if constexpr (requires(Space const& x) { x.hip_stream(); }) return kDLROCM;
-  else return kDLCPU;
+  else if constexpr (Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace,
+                                                typename Space::memory_space>::accessible)
+    return kDLCPU;
+  else return kDLExtDev;  // which no library is for
 }
 template <class Space> int kokkos_device_id() {
   if constexpr (requires(Space const& x) { x.cuda_device(); }) return Space().cuda_device();

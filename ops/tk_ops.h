@@ -15,7 +15,8 @@
  * tk_last_error() holds a sentence that names the argument, its value and the limit, and nothing
  * has been written. Calls launch on `stream` and return; they allocate no device memory, never
  * synchronise, and keep no state between calls, so that they may come from many threads and be
- * captured in a graph. Results are the same bit for bit from run to run. */
+ * captured in a graph. Results are the same bit for bit from run to run. A process that has made
+ * calls should not fork and call on in the child. */
 #ifndef TK_OPS_H
 #define TK_OPS_H
 
@@ -86,8 +87,9 @@ typedef enum tk_norm_kind {
  * fp32; c has d's type; bias is fp32 or has d's type, is contiguous, and is the same for every
  * batch. Sums are fp32, in an order that only the sizes and the device decide, and are rounded
  * once. c may be NULL if beta is 0; it is not looked at then. c may be d itself (same data, shape
- * and strides). k = 0 gives activation(beta c + bias). Any size may be 0; d has at most 2^31 - 1025
- * tiles of 64 x 64 elements (else TK_UNSUPPORTED). */
+ * and strides). k = 0 gives activation(beta c + bias); where alpha is 0 and k is not, a b is still
+ * multiplied by it. Any size may be 0; d has at most 2^31 - 1025 tiles of 64 x 64 elements (else
+ * TK_UNSUPPORTED). */
 typedef struct tk_gemm_problem {
   size_t size; /* sizeof(tk_gemm_problem) */
   DLTensor const* a;
@@ -110,7 +112,7 @@ typedef struct tk_gemm_problem {
  * head h / (hq / hk). d and dv are multiples of 8 up to 256 (else TK_UNSUPPORTED). nq and nk may
  * be 0; nq + nk, and the blocks of 16 rows of a head in q, are at most 2^31 - 1025 (else
  * TK_UNSUPPORTED). A row that sees no key gives o = 0 and lse = -inf. Scores, maximum and sums are
- * fp32; a row with scores past 2^30, whose rounding exp magnifies, may give NaN. */
+ * fp32; a row with scores past 2^27, whose rounding exp magnifies, may be wrong or NaN. */
 typedef struct tk_attention_forward_problem {
   size_t size; /* sizeof(tk_attention_forward_problem) */
   DLTensor const* q;
@@ -130,8 +132,9 @@ typedef struct tk_attention_forward_problem {
  * TK_UNSUPPORTED). The mean and the variance are taken in fp32 of the sum x + residual before it is
  * rounded to r's type, and y from that sum as well; y and r are rounded once. The variance is that
  * of differences from the mean, so that a large mean does not cost it digits. A row whose variance
- * and eps are both 0 gives NaN. y and r may be x or residual themselves (same data, shape and
- * strides). */
+ * and eps are both 0 gives NaN. The sum of squares must be below 2^128 (larger: 0 or NaN), and
+ * variance + eps counts as 0 below 2^-126. y and r may be x or residual themselves (same data,
+ * shape and strides). */
 typedef struct tk_norm_problem {
   size_t size; /* sizeof(tk_norm_problem) */
   DLTensor const* x;

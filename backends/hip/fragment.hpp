@@ -58,6 +58,8 @@ TK_DEVICE float exp2(float x) { return gcn::exp2(x); }
 TK_DEVICE float log2(float x) { return gcn::log2(x); }
 TK_DEVICE float reciprocal(float x) { return gcn::reciprocal(x); }
 TK_DEVICE float rsqrt(float x) { return gcn::rsqrt(x); }
+// a * b + c, rounded once.
+TK_DEVICE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
 // The upper half of the result is x rounded to nearest even.
 TK_DEVICE std::uint32_t round_high(float x) {

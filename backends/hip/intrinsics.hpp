@@ -85,9 +85,9 @@ TK_DEVICE void sync_block() {
 // Lane l copies Bytes bytes from `from` + its own `offset` (below 2^31) to dst + Bytes l; dst and
 // `from` are the same in the whole wave. In assembly, because after the builtin every read of LDS
 // waits for all copies (clang 22). The low half of a pointer into LDS is the address there; M0
-// takes it, one instruction ahead. `from` goes through a scalar move: vector memory may not read a
-// scalar register within five states of a vector instruction that wrote it, and compilers do not
-// look into assembly (MI300 ISA, 4.5, "Manually inserted wait states").
+// takes it, one instruction ahead. Vector memory may not read a scalar register, as `from` is in,
+// within five states of a vector instruction that wrote it, and compilers do not look into assembly
+// (MI300 ISA, 4.5, "Manually inserted wait states").
 template <int Bytes>
 concept copy_width = Bytes == 4 || Bytes == copy_lane_bytes;
 
@@ -95,11 +95,8 @@ template <int Bytes>
   requires copy_width<Bytes>
 TK_DEVICE void copy_to_lds(char* dst, char const* from, std::uint32_t offset) {
   auto const to = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(dst));
-  char const* base;
-#define TK_COPY(INSTRUCTION, LDS)                               \
-  asm volatile("s_mov_b64 %0, %2\n\t" INSTRUCTION " %1, %0" LDS \
-               : "=&s"(base)                                    \
-               : "v"(offset), "s"(from), "{m0}"(to)             \
+#define TK_COPY(INSTRUCTION, LDS)                                                           \
+  asm volatile("s_nop 4\n\t" INSTRUCTION " %0, %1" LDS ::"v"(offset), "s"(from), "{m0}"(to) \
                : "memory")
   if constexpr (Bytes == 16) TK_COPY("global_load_lds_dwordx4", "");
   else if constexpr (copy_is_load) TK_COPY("global_load_dword", " lds");

@@ -16,8 +16,10 @@ TK_DEVICE float max(float a, float b) { return a > b ? a : b; }
 TK_DEVICE float min(float a, float b) { return a < b ? a : b; }
 TK_DEVICE float reciprocal(float x) { return 1.f / x; }
 TK_DEVICE float rsqrt(float x) { return 1.f / __builtin_sqrtf(x); }
+// a * b + c, rounded once.
+TK_DEVICE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
-// a * b + c, rounded once where the CPU does so in one instruction.
+// The same, but rounded twice where the CPU has no such instruction.
 TK_DEVICE float multiply_add(float a, float b, float c) {
 #if defined(__FP_FAST_FMAF)
   return __builtin_fmaf(a, b, c);

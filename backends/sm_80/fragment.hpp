@@ -6,6 +6,8 @@
 // another. Pairs (i, i + 1) packed to 16 bits are, in the same order, the A operand of the next
 // product.
 #pragma once
+#include <cmath>
+
 #include "backends/backend.hpp"
 #include "core/flat_map.hpp"
 
@@ -52,6 +54,8 @@ TK_DEVICE float exp2(float x) { return ptx::ex2(x); }
 TK_DEVICE float log2(float x) { return ptx::lg2(x); }
 TK_DEVICE float reciprocal(float x) { return ptx::reciprocal(x); }
 TK_DEVICE float rsqrt(float x) { return ptx::rsqrt(x); }
+// a * b + c, rounded once.
+TK_DEVICE float fma(float a, float b, float c) { return std::fma(a, b, c); }
 // For e5m2 the instruction gives the largest number where infinity is wanted.
 template <class T> TK_DEVICE std::uint32_t pack(T type, float lo, float hi) {
   if constexpr (sizeof(T) == 2 || (has_fp8 && std::is_same_v<T, fp8_e4m3>))

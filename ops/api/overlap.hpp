@@ -2,9 +2,10 @@
 // Do two strided tensors share a byte? Do two elements of one tensor share an address?
 // Both ask whether  sum x_i step_i = target,  least_i <= x_i <= most_i,  has a solution. Terms of
 // equal step are one term (which settles slices of one packed buffer at once); the largest step is
-// tried first, and only for those x that the smaller terms can still make up for. The answer is
-// exact. Only where that takes more than `search_limit` tries is it `unknown`, and the checks then
-// refuse: strides of that kind are large and nearly equal, not those of views and slices.
+// tried first, and only for those x that the smaller terms can still make up for: in size, and in
+// what remains after division by what their steps have in common. The answer is exact. Only where
+// that takes more than `search_limit` tries is it `unknown`, and the checks then refuse: strides of
+// that kind are large and nearly equal, not those of views and slices.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -47,6 +48,7 @@ class equation {
     for (int i = count_ - 1; i >= 0; --i) {
       low_[i] = low_[i + 1] + terms_[i].step * terms_[i].least;
       high_[i] = high_[i + 1] + terms_[i].step * terms_[i].most;
+      common_[i] = i + 2 < count_ ? common_divisor(terms_[i].step, common_[i + 1]) : terms_[i].step;
     }
     tries_ = 0;
     return search(0, target);
@@ -58,9 +60,17 @@ class equation {
   };
 
   static wide floor_quotient(wide x, wide y) { return x / y - (x % y < 0); }
+  static wide common_divisor(wide x, wide y) {
+    while (y != 0) x = std::exchange(y, x % y);
+    return x;
+  }
 
   verdict search(int i, wide target) {
     if (i == count_) return target == 0 ? verdict::overlap : verdict::apart;
+    int const last = count_ - 1;
+    if (i < last &&
+        floor_quotient(target - low_[last], common_[i]) * common_[i] < target - high_[last])
+      return verdict::apart;
     auto const [step, least, most] = terms_[i];
     wide const from = std::max(least, -floor_quotient(high_[i + 1] - target, step));
     wide const to = std::min(most, floor_quotient(target - low_[i + 1], step));
@@ -74,6 +84,7 @@ class equation {
 
   std::array<term, 10> terms_{};         // by falling step
   std::array<wide, 11> low_{}, high_{};  // what terms i and after can add up to
+  std::array<wide, 10> common_{};        // divisor of the steps from i on, without the last
   int count_ = 0, tries_ = 0;
 };
 

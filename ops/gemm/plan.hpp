@@ -30,9 +30,10 @@ inline std::int64_t copied_row(matrix const& x) {
   return (x.cols + line - 1) / line * line;
 }
 
-// An operand whose elements lie on each other may have more of them than memory holds.
+// A copy takes 8 GiB at most: an operand whose elements lie on each other may have more of them
+// than memory holds, and one that fills half of the memory leaves no room.
 inline bool can_copy(matrix const& x) {
-  constexpr std::int64_t most = std::int64_t{1} << 39;  // elements
+  constexpr std::int64_t most = std::int64_t{1} << 32;  // elements
   return x.rows * copied_row(x) <= most / x.batch;
 }
 

@@ -37,7 +37,7 @@ void launch_gemm(gemm_problem const& x, gemm_plan const& plan, void* workspace, 
   a.n = static_cast<int>(x.n);
   a.k = static_cast<int>(x.k);
   a.batch = static_cast<int>(x.batch);
-  a.alpha = x.alpha;
+  a.alpha = x.k > 0 ? x.alpha : 1.f;  // of no product, whatever it is
   a.beta = x.c.data ? x.beta : 0.f;
   a.activation = x.activation;
   a.cut = plan.cut;

@@ -4,6 +4,7 @@
 // Shapes    x, residual, y, r[rows, width]; w, b[width] or absent; any sizes, any row stride.
 // Numerics  mean and variance (biased) are of the fp32 sum r, before it is rounded to its type, and
 //           so is y. The variance is of differences from the mean: a large mean does not hurt it.
+//           That of equal numbers is exact where their sum is, and their differences are 0.
 // Order     a row belongs to one worker, or to the workers of one block: repeatable bit for bit.
 // Memory    Class says how wide the tiles are. Rows that fit into them stay in registers and are
 //           read once. The last class takes rows of any length piece by piece, as often as there
@@ -68,7 +69,7 @@ template <class T, int Class, bool Shifted> struct norm {
     int rows, width, pieces, groups;  // groups of `group` rows
     int planned, planned_tasks;       // groups that the first tasks share; the rest is dealt late
     unsigned* tickets;                // null where nothing is
-    float eps, per_column;            // 1 / width
+    float eps, columns, per_column;   // columns: the width; per_column: 1 / columns
   };
   struct task {
     int first, last, by, steps;  // groups
@@ -230,7 +231,7 @@ template <class T, int Class, bool Shifted> struct norm {
       write_r(x, c, a, row, col);
       if (a.layer) {
         column const sum = row_sum<shared>(c, x, turn);
-        centre(x, a, sum * a.per_column, col);
+        centre(x, a, quotient(sum, a.columns, a.per_column), col);
       }
       column const scale = factor(a, row_sum<shared>(c, x * x, turn));
       if constexpr (rows_cross_warps<R, shared>) release(c, a);
@@ -275,7 +276,7 @@ template <class T, int Class, bool Shifted> struct norm {
           take(x);
           mean = mean + row_sum_share(x * 1.f);
         });
-        mean = total<shared>(c, mean, turn) * a.per_column;
+        mean = quotient(total<shared>(c, mean, turn), a.columns, a.per_column);
       }
       for_each_piece(c, a, row, a.layer ? pass::middle : pass::first, [&](int col, auto take) {
         take(x);

@@ -76,7 +76,8 @@ void launch_norm(norm_problem const& x, void* workspace, void* stream) {
     a.tickets = static_cast<unsigned*>(workspace);
   }
   a.eps = x.eps;
-  a.per_column = 1.f / static_cast<float>(a.width);
+  a.columns = static_cast<float>(a.width);
+  a.per_column = 1.f / a.columns;
   be::launch<op>(a, stream);
 }
 

@@ -52,6 +52,18 @@ TEST_CASE("norm: the largest sizes are supported, larger ones are not") {
   }
 }
 
+TEST_CASE("windows that lie on each other are not copied to more memory than there is") {
+  gemm s;
+  make_plain(s);
+  s.a.shape[1] = s.d.shape[1] = 1 << 24;
+  s.a.shape[2] = s.b.shape[1] = 4096;
+  s.b.dl.strides = s.d.dl.strides = nullptr;
+  s.a.strides[1] = s.a.strides[2] = 1;  // rows of 4096 elements, one element apart
+  std::size_t needed = 0;
+  EXPECT_OK(tk_workspace(gemm::op, s.get(), &needed));
+  CHECK(needed < std::size_t{1} << 30);
+}
+
 TEST_CASE("as many tiles as can be counted are supported") {
   constexpr std::int64_t most = (std::int64_t(1) << 31) - 1 - 1024;
   gemm g;

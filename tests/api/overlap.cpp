@@ -147,6 +147,17 @@ TEST_CASE("slices of one parent") {
   CHECK(met[1] > 2000);
 }
 
+TEST_CASE("two halves of each row of one buffer, seen in different orders") {
+  constexpr std::int64_t m = 1 << 24, step = 128;
+  auto const a = tensor_at(4096, {1, 2, m, 64}, {0, m * step, step, 1});
+  auto const b = [&](std::uintptr_t byte) {
+    return tensor_at(4096 + byte, {1, 2, m, 64}, {0, step, 2 * step, 1});
+  };
+  CHECK(overlap(a, b(128)) == verdict::apart);
+  CHECK(overlap(a, b(126)) == verdict::overlap);
+  CHECK(overlap(a, b(130)) == verdict::overlap);
+}
+
 TEST_CASE("q, k, v and o of one packed buffer, at full size") {
   // [b, n, hq + 2 hk + hq, d]
   constexpr std::int64_t b = 4, n = 1 << 20, hq = 32, hk = 8, d = 128, row = (2 * hq + 2 * hk) * d;
@@ -182,12 +193,14 @@ TEST_CASE("the largest strides do not wrap") {
 }
 
 TEST_CASE("what takes too long to decide is unknown, and soon given up") {
-  // All steps are multiples of 3 elements, so that y, 1 element further, never meets x; but they
-  // have nothing else in common, and come near each other in very many ways.
+  // All steps are multiples of 3 elements, so that y, 1 element further, never meets x; what is 3
+  // elements further may, but the steps have nothing else in common, and come near each other in
+  // very many ways.
   constexpr std::int64_t p = 3 * 1000003, q = 3 * 999983, r = 3 * 999979, s = 3 * 999961;
   constexpr std::int64_t n = 1 << 20;
   auto const x = tensor_at(4096, {n, n, 1, 1}, {p, q, 0, 1});
-  auto const y = tensor_at(4096 + 2, {n, n, 1, 1}, {r, s, 0, 1});
+  CHECK(overlap(x, tensor_at(4096 + 2, {n, n, 1, 1}, {r, s, 0, 1})) == verdict::apart);
+  auto const y = tensor_at(4096 + 6, {n, n, 1, 1}, {r, s, 0, 1});
   auto const start = std::chrono::steady_clock::now();
   CHECK(overlap(x, y) == verdict::unknown);
   auto const spent = std::chrono::steady_clock::now() - start;

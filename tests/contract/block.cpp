@@ -63,7 +63,8 @@ template <int Stages, int Workers, int Held> struct slots : simple_op {
 
 template <int Stages, int Workers, int Held> void check_slots() {
   using op = slots<Stages, Workers, Held>;
-  constexpr int tasks = 13, N = op::N, size = M * N;
+  constexpr int N = op::N, size = M * N;
+  int const tasks = tasks_at_least(13);
   auto const v = wholes(tasks * most_steps * 16 + 1, 5, 1000);
   auto const tiles = wholes<bf16>(tasks * most_steps * size + 1, 6);
   device_array<float> const dv(v);
@@ -73,7 +74,7 @@ template <int Stages, int Workers, int Held> void check_slots() {
                                                   most_steps * size, most_steps, size});
   };
   for (int shift = 0; shift < 2; ++shift) {
-    constexpr int marks = tasks * Workers * most_steps;
+    int const marks = tasks * Workers * most_steps;
     device_array<float> const seen(untouched<float>(marks)), again(untouched<float>(marks)),
         sums(untouched<float>(tasks * Workers * size));
     run<op>({tasks, dv.data(), shift, view(0), view(1), seen.data(), again.data(), sums.data(),
@@ -100,7 +101,7 @@ template <int Stages, int Workers, int Held> void check_slots() {
 }
 
 TEST_CASE("slots come in order, once, and stay while they are held") {
-  expect_cases const counted(9 * 2 * 13);
+  expect_cases const counted(9 * 2 * tasks_at_least(13));
   check_slots<1, 1, 1>();
   check_slots<2, 1, 1>();
   check_slots<2, 1, 2>();
@@ -219,8 +220,8 @@ void check_parts_of_block(int tasks, bool demand) {
 }
 
 TEST_CASE("own and common slots, scratch, turns and meetings; tasks in rounds and on demand") {
-  int const counts[] = {1, 2, 3, 4, 5, 17, 40};
-  expect_cases const counted(6 * 2 * (1 + 2 + 3 + 4 + 5 + 17 + 40));
+  int const most = tasks_at_least(40), counts[] = {1, 2, 3, 4, 5, 17, most};
+  expect_cases const counted(6 * 2 * (1 + 2 + 3 + 4 + 5 + 17 + most));
   for (int const tasks : counts)
     for (bool const demand : {false, true}) {
       CAPTURE(tasks);
@@ -253,9 +254,10 @@ template <int Workers> void check_apart(int tasks) {
 }
 
 TEST_CASE("every worker learns of every task that its block is dealt") {
-  expect_cases const counted(2 * 100);
-  check_apart<2>(100);
-  check_apart<3>(100);
+  int const tasks = tasks_at_least(100);
+  expect_cases const counted(2 * tasks);
+  check_apart<2>(tasks);
+  check_apart<3>(tasks);
 }
 
 // ---- a slot that leaves for global memory
@@ -286,7 +288,8 @@ template <int Slots, bool Aligned> struct stored_from : simple_op {
 
 template <int Slots, bool Aligned> void check_stored_from() {
   using op = stored_from<Slots, Aligned>;
-  constexpr int tasks = 30, C = op::C, pitch = C + !Aligned, plane = 2 * M * pitch;
+  constexpr int C = op::C, pitch = C + !Aligned, plane = 2 * M * pitch;
+  int const tasks = tasks_at_least(30);
   auto const x = wholes<fp16>(tasks * plane, 3, 50);
   device_array<fp16> const from(x), to_(untouched<fp16>(tasks * plane));
   tensor<fp16 const> const source{from.data(), 2 * M, C, pitch, tasks, plane};
@@ -299,7 +302,7 @@ template <int Slots, bool Aligned> void check_stored_from() {
 }
 
 TEST_CASE("a slot is released when the store from it has been read") {
-  expect_cases const counted(6 * 30);
+  expect_cases const counted(6 * tasks_at_least(30));
   check_stored_from<1, true>();
   check_stored_from<2, true>();
   check_stored_from<3, true>();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reductions over rows: largest, smallest, sum, and the sum in shares over several steps; of tiles,
 // packed tiles and expressions, for every width to 256. Whole numbers: sums are exact in any order.
-// Then where_equal, columns to and from memory, and infinities.
+// Then where_equal, quotients, columns to and from memory, and infinities.
 #include "core/reduce.hpp"
 #include "tests/contract/support.hpp"
 
@@ -122,6 +122,44 @@ TEST_CASE("rows of infinities, and where_equal") {
     for (float const v : results) expected.insert(expected.end(), M, v);
   }
   check_same(out.read(), expected);
+}
+
+// ---- quotients that are whole are exact; with 1 / by alone, many of these are not
+template <int R> struct divided_column : simple_op {
+  struct args {
+    int cases;
+    float const* from;
+    float* out;  // a column of each task, as from
+    float by[8];
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    float const by = a.by[t.index];
+    auto const x = load_col<R>(a.from + t.index * R, R, 0.f);
+    store(a.out + t.index * R, quotient(x, by, 1.f / by), R);
+    report(k, a, t.index);
+  }
+};
+
+template <int R> void check_quotients() {
+  constexpr int tasks = 8;
+  typename divided_column<R>::args a{
+      tasks, nullptr, nullptr, {1, 3, 41, 100, 1000, 3584, 7168, 28672}, nullptr};
+  std::vector<float> x, expected;
+  for (float const by : a.by)
+    for (int row = 0; row < R; ++row) {
+      expected.push_back(static_cast<float>(row % 2 ? 173 + row : -row));
+      x.push_back(expected.back() * by);
+    }
+  device_array<float> const dx(x), out(untouched<float>(tasks * R));
+  a.from = dx.data(), a.out = out.data();
+  run<divided_column<R>>(a);
+  check_same(out.read(), expected);
+}
+TEST_CASE("quotients of columns") {
+  expect_cases const counted(8 * 2);
+  check_quotients<M>();
+  check_quotients<tall>();
 }
 
 // ---- columns of memory: every number of rows that may be left

@@ -7,6 +7,7 @@
 #pragma once
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -27,6 +28,9 @@ inline constexpr int M = be::worker_rows, tall = M < 64 ? 64 : 2 * M;
 
 // ---- counting
 inline int cases_ran = 0, cases_promised = 0, promises = 0;
+
+// So many tasks, or more, that a card's blocks are dealt several each, as the emulator's few are.
+inline int tasks_at_least(int few) { return std::max(few, 3 * be::rt::multiprocessors() + 1); }
 
 class expect_cases {
  public:

@@ -59,7 +59,8 @@ std::vector<gemm_case> epilogues() {
   return cases;
 }
 
-// A linear layer's epilogue where nothing is summed, and on tails of one row and one column.
+// A linear layer's epilogue where nothing is summed, whatever alpha is, and on tails of one row and
+// one column.
 std::vector<gemm_case> corners() {
   std::vector<gemm_case> cases;
   std::size_t turn = 0;
@@ -73,7 +74,7 @@ std::vector<gemm_case> corners() {
             x.bias = bias;
             x.bias_type = turn / 3 % 2 ? dtype::fp32 : x.out;
             x.activation = activation;
-            x.alpha = 1.5f, x.beta = k == 72 ? 0 : -1,
+            x.alpha = k == 0 ? HUGE_VALF : 1.5f, x.beta = k == 72 ? 0 : -1,
             x.c = k == 72 ? c_use::unread : c_use::separate;
             turn_types(x, turn++);
             cases.push_back(x);

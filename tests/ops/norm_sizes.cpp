@@ -2,7 +2,7 @@
 // timeout: 600
 // lock: memory
 // tk_norm at the sizes of tests/sizes/norm.txt: both kinds, three types, with and without residual,
-// r, weight and bias; and at large means.
+// r, weight and bias; at large means; and of equal numbers.
 #include <set>
 
 #include "tests/support/norm.hpp"
@@ -71,6 +71,28 @@ std::vector<norm_case> tails() {
       kind = (kind + 29) % kinds;
     }
   return cases;
+}
+
+// The mean of equal numbers whose sum is exact is exact: y is 0, not their rounding over sqrt(eps).
+void check_equal_numbers(dtype type, std::int64_t width) {
+  norm_case x{.rows = 3, .width = width};
+  x.type = type;
+  x.weight = x.bias = false;
+  x.mean = 173 * 256;
+  x.size = 0;
+  norm_operands n(x);
+  CAPTURE(width);
+  REQUIRE(launch_twice(n) == "");
+  std::int64_t wrong = 0;
+  for (std::int64_t row = 0; row < x.rows; ++row)
+    for (std::int64_t col = 0; col < width; ++col)
+      wrong += decode(type, n.y.result_row(row) + col * bytes_of(type)) != 0;
+  CHECK(wrong == 0);
+}
+TEST_CASE("LayerNorm of equal numbers") {
+  for (auto const type : types)
+    for (std::int64_t const width : {7, 100, 1000, 3584, 7168, 14336, 28672, 40000})
+      check_equal_numbers(type, width);
 }
 
 TEST_CASE("norm at every size") { run_table("sizes", table()); }

@@ -99,7 +99,8 @@ class row_judge {
     bool const smooth = y_.activation != TK_ACTIVATION_NONE && y_.activation != TK_ACTIVATION_RELU;
     exact_ = y_.values != data::reals && !smooth;
     double const steps = 4 + std::sqrt(static_cast<double>(y_.k)) / 4;
-    sum_slack_ = std::fabs(y_.alpha) * steps * fp32_roundoff * norm;
+    alpha_ = y_.k > 0 ? y_.alpha : 1;  // there is no product for it
+    sum_slack_ = std::fabs(alpha_) * steps * fp32_roundoff * norm;
     slope_ = smooth ? 1.13 : 1;
     argument_slack_ = smooth ? 16 * fp32_roundoff : 0;
     auto const at = batch * y_.m + row;
@@ -109,7 +110,7 @@ class row_judge {
 
   void judge(double const* sums, std::vector<double> const& b_norms, error_meter& meter) const {
     for (std::int64_t j = 0; j < y_.n; ++j) {
-      double const product = y_.alpha * sums[j];
+      double const product = alpha_ * sums[j];
       double const added = c_ ? y_.beta * decode(y_.out, c_ + j * bytes_of(y_.out)) : 0;
       double const bias = bias_at(j), argument = product + added + bias;
       double const exact = activate(y_.activation, argument);
@@ -135,7 +136,7 @@ class row_judge {
   gemm_case const& y_;
   std::int64_t batch_, row_;
   bool exact_;
-  double sum_slack_, slope_, argument_slack_;
+  double alpha_, sum_slack_, slope_, argument_slack_;
   std::byte const* got_;
   std::byte const* c_ = nullptr;
 };
