@@ -4,8 +4,10 @@
 #include "benchmarks/stopwatch.hpp"
 
 #include <algorithm>
+#include <barrier>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 
@@ -30,21 +32,52 @@ timing summary(std::vector<double> ms) {
   return {quantile(ms, 0.5), ms.front(), quantile(ms, 0.75) - quantile(ms, 0.25)};
 }
 
-void copy_on_all_threads(void* to, void const* from, std::size_t bytes) {
-  std::size_t const parts = std::max(1u, std::thread::hardware_concurrency());
-  parallel_for(static_cast<std::int64_t>(parts), [&](std::int64_t i) {
-    std::size_t const part = static_cast<std::size_t>(i);
-    std::size_t const first = bytes * part / parts, last = bytes * (part + 1) / parts;
-    std::memcpy(static_cast<char*>(to) + first, static_cast<char const*>(from) + first,
-                last - first);
-  });
-}
+// A copy by all threads of the CPU, which stand ready: to make them takes as long as to copy much.
+class cpu_copy {
+ public:
+  cpu_copy(void* to, void const* from, std::size_t bytes)
+      : to_(static_cast<char*>(to)), from_(static_cast<char const*>(from)), bytes_(bytes) {
+    for (std::ptrdiff_t i = 1; i < parts_; ++i)
+      threads_.emplace_back([this, i](std::stop_token const& ends) {
+        for (begin_.arrive_and_wait(); !ends.stop_requested(); begin_.arrive_and_wait()) {
+          copy_part(i);
+          end_.arrive_and_wait();
+        }
+      });
+  }
+  ~cpu_copy() {
+    for (auto& t : threads_) t.request_stop();
+    begin_.arrive_and_wait();
+  }
+  void run() {
+    begin_.arrive_and_wait();
+    copy_part(0);
+    end_.arrive_and_wait();
+  }
+
+ private:
+  void copy_part(std::ptrdiff_t i) const {
+    auto const part = static_cast<std::size_t>(i), parts = static_cast<std::size_t>(parts_);
+    std::size_t const first = bytes_ * part / parts, last = bytes_ * (part + 1) / parts;
+    std::memcpy(to_ + first, from_ + first, last - first);
+  }
+
+  char* to_;
+  char const* from_;
+  std::size_t bytes_;
+  std::ptrdiff_t parts_ = std::max(1u, std::thread::hardware_concurrency());
+  std::barrier<> begin_{parts_}, end_{parts_};
+  std::vector<std::jthread> threads_;  // last: they end before the rest does
+};
 
 }  // namespace
 
 // The runtime seam has no such copy: it is the driver's own, by name.
 std::function<void()> device_copy(void* to, void const* from, std::size_t bytes) {
-  if (on_cpu) return [=] { copy_on_all_threads(to, from, bytes); };
+  if (on_cpu) {
+    auto const copy = std::make_shared<cpu_copy>(to, from, bytes);
+    return [copy] { copy->run(); };
+  }
   bool const cuda = be::rt::dl_device_type == kDLCUDA;
   shared_library const driver =
       cuda ? shared_library{"libcuda.so.1"}

@@ -13,7 +13,8 @@ template <class T> view<T> view_of(tensor<T> const& x) {
   constexpr std::int64_t size = sizeof(T),
                          most_bytes = 1 << 24;  // a panel's rows within 2^31 bytes
   bool const whole_words = granule_of(x) * size >= 4;
-  bool const near = x.row_stride >= 0 && x.row_stride * size <= most_bytes;
+  std::int64_t const row_bytes = x.rows > 1 ? x.row_stride * size : 16;  // one row: any will do
+  bool const near = row_bytes >= 0 && row_bytes <= most_bytes;
   return {x.data,
           x.row_stride,
           x.n0 > 1 ? x.stride0 : 0,
@@ -21,7 +22,7 @@ template <class T> view<T> view_of(tensor<T> const& x) {
           static_cast<int>(x.rows),
           static_cast<int>(x.cols),
           granule_of(x),
-          whole_words && near ? static_cast<std::uint32_t>(x.row_stride * size) : 0};
+          whole_words && near ? static_cast<std::uint32_t>(row_bytes) : 0};
 }
 template <int R, int C, class T> source<T, R, C> read_from(tensor<T const> const& x) {
   return {view_of(x)};
