@@ -149,14 +149,14 @@ inline std::vector<spoiled<gemm>> gemm_overlaps() {
 }
 
 // 2^20 batches, 8 rows, 1 column each, at addresses that nobody follows. All steps are multiples of
-// 3, so that nothing overlaps where one tensor starts 1 element later; but no quick way tells.
+// 3, and one tensor starts 3 elements later; no quick way tells whether they meet.
 inline void make_intricate(gemm& s, std::int64_t d_row_stride) {
   s.problem.beta = 0;
   s.c.given = s.bias.given = nullptr;
   s.problem.bias_kind = TK_BIAS_NONE;
   s.d.dl.dtype = bf16;
   s.d.dl.data = s.a.dl.data;
-  s.d.move(2);
+  s.d.move(6);
   s.a.shape = s.d.shape = {1 << 20, 8, 1};
   s.b.shape = {1, 1, 1};
   s.a.strides = {3 * 1000003, 3 * 999983, 1};
