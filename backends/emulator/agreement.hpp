@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <deque>
+#include <vector>
 
 #include "backends/emulator/memory.hpp"
 
