@@ -6,8 +6,9 @@ include_guard()
 include(CMakePackageConfigHelpers)
 set(tk_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tk)
 
-foreach(folder core backends ops)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tk
+foreach(folder ${PROJECT_SOURCE_DIR}/core ${PROJECT_SOURCE_DIR}/backends ${PROJECT_SOURCE_DIR}/ops
+               ${tk_generated}/ops)
+  install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tk
           FILES_MATCHING PATTERN *.hpp PATTERN *.h)
 endforeach()
 install(TARGETS tk_ops tk_ops_static tk_core EXPORT tk)

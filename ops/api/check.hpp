@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: MIT
-// From a problem of the C interface to one whose every promise holds. check() throws the refusal.
-// With `data` the tensors' memory is checked as well: NULL, alignment, overlap. Self-overlap is a
-// matter of sizes and strides, and is checked always.
+// What an op's checks are made of: from a problem of the C interface to one whose every promise
+// holds. A check throws the refusal. With `data` the tensors' memory is checked as well: NULL,
+// alignment, overlap. Self-overlap is a matter of sizes and strides, and is checked always.
 #pragma once
 #include <cstring>
+#include <string>
 
+#include "backends/runtime.hpp"
 #include "ops/api/refuse.hpp"
 #include "ops/api/view.hpp"
 
 namespace tk::api {
 
-template <class Problem> struct checked {
+template <class Problem, std::size_t Tensors> struct checked {
   Problem problem;
-  bool empty;                   // no output element: nothing to launch
-  std::array<view, 6> tensors;  // all that the launch reads or writes; without elements where fewer
+  bool empty;                         // no output element: nothing to launch
+  std::array<view, Tensors> tensors;  // all that the launch may read or write
 };
-
-checked<gemm_problem> check(tk_gemm_problem const* given, bool data);
-checked<attention_forward_problem> check(tk_attention_forward_problem const* given, bool data);
-checked<norm_problem> check(tk_norm_problem const* given, bool data);
 
 // A C program may leave any number in an enumeration; C++ must not read it as one.
 template <class Enum> int number_of(Enum const& x) {
@@ -28,17 +26,23 @@ template <class Enum> int number_of(Enum const& x) {
   return number;
 }
 
-template <class Enum> int expect_below(char const* name, Enum const& x, int limit) {
+// One of the enumerators, which are numbered from 0 and named in their order.
+template <class Enum, std::size_t N>
+int expect_one_of(char const* name, Enum const& x, char const* const (&names)[N]) {
   int const number = number_of(x);
-  if (number >= 0 && number < limit) return number;
-  refuse(status::bad_value, name, " is ", number, "; it must be 0 to ", limit - 1);
+  if (number >= 0 && number < static_cast<int>(N)) return number;
+  std::string list;
+  for (std::size_t i = 0; i < N; ++i) {
+    list += i == 0 ? "" : i + 1 < N ? ", " : " or ";
+    list += names[i];
+  }
+  refuse(status::bad_value, name, " is ", number, "; it must be ", list);
 }
+inline constexpr char const* flag_names[] = {"0", "1"};
+inline constexpr char const* repeat_names[] = {"TK_REPEAT_RUN", "TK_REPEAT_ROW"};
 
-template <class Given> void expect_struct(Given const* given) {
-  if (!given) refuse(status::null_pointer, "problem is NULL");
-  if (given->size == sizeof(Given)) return;
-  refuse(status::bad_struct, "problem's size is ", given->size, "; this library knows ",
-         sizeof(Given));
+inline void expect_reserved(int reserved) {
+  if (reserved != 0) refuse(status::bad_struct, "reserved is ", reserved, "; it must be 0");
 }
 
 }  // namespace tk::api

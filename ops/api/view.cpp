@@ -13,7 +13,7 @@
 namespace tk::api {
 namespace {
 
-constexpr std::int64_t largest_size = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t largest_size = std::numeric_limits<std::int32_t>::max() - 1024;
 constexpr wide largest_bytes = std::numeric_limits<std::int64_t>::max();
 
 struct named_type {
@@ -23,7 +23,9 @@ struct named_type {
 };
 constexpr named_type named_types[] = {{element::bf16, kDLBfloat, 16, "bf16"},
                                       {element::fp16, kDLFloat, 16, "fp16"},
-                                      {element::fp32, kDLFloat, 32, "fp32"}};
+                                      {element::fp32, kDLFloat, 32, "fp32"},
+                                      {element::fp8_e4m3, TK_DL_FLOAT8_E4M3FN, 8, "fp8 e4m3"},
+                                      {element::fp8_e5m2, TK_DL_FLOAT8_E5M2, 8, "fp8 e5m2"}};
 
 char const* name_of(element type) { return named_types[static_cast<int>(type)].name; }
 
@@ -58,6 +60,10 @@ element read_type(DLTensor const& t, signature const& is) {
   for (auto const& known : named_types) {
     bool const same = t.dtype.code == known.code && t.dtype.bits == known.bits;
     if (same && t.dtype.lanes == 1 && (is.types & only(known.type))) return known.type;
+  }
+  for (auto const& known : named_types) {
+    if (t.dtype.code == known.code && t.dtype.bits == known.bits && t.dtype.lanes == 1)
+      refuse(status::bad_type, is.name, " is ", known.name, "; it must be ", names_of(is.types));
   }
   refuse(status::bad_type, is.name, " has elements of DLPack type code ", int(t.dtype.code),
          ", bits ", int(t.dtype.bits), ", lanes ", int(t.dtype.lanes), "; they must be ",
@@ -144,7 +150,8 @@ view read(DLTensor const* tensor, signature const& is, reading const& how) {
   view x;
   x.is = &is;
   x.type = read_type(*tensor, is);
-  x.width = x.type == element::fp32 ? 4 : 2;
+  x.width = named_types[static_cast<int>(x.type)].bits / 8;
+  x.rank = tensor->ndim;
   read_sizes(x, *tensor);
   auto const reach = read_strides(x, *tensor);
   if (how.data) read_data(x, *tensor, reach);
@@ -174,9 +181,9 @@ void expect_apart(view const& output, view const& other) {
 void expect_distinct_elements(view const& output) {
   auto const found = self_overlap(output);
   if (found == verdict::apart) return;
-  int const rank = output.is->rank;
-  refuse(status::bad_overlap, output.is->name, " of sizes ", list(output.size.data(), rank),
-         " and strides ", list(output.stride.data(), rank),
+  int const rank = output.rank, missing = output.is->rank - rank;
+  refuse(status::bad_overlap, output.is->name, " of sizes ", list(&output.size[missing], rank),
+         " and strides ", list(&output.stride[missing], rank),
          found == verdict::overlap ? " has elements that share an address"
                                    : " may have elements that share an address: its strides are "
                                      "too intricate to tell");

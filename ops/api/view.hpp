@@ -4,8 +4,8 @@
 // axis of size 1 has stride 0, and a tensor without elements has strides 0 and no data.
 #pragma once
 #include "ops/api/overlap.hpp"
-#include "ops/problem.hpp"
-#include "ops/tk_ops.h"
+#include "ops/tensors.hpp"
+#include "ops/tk_base.h"
 
 namespace tk::api {
 
@@ -30,6 +30,7 @@ struct reading {
 struct view : footprint {
   signature const* is = nullptr;
   element type = element::bf16;
+  int rank = 0;  // as the caller gave it; leading axes that were left out are not counted
   void* data = nullptr;
 };
 

@@ -6,7 +6,7 @@
 
 #include "core/element.hpp"
 #include "core/status.hpp"
-#include "ops/problem.hpp"
+#include "ops/attention/problem.hpp"
 
 namespace tk {
 

@@ -17,7 +17,7 @@
 #include "core/product.hpp"
 #include "core/reduce.hpp"
 #include "core/schedule.hpp"
-#include "ops/problem.hpp"
+#include "ops/attention/problem.hpp"
 
 namespace tk {
 

@@ -13,7 +13,7 @@
 #include "core/activation.hpp"
 #include "core/parked.hpp"
 #include "core/schedule.hpp"
-#include "ops/problem.hpp"
+#include "ops/gemm/problem.hpp"
 
 namespace tk {
 

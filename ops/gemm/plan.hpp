@@ -11,7 +11,7 @@
 
 #include "backends/runtime.hpp"
 #include "core/schedule.hpp"
-#include "ops/problem.hpp"
+#include "ops/gemm/problem.hpp"
 
 #include TK_CHIP(tune.hpp)
 

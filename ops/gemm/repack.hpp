@@ -6,7 +6,7 @@
 #include "backends/kernel.hpp"
 #include "core/move.hpp"
 #include "core/schedule.hpp"
-#include "ops/problem.hpp"
+#include "ops/gemm/problem.hpp"
 
 namespace tk {
 

@@ -5,7 +5,7 @@
 
 #include "core/element.hpp"
 #include "core/status.hpp"
-#include "ops/problem.hpp"
+#include "ops/norm/problem.hpp"
 
 namespace tk {
 
@@ -35,11 +35,9 @@ std::size_t workspace_bytes(norm_problem const& x) {
 
 void launch(norm_problem const& x, void* workspace, void* stream) {
   if (workspace_bytes(x) == 0) workspace = nullptr;
-  switch (x.x.type) {
-    case element::bf16: return norm_run<bf16>::launch(x, workspace, stream);
-    case element::fp16: return norm_run<fp16>::launch(x, workspace, stream);
-    case element::fp32: return norm_run<float>::launch(x, workspace, stream);
-  }
+  if (x.x.type == element::bf16) norm_run<bf16>::launch(x, workspace, stream);
+  else if (x.x.type == element::fp16) norm_run<fp16>::launch(x, workspace, stream);
+  else norm_run<float>::launch(x, workspace, stream);
 }
 
 }  // namespace tk

@@ -17,7 +17,7 @@
 #include "backends/kernel.hpp"
 #include "core/rows.hpp"
 #include "core/schedule.hpp"
-#include "ops/problem.hpp"
+#include "ops/norm/problem.hpp"
 
 namespace tk {
 

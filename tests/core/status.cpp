@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "ops/tk_ops.h"
+#include "ops/tk_base.h"
 
 TEST_CASE("a status has the value of its tk_status") {
   struct pair {

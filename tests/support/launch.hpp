@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/tk_ops.h"
+#include "ops/tk_op.h"
 #include "tests/support/tensor.hpp"
 
 namespace tk::test {
@@ -19,14 +19,11 @@ inline std::string failed(char const* call, tk_status s) {
   return std::string(call) + ": " + tk_status_name(s) + ": " + tk_last_error();
 }
 
-inline tk_status launch(tk_op op, void const* problem, void* workspace, std::size_t bytes) {
-  if (op == TK_OP_GEMM)
-    return tk_gemm(static_cast<tk_gemm_problem const*>(problem), workspace, bytes, nullptr);
-  if (op == TK_OP_NORM)
-    return tk_norm(static_cast<tk_norm_problem const*>(problem), workspace, bytes, nullptr);
-  return tk_attention_forward(static_cast<tk_attention_forward_problem const*>(problem), workspace,
-                              bytes, nullptr);
-}
+// An op as with_problem names it: its number and its C function.
+template <class Problem> struct called_op {
+  tk_op number;
+  tk_status (*call)(Problem const*, void*, std::size_t, void*);
+};
 
 // The launches of one problem, whose tensors lie in `w`: open(), then any number of reset(),
 // launch() and, when the device has finished, look().
@@ -34,9 +31,9 @@ class session {
  public:
   explicit session(world& w) : world_(w) {}
 
-  std::string open(tk_op op, void const* problem) {
-    if (auto const s = tk_supports(op, problem); s != TK_OK) return failed("tk_supports", s);
-    if (auto const s = tk_workspace(op, problem, &bytes_); s != TK_OK)
+  template <class Problem> std::string open(called_op<Problem> op, Problem const* problem) {
+    if (auto const s = tk_supports(op.number, problem); s != TK_OK) return failed("tk_supports", s);
+    if (auto const s = tk_workspace(op.number, problem, &bytes_); s != TK_OK)
       return failed("tk_workspace", s);
     // Aligned to 16 and no more, between guards like any other output.
     auto& workspace = workspace_.emplace(static_cast<std::int64_t>(bytes_), 16, role::output, 1);
@@ -52,9 +49,9 @@ class session {
     for (auto& m : world_.memories())
       if (m.use() == role::output) m.upload();
   }
-  std::string launch(tk_op op, void const* problem) {
+  template <class Problem> std::string launch(called_op<Problem> op, Problem const* problem) {
     ++launches_;
-    auto const s = test::launch(op, problem, bytes_ ? workspace_->device() : nullptr, bytes_);
+    auto const s = op.call(problem, bytes_ ? workspace_->device() : nullptr, bytes_, nullptr);
     return s == TK_OK ? "" : failed("launch", s);
   }
   // Leaves every output's bytes in memory::result().
@@ -83,7 +80,7 @@ class session {
 };
 
 template <class Operands> std::string launch_twice(Operands& x) {
-  return with_problem(x, [&](tk_op op, void const* problem) {
+  return with_problem(x, [&](auto op, auto const* problem) {
     session s(x.memories);
     auto wrong = s.open(op, problem);
     for (int pass = 0; pass < 2 && wrong.empty(); ++pass) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The lists of sizes in tests/sizes: lines of
+// The list of sizes of an op, tests/ops/<folder>/sizes.txt: lines of
 //   LEVEL NAME=VALUE NAME=VALUE ...
 // where # begins a comment. A level takes its own lines and those of the levels before it: quick,
-// full, card. The folder is TK_TEST_SIZES, by default tests/sizes where the program starts.
+// full, card. Programs start in the root of the repository; TK_TEST_SIZES is another folder in
+// place of tests/ops.
 #pragma once
 #include <cstdint>
 #include <cstdlib>
@@ -31,10 +32,10 @@ struct size_line {
   }
 };
 
-// The lines of `file` that this run's level takes. Throws what is wrong with the file.
-inline std::vector<size_line> read_sizes(std::string const& file) {
+// The lines of the op's list that this run's level takes. Throws what is wrong with the file.
+inline std::vector<size_line> read_sizes(std::string const& op) {
   char const* folder = std::getenv("TK_TEST_SIZES");
-  std::string const path = std::string(folder ? folder : "tests/sizes") + "/" + file;
+  std::string const path = std::string(folder ? folder : "tests/ops") + "/" + op + "/sizes.txt";
   std::ifstream in(path);
   if (!in) throw std::runtime_error("cannot read " + path);
   std::vector<size_line> lines;

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/tk_ops.h"
+#include "ops/tk_base.h"
 #include "tests/support/verdict.hpp"
 
 namespace tk::test {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/tk_ops.h"
+#include "ops/tk_base.h"
 #include "tests/support/element.hpp"
 #include "tests/support/memory.hpp"
 

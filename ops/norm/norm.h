@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * The C interface of norm; what holds of every call is in tk_base.h. */
+#ifndef TK_NORM_H
+#define TK_NORM_H
+
+#include "ops/tk_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tk_norm_kind {
+  TK_NORM_LAYER = 0, /* y = (r - mean r) / sqrt(var r + eps) weight + bias; var divides by width */
+  TK_NORM_RMS = 1    /* y = r / sqrt(mean r^2 + eps) weight + bias */
+} tk_norm_kind;
+
+/* r = x + residual; y is r normalised row by row (LayerNorm or RMSNorm), times weight, plus bias
+ *
+ * x, residual, y and r are [rows, width], or [width] for one row, of one type: bf16, fp16 or fp32.
+ * weight and bias are [width], contiguous, of x's type or fp32, both of one type. residual, weight,
+ * bias and r may be NULL: 0, 1, 0, and not written. Sizes may be 0, and go to 2^31 - 65537 (else
+ * TK_UNSUPPORTED). The mean and the variance are taken in fp32 of the sum x + residual before it is
+ * rounded to r's type, and y from that sum as well; y and r are rounded once. The variance is that
+ * of differences from the mean, so that a large mean does not cost it digits. A row whose variance
+ * and eps are both 0 gives NaN. The sum of squares must be below 2^128 (larger: 0 or NaN), and
+ * variance + eps counts as 0 below 2^-126. y and r may be x or residual themselves (same data,
+ * shape and strides). */
+typedef struct tk_norm_problem {
+  size_t size; /* sizeof(tk_norm_problem) */
+  DLTensor const* x;
+  DLTensor const* residual; /* may be NULL */
+  DLTensor const* weight;   /* may be NULL */
+  DLTensor const* bias;     /* may be NULL */
+  DLTensor const* y;
+  DLTensor const* r; /* may be NULL */
+  tk_norm_kind kind;
+  float eps; /* finite, not negative */
+  /* the first version ended here */
+  tk_repeat repeat;
+  int reserved; /* 0 */
+} tk_norm_problem;
+
+TK_API tk_status tk_norm(tk_norm_problem const* problem, void* workspace, size_t workspace_bytes,
+                         void* stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TK_NORM_H */

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// The C++ interface of norm, header-only over norm.h.
+#pragma once
+#include "ops/norm/norm.h"
+#include "ops/tk_base.hpp"
+
+namespace tk {
+
+struct norm_options {
+  tensor_view residual{};  // r = x + residual
+  tensor_view weight{};    // [width], 1 where absent
+  tensor_view bias{};      // [width], 0 where absent
+  output_view r{};         // not written where absent
+  tk_norm_kind kind = TK_NORM_LAYER;
+  float eps = 1e-5f;
+  void* workspace = nullptr;  // norm_workspace() bytes, as for gemm
+  std::size_t workspace_bytes = 0;
+  tk_repeat repeat = TK_REPEAT_RUN;
+  tk::stream stream{};
+};
+
+namespace detail {
+
+inline tk_norm_problem problem(tensor_view const& x, output_view const& y, norm_options const& o) {
+  return {.size = sizeof(tk_norm_problem),
+          .x = x.get(),
+          .residual = o.residual.get(),
+          .weight = o.weight.get(),
+          .bias = o.bias.get(),
+          .y = y.get(),
+          .r = o.r.get(),
+          .kind = o.kind,
+          .eps = o.eps,
+          .repeat = o.repeat,
+          .reserved = 0};
+}
+
+}  // namespace detail
+
+// r = x + residual, and y = r normalised row by row, times weight, plus bias; x, residual, y, r
+// [rows, width] of one type (bf16, fp16, fp32), weight and bias [width] of that type or fp32; the
+// last dimension contiguous. Statistics, and y, from the fp32 sum r. y and r may be x or residual
+// themselves. Throws tk::error before anything is launched or written.
+inline void norm(tensor_view const& x, output_view const& y, norm_options const& options = {}) {
+  auto const problem = detail::problem(x, y, options);
+  detail::require(
+      tk_norm(&problem, options.workspace, options.workspace_bytes, options.stream.handle()));
+}
+
+// Bytes of device memory that norm() wants as workspace. Data pointers may be null.
+inline std::size_t norm_workspace(tensor_view const& x, output_view const& y,
+                                  norm_options const& options = {}) {
+  auto const problem = detail::problem(x, y, options);
+  return detail::workspace(TK_OP_NORM, &problem);
+}
+
+// Why norm() would refuse; nothing if it would not. Data pointers may be null.
+inline std::optional<error> norm_refusal(tensor_view const& x, output_view const& y,
+                                         norm_options const& options = {}) {
+  auto const problem = detail::problem(x, y, options);
+  return detail::refusal(tk_supports(TK_OP_NORM, &problem));
+}
+
+}  // namespace tk

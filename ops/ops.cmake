@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+# The one list of all ops, a line each: tk_op(<number> <name> <folder of ops/>). The number is TK_OP_<NAME>
+# and never changes, nor is one used again. Everything that goes over all ops is made from it
+# (cmake/TkOps.cmake): the C and C++ headers, the queries, the instances, the tests and benchmarks.
+tk_op(0 gemm gemm)
+tk_op(1 attention_forward attention)
+tk_op(2 norm norm)

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// A small correct problem of the op, whose every part a test may spoil before it makes the call.
+#pragma once
+#include "ops/attention/attention_forward.h"
+#include "tests/support/scene.hpp"
+
+namespace scene {
+
+struct attention {
+  using problem_type = tk_attention_forward_problem;
+  static constexpr tk_op op = TK_OP_ATTENTION_FORWARD;
+  static constexpr char const* call_name = "tk_attention_forward";
+  static constexpr std::size_t first_size = 56;  // of the struct\'s first version
+  memory arena{arena_bytes, arena_byte};
+  tensor q{arena.at(0), bf16, {2, 5, 4, 16}};
+  tensor k{arena.at(4096), bf16, {2, 7, 2, 16}};
+  tensor v{arena.at(8192), bf16, {2, 7, 2, 24}};
+  tensor o{arena.at(12288), bf16, {2, 5, 4, 24}};
+  tensor lse{arena.at(16384), fp32, {2, 4, 5}};
+  problem_type problem{sizeof(problem_type), nullptr, nullptr,       nullptr, nullptr, nullptr,
+                       TK_MASK_CAUSAL,       0.25f,   TK_REPEAT_RUN, 0};
+
+  std::vector<argument> arguments() {
+    return {{"q", &q}, {"k", &k}, {"v", &v}, {"o", &o}, {"lse", &lse, true}};
+  }
+  problem_type const* get() {
+    problem.q = q.given;
+    problem.k = k.given;
+    problem.v = v.given;
+    problem.o = o.given;
+    problem.lse = lse.given;
+    return &problem;
+  }
+  static tk_status call(problem_type const* x, void* workspace = nullptr, std::size_t size = 0) {
+    return tk_attention_forward(x, workspace, size, nullptr);
+  }
+};
+
+}  // namespace scene

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// What norm must not refuse: outputs in place of inputs, one row, absent operands, all types, empty
+// tensors. Values are chosen so that results are known.
+#include <cmath>
+
+#include "tests/ops/norm/scene.hpp"
+
+namespace {
+
+using namespace scene;
+
+// 1 and 3 in turn: the mean is 2, the variance 1; with eps = 3, y is half of what it was.
+// rsqrt may be off by an ulp or two.
+bool is_near(float x, float y) { return std::abs(x - y) < 1e-6f; }
+bytes ones_and_threes(std::size_t first, std::size_t count) {
+  bytes host(arena_bytes, 0);
+  for (std::size_t i = 0; i < count; ++i) put_fp32(host, first + 4 * i, i % 2 ? 3 : 1);
+  return host;
+}
+
+}  // namespace
+
+TEST_CASE("norm: y and r may be x and residual, rows may be one, and optional operands none") {
+  norm s;
+  s.problem.eps = 3;
+  s.weight.given = s.bias.given = nullptr;
+  SUBCASE("y on x, r on residual") {
+    s.arena.write(ones_and_threes(0, 40));
+    s.y.dl.data = s.x.dl.data;
+    s.r.dl.data = s.residual.dl.data;
+    EXPECT_OK(call(s));
+    auto const host = s.arena.content();
+    for (std::size_t i = 0; i < 40; ++i) {
+      REQUIRE(is_near(fp32_at(host, 4 * i), i % 2 ? 0.5f : -0.5f));
+      REQUIRE(fp32_at(host, 4096 + 4 * i) == (i % 2 ? 3 : 1));
+    }
+  }
+  SUBCASE("one row of rank 1") {
+    s.arena.write(ones_and_threes(4096, 20));
+    for (auto* t : {&s.x, &s.residual, &s.y, &s.r}) {
+      t->dl.ndim = 1;
+      t->shape[0] = 20;
+      t->strides[0] = 1;
+    }
+    s.x.dl.dtype = fp32;
+    EXPECT_OK(call(s));
+    CHECK(is_near(fp32_at(s.arena.content(), 16384), -0.5f));
+    CHECK(is_near(fp32_at(s.arena.content(), 16384 + 19 * 4), 0.5f));
+  }
+  SUBCASE("nothing but x and y") {
+    s.residual.given = s.r.given = nullptr;
+    s.problem.kind = TK_NORM_RMS;
+    s.arena.write(ones_and_threes(0, 40));  // mean square 5
+    s.problem.eps = 11;
+    EXPECT_OK(call(s));
+    CHECK(is_near(fp32_at(s.arena.content(), 16384), 0.25f));
+    CHECK(is_near(fp32_at(s.arena.content(), 16384 + 39 * 4), 0.75f));
+  }
+}
+
+TEST_CASE("norm: all types, and nothing to do") {
+  for (auto const type : {bf16, fp16, fp32}) {
+    for (auto const scale : {type, fp32}) {
+      norm s;
+      for (auto* t : {&s.x, &s.residual, &s.y, &s.r}) t->dl.dtype = type;
+      s.weight.dl.dtype = s.bias.dl.dtype = scale;
+      auto const before = s.arena.content();
+      EXPECT_OK(call(s));
+      CHECK(s.arena.content() != before);
+    }
+  }
+  for (int axis = 0; axis < 2; ++axis) {
+    norm s;
+    for (auto* t : {&s.x, &s.residual, &s.y, &s.r}) t->shape[axis] = 0;
+    if (axis == 1) s.weight.shape[0] = s.bias.shape[0] = 0;
+    for (auto const& argument : s.arguments()) {
+      auto& t = *argument.of;
+      if (axis == 1 || t.dl.ndim == 2) t.dl.data = nullptr;
+    }
+    auto const before = s.arena.content();
+    EXPECT_OK(norm::call(s.get()));
+    CHECK(s.arena.content() == before);
+  }
+}
+
+TEST_CASE("the largest sizes are supported, larger ones are not") {
+  constexpr std::int64_t most = (std::int64_t(1) << 31) - 65537;
+  norm s;
+  auto const supports = [&](int axis, std::int64_t size) {
+    for (auto* t : {&s.x, &s.residual, &s.y, &s.r}) {
+      t->dl.strides = nullptr;
+      t->shape[axis] = size;
+    }
+    if (axis == 1) s.weight.shape[0] = s.bias.shape[0] = size;
+    return tk_supports(norm::op, s.get());
+  };
+  for (int axis = 0; axis < 2; ++axis) {
+    EXPECT_OK(supports(axis, most));
+    CHECK(supports(axis, most + 1) == TK_UNSUPPORTED);
+    EXPECT_OK(supports(axis, 1));
+  }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The tests' own tests: a right result passes, and a right result with one fault in it does not,
+// whatever the way of checking.
+#include "tests/ops/norm/norm.hpp"
+#include "tests/support/spoil.hpp"
+#include "tests/support/suite.hpp"
+
+namespace tk::test {
+namespace {
+
+TEST_CASE("one fault in a norm is found") {
+  for (dtype const type : {dtype::bf16, dtype::fp16, dtype::fp32})
+    for (tk_norm_kind const kind : {TK_NORM_LAYER, TK_NORM_RMS}) {
+      norm_case c{.rows = 6, .width = 193};
+      c.type = type, c.kind = kind;
+      c.residual = c.store_r = true;
+      norm_operands x(c);
+      REQUIRE(launch_twice(x) == "");
+      REQUIRE(compare(x).wrong == "");
+      std::int64_t const row = c.rows - 1, col = c.width - 1;
+      int const steps = type == dtype::fp32 ? 100 : 2;
+      wants_complaint("last place", x, x.y, row, [&] { nudge(x.y, row, col, steps); });
+      wants_complaint("r's last place", x, x.r, row, [&] { nudge(x.r, row, col, 2); });
+      wants_complaint("not written", x, x.y, row, [&] { put(x.y, row, col, std::nan("")); });
+      wants_complaint("the row above", x, x.y, row, [&] {
+        auto const other = row_bytes(x.y, row - 1);
+        std::copy(other.begin(), other.end(), x.y.result_row(row));
+      });
+      x.of.eps = 1e-2f;  // as if the launch had taken another one
+      CHECK(!compare(x).ok());
+      x.of.eps = c.eps;
+      CHECK(compare(x).wrong == "");
+    }
+}
+
+}  // namespace
+}  // namespace tk::test

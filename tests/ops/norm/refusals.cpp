@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// What can be wrong with a problem: shapes, types, values and overlaps, each with the status and
+// the parts of the sentence that a caller must get.
+#include "tests/support/refusals.hpp"
+
+#include "tests/ops/norm/scene.hpp"
+
+namespace {
+
+using namespace scene;
+
+std::vector<spoiled<norm>> norm_problems() {
+  using s = norm;
+  constexpr auto inf = std::numeric_limits<float>::infinity();
+  return {
+      {"rows of y", [](s& x) { x.y.shape[0] = 5; }, TK_BAD_SHAPE, {"y has rows = 5", "x", "2"}},
+      {"width of y", [](s& x) { x.y.shape[1] = 21; }, TK_BAD_SHAPE, {"y has width = 21", "20"}},
+      {"rows of r", [](s& x) { x.r.shape[0] = 7; }, TK_BAD_SHAPE, {"r has rows = 7", "x", "2"}},
+      {"residual",
+       [](s& x) { x.residual.shape[1] = 19; },
+       TK_BAD_SHAPE,
+       {"residual has width = 19", "x", "20"}},
+      {"weight", [](s& x) { x.weight.shape[0] = 6; }, TK_BAD_SHAPE, {"weight has width = 6"}},
+      {"bias", [](s& x) { x.bias.shape[0] = 21; }, TK_BAD_SHAPE, {"bias has width = 21", "20"}},
+      {"rank 3", [](s& x) { x.x.dl.ndim = 3; }, TK_BAD_RANK, {"x has 3 dimensions", "1 or 2"}},
+      {"bias of rank 2", [](s& x) { x.bias.dl.ndim = 2; }, TK_BAD_RANK, {"bias has 2", "1"}},
+      {"y, x", [](s& x) { x.y.dl.dtype = bf16; }, TK_BAD_TYPE, {"y is bf16", "x is fp32"}},
+      {"residual, x",
+       [](s& x) { x.residual.dl.dtype = fp16; },
+       TK_BAD_TYPE,
+       {"residual is fp16", "x is fp32"}},
+      {"weight, x",
+       [](s& x) { x.weight.dl.dtype = fp16; },
+       TK_BAD_TYPE,
+       {"weight is fp16", "x is fp32"}},
+      {"bias, weight",
+       [](s& x) {
+         for (auto* t : {&x.x, &x.residual, &x.y, &x.r, &x.weight}) t->dl.dtype = bf16;
+       },
+       TK_BAD_TYPE,
+       {"bias is fp32", "weight is bf16"}},
+      {"kind",
+       [](s& x) { x.problem.kind = as<tk_norm_kind>(2); },
+       TK_BAD_VALUE,
+       {"kind is 2", "TK_NORM_LAYER or TK_NORM_RMS"}},
+      {"eps nan", [](s& x) { x.problem.eps = inf - inf; }, TK_BAD_VALUE, {"eps is", "nan"}},
+      {"eps inf", [](s& x) { x.problem.eps = inf; }, TK_BAD_VALUE, {"eps is inf"}},
+      {"eps -1", [](s& x) { x.problem.eps = -1; }, TK_BAD_VALUE, {"eps is -1"}},
+      {"y on x, moved",
+       [](s& x) {
+         x.y.dl.data = x.x.dl.data;
+         x.y.move(4);
+       },
+       TK_BAD_OVERLAP,
+       {"y at", "x at"},
+       launch_only},
+      {"r on x, other strides",
+       [](s& x) {
+         x.r.dl.data = x.x.dl.data;
+         x.r.strides[0] = 24;
+       },
+       TK_BAD_OVERLAP,
+       {"r at", "x at"},
+       launch_only},
+      {"r on residual, moved",
+       [](s& x) {
+         x.r.dl.data = x.residual.dl.data;
+         x.r.move(80);
+       },
+       TK_BAD_OVERLAP,
+       {"r at", "residual at"},
+       launch_only},
+      {"y on weight",
+       [](s& x) { x.weight.dl.data = x.y.dl.data; },
+       TK_BAD_OVERLAP,
+       {"y at", "weight at"},
+       launch_only},
+      {"r on bias",
+       [](s& x) {
+         x.bias.dl.data = x.r.dl.data;
+         x.bias.move(4 * 39);
+       },
+       TK_BAD_OVERLAP,
+       {"r at", "bias at"},
+       launch_only},
+      {"r on y",
+       [](s& x) { x.r.dl.data = x.y.dl.data; },
+       TK_BAD_OVERLAP,
+       {"y at", "r at"},
+       launch_only},
+      {"rows of y overlap",
+       [](s& x) { x.y.strides[0] = 19; },
+       TK_BAD_OVERLAP,
+       {"y", "[2, 20]", "[19, 1]"}},
+      {"rows of r in one place", [](s& x) { x.r.strides[0] = 0; }, TK_BAD_OVERLAP, {"r", "[0, 1]"}},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("the scene is a correct problem and writes its output") {
+  norm x;
+  auto const before = x.arena.content();
+  EXPECT_OK(call(x));
+  CHECK(x.arena.content() != before);
+  EXPECT_OK(tk_supports(norm::op, x.get()));
+}
+
+TEST_CASE("refusals") {
+  try_faults<norm>(faults(), 1);
+  try_faults<norm>(stride_faults(), 2);
+  try_all(norm_problems());
+  try_struct<norm>();
+  try_calls<norm>();
+  norm many_rows;
+  enlarge(many_rows, {{1024, 128}, {1024, 128}, {128}, {128}, {1024, 128}, {1024, 128}});
+  bool const asks_for_workspace = try_workspace(many_rows);
+  std::set<tk_status> expected{TK_NULL_POINTER, TK_BAD_STRUCT, TK_BAD_DEVICE, TK_BAD_TYPE,
+                               TK_BAD_RANK,     TK_BAD_SHAPE,  TK_BAD_STRIDE, TK_BAD_ALIGNMENT,
+                               TK_BAD_OVERLAP,  TK_BAD_VALUE};
+  if (asks_for_workspace) expected.insert(TK_SMALL_WORKSPACE);
+  CHECK(statuses_met() == expected);
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// A small correct problem of the op, whose every part a test may spoil before it makes the call.
+#pragma once
+#include "ops/norm/norm.h"
+#include "tests/support/scene.hpp"
+
+namespace scene {
+
+struct norm {
+  using problem_type = tk_norm_problem;
+  static constexpr tk_op op = TK_OP_NORM;
+  static constexpr char const* call_name = "tk_norm";
+  static constexpr std::size_t first_size = 64;  // of the struct\'s first version
+  memory arena{arena_bytes, arena_byte};
+  tensor x{arena.at(0), fp32, {2, 20}};
+  tensor residual{arena.at(4096), fp32, {2, 20}};
+  tensor weight{arena.at(8192), fp32, {20}};
+  tensor bias{arena.at(12288), fp32, {20}};
+  tensor y{arena.at(16384), fp32, {2, 20}};
+  tensor r{arena.at(20480), fp32, {2, 20}};
+  problem_type problem{
+      sizeof(problem_type), nullptr, nullptr,       nullptr, nullptr, nullptr, nullptr,
+      TK_NORM_LAYER,        0.25f,   TK_REPEAT_RUN, 0};
+
+  std::vector<argument> arguments() {
+    return {{"x", &x},
+            {"residual", &residual, true},
+            {"weight", &weight, true},
+            {"bias", &bias, true},
+            {"y", &y},
+            {"r", &r, true}};
+  }
+  problem_type const* get() {
+    problem.x = x.given;
+    problem.residual = residual.given;
+    problem.weight = weight.given;
+    problem.bias = bias.given;
+    problem.y = y.given;
+    problem.r = r.given;
+    return &problem;
+  }
+  static tk_status call(problem_type const* x, void* workspace = nullptr, std::size_t size = 0) {
+    return tk_norm(x, workspace, size, nullptr);
+  }
+};
+
+}  // namespace scene
