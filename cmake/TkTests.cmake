@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# tk_test(<folder>.<name> SOURCES <files> [LIBRARIES <targets>] [ARCHES <archs>] [DEVICE] [PARTS <n>]
+# tk_test(<folder>.<name> SOURCES <files> [LIBRARIES <targets>] [ARCHES <archs>] [DEVICE] [SHARDS <n>]
 #         [TIMEOUT <seconds>] [LOCK <resource>])
 # makes a doctest program of each part and a ctest entry that runs it. DEVICE: the sources hold device
-# code. PARTS: n programs, with TK_PART = 0..n-1 defined. TK_TEST_NAME is the program's name, a string.
+# code. SHARDS: n programs, with TK_SHARD = 0..n-1 defined. TK_TEST_NAME is the program's name, a string.
 # A program in which no case ran fails, and so does one that says "cases did not run".
 # ARCHES: only where TK_ARCH is one of them. LOCK: on a card, one at a time of those that name it.
 #
@@ -20,14 +20,14 @@ add_library(tk_doctest_main OBJECT ${tk_doctest_main})
 target_link_libraries(tk_doctest_main PUBLIC doctest::doctest PRIVATE tk_flags)
 
 function(tk_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg DEVICE "PARTS;TIMEOUT;LOCK" "SOURCES;LIBRARIES;ARCHES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg DEVICE "SHARDS;TIMEOUT;LOCK" "SOURCES;LIBRARIES;ARCHES")
   if(arg_ARCHES AND NOT TK_TARGET IN_LIST arg_ARCHES)
     return()
   endif()
   if(arg_DEVICE)
     tk_device_sources(${arg_SOURCES})
   endif()
-  foreach(default PARTS:1 TIMEOUT:300)
+  foreach(default SHARDS:1 TIMEOUT:300)
     string(REGEX MATCH "(.*):(.*)" default ${default})
     if(NOT arg_${CMAKE_MATCH_1})
       set(arg_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
@@ -37,14 +37,14 @@ function(tk_test name)
     math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 10")
   endif()
 
-  math(EXPR last "${arg_PARTS} - 1")
-  foreach(part RANGE ${last})
+  math(EXPR last "${arg_SHARDS} - 1")
+  foreach(shard RANGE ${last})
     set(program ${name})
     if(last)
-      set(program ${name}.${part})
+      set(program ${name}.${shard})
     endif()
     add_executable(${program} ${arg_SOURCES})
-    target_compile_definitions(${program} PRIVATE TK_PART=${part} TK_PARTS=${arg_PARTS}
+    target_compile_definitions(${program} PRIVATE TK_SHARD=${shard} TK_SHARDS=${arg_SHARDS}
                                TK_TEST_NAME="${program}")
     target_link_libraries(${program} PRIVATE ${arg_LIBRARIES} tk_doctest_main tk_core tk_flags)
     target_include_directories(${program} SYSTEM PRIVATE ${TK_DLPACK_INCLUDE})

@@ -36,10 +36,10 @@ template <class X> struct operand {  // a number
 template <int R> struct operand<reg_col<float, R>> {
   static constexpr int rows = R, cols = 1;
   reg_col<float, R> x;
-  template <class Map> TK_DEVICE float element(int, int slot) const {
-    if constexpr (requires { Map::slots; })
-      static_assert(Map::slots == be::column_map<R>::count, "operands differ in rows");
-    return x.e[slot];
+  template <class Map> TK_DEVICE float element(int, int r) const {
+    if constexpr (requires { Map::rows_per_lane; })
+      static_assert(Map::rows_per_lane == be::column_map<R>::count, "operands differ in rows");
+    return x.e[r];
   }
 };
 template <int R, int C> struct operand<reg_tile<float, R, C>> {
@@ -65,8 +65,8 @@ struct operand<Row<T, R, C>> {
 template <class F, class A, class B> struct operand<lazy<F, A, B>> {
   static constexpr int rows = lazy<F, A, B>::rows, cols = lazy<F, A, B>::cols;
   lazy<F, A, B> x;
-  template <class Map> TK_DEVICE float element(int i, int slot) const {
-    return x.template element<Map>(i, slot);
+  template <class Map> TK_DEVICE float element(int i, int r) const {
+    return x.template element<Map>(i, r);
   }
 };
 
@@ -86,9 +86,9 @@ template <class F, class A, class B> struct lazy {
   static constexpr int cols = A::cols > B::cols ? A::cols : B::cols;
   A a;
   [[no_unique_address]] B b;
-  template <class Map> TK_DEVICE float element(int i, int slot) const {
-    if constexpr (std::is_same_v<B, nothing>) return F{}(a.template element<Map>(i, slot));
-    else return F{}(a.template element<Map>(i, slot), b.template element<Map>(i, slot));
+  template <class Map> TK_DEVICE float element(int i, int r) const {
+    if constexpr (std::is_same_v<B, nothing>) return F{}(a.template element<Map>(i, r));
+    else return F{}(a.template element<Map>(i, r), b.template element<Map>(i, r));
   }
 };
 
@@ -100,7 +100,7 @@ template <class X> inline constexpr bool is_col = false;
 template <int R> inline constexpr bool is_col<reg_col<float, R>> = true;
 
 template <class X, class D = std::remove_cvref_t<X>>
-concept held = (is_col<D> || is_row<D> || is_tile<D>) && used_where_written<X>::value;
+concept tile_expression = (is_col<D> || is_row<D> || is_tile<D>) && used_where_written<X>::value;
 
 template <class F, class A, class B> TK_DEVICE auto combine(A const& a, B const& b) {
   using x = operand<A>;
@@ -111,18 +111,18 @@ template <class F, class A, class B> TK_DEVICE auto combine(A const& a, B const&
 }
 
 // Numbers come by value: a reference to a static constexpr member does not exist on a device.
-#define TK_BINARY(NAME, FUNCTOR, RESULT)                                           \
-  struct FUNCTOR {                                                                 \
-    TK_DEVICE float operator()(float a, float b) const { return RESULT; }          \
-  };                                                                               \
-  template <held A, held B> TK_DEVICE auto NAME(A&& a, B&& b) {                    \
-    return combine<FUNCTOR, std::remove_cvref_t<A>, std::remove_cvref_t<B>>(a, b); \
-  }                                                                                \
-  template <held A> TK_DEVICE auto NAME(A&& a, float b) {                          \
-    return combine<FUNCTOR, std::remove_cvref_t<A>, float>(a, b);                  \
-  }                                                                                \
-  template <held B> TK_DEVICE auto NAME(float a, B&& b) {                          \
-    return combine<FUNCTOR, float, std::remove_cvref_t<B>>(a, b);                  \
+#define TK_BINARY(NAME, FUNCTOR, RESULT)                                              \
+  struct FUNCTOR {                                                                    \
+    TK_DEVICE float operator()(float a, float b) const { return RESULT; }             \
+  };                                                                                  \
+  template <tile_expression A, tile_expression B> TK_DEVICE auto NAME(A&& a, B&& b) { \
+    return combine<FUNCTOR, std::remove_cvref_t<A>, std::remove_cvref_t<B>>(a, b);    \
+  }                                                                                   \
+  template <tile_expression A> TK_DEVICE auto NAME(A&& a, float b) {                  \
+    return combine<FUNCTOR, std::remove_cvref_t<A>, float>(a, b);                     \
+  }                                                                                   \
+  template <tile_expression B> TK_DEVICE auto NAME(float a, B&& b) {                  \
+    return combine<FUNCTOR, float, std::remove_cvref_t<B>>(a, b);                     \
   }
 TK_BINARY(operator+, plus, a + b)
 TK_BINARY(operator-, minus, a - b)
@@ -136,7 +136,7 @@ TK_BINARY(min, smaller, be::min(a, b))
   struct FUNCTOR {                                               \
     TK_DEVICE float operator()(float a) const { return RESULT; } \
   };                                                             \
-  template <held A> TK_DEVICE auto NAME(A&& a) {                 \
+  template <tile_expression A> TK_DEVICE auto NAME(A&& a) {      \
     using X = std::remove_cvref_t<A>;                            \
     lazy<FUNCTOR, operand<X>> e{{a}, {}};                        \
     if constexpr (is_col<X>) return X(e);                        \
@@ -151,7 +151,7 @@ TK_UNARY(rsqrt, rsqrt_of, be::rsqrt(a))
 #undef TK_UNARY
 
 // Any functor without state, float(float), element by element.
-template <class F, held A> TK_DEVICE auto map(A&& a) {
+template <class F, tile_expression A> TK_DEVICE auto map(A&& a) {
   using X = std::remove_cvref_t<A>;
   lazy<F, operand<X>> e{{a}, {}};
   if constexpr (is_col<X>) return X(e);
@@ -164,12 +164,12 @@ template <class T, class X> struct narrowed {
   using type = T;
   X x;
   using map = be::fragment_map<rows, cols>;
-  TK_DEVICE float value(int i, int slot) const { return x.template element<map>(i, slot); }
-  TK_DEVICE std::uint32_t word(int i, int slot) const {
-    return be::pack(T{}, value(2 * i, slot), value(2 * i + 1, slot));
+  TK_DEVICE float value(int i, int r) const { return x.template element<map>(i, r); }
+  TK_DEVICE std::uint32_t word(int i, int r) const {
+    return be::pack(T{}, value(2 * i, r), value(2 * i + 1, r));
   }
 };
-template <class T, held X> TK_DEVICE auto cast(X&& x) {
+template <class T, tile_expression X> TK_DEVICE auto cast(X&& x) {
   using D = std::remove_cvref_t<X>;
   static_assert(is_tile<D>, "cast takes a tile");
   return narrowed<T, operand<D>>{{x}};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Layouts as constexpr values, and what is asked of them.
 // A fragment map says which elements of an R x C tile a lane holds. It is affine:
-//   (lane, i) -> (lane_row(lane) + row(slot(i)), lane_col(lane) + col(i)),   0 <= i < count
-// so that masks and broadcasts compare with constants; a slot is one of the rows a lane holds, and
-// every slot has the same columns. lane_row and lane_col are sums over the bits of the lane's
-// number: a bit whose lane_col is 0 leads to a lane with the same columns.
-// A swizzle says where a 16-byte chunk of a shared row lies.
+//   (lane, i) -> (lane_row(lane) + row(row_index(i)), lane_col(lane) + col(i)),   0 <= i < count
+// so that masks and broadcasts compare with constants. row_index(i) says in which of the lane's
+// rows, 0 ... rows_per_lane - 1, element i lies; in all of them a lane has the same columns.
+// lane_row and lane_col are sums over the bits of the lane's number: a bit whose lane_col is 0
+// leads to a lane with the same columns. A swizzle says where a 16-byte chunk of a shared row lies.
 #pragma once
 #include <concepts>
 
@@ -17,13 +17,13 @@ template <class Map>
 concept fragment_layout = requires(int x) {
   { Map::rows } -> std::convertible_to<int>;
   { Map::cols } -> std::convertible_to<int>;
-  { Map::lanes } -> std::convertible_to<int>;   // of one worker
-  { Map::count } -> std::convertible_to<int>;   // elements a lane holds
-  { Map::slots } -> std::convertible_to<int>;   // rows among them
-  { Map::shares } -> std::convertible_to<int>;  // independent running values of a reduction
-  { Map::slot(x) } -> std::same_as<int>;
-  { Map::element(x, x) } -> std::same_as<int>;  // of a slot, the one in the lane's k-th column
-  { Map::nth(x) } -> std::same_as<int>;         // which of the lane's columns that is
+  { Map::lanes } -> std::convertible_to<int>;          // of one worker
+  { Map::count } -> std::convertible_to<int>;          // elements a lane holds
+  { Map::rows_per_lane } -> std::convertible_to<int>;  // rows among them
+  { Map::chains } -> std::convertible_to<int>;         // independent running values of a reduction
+  { Map::row_index(x) } -> std::same_as<int>;
+  { Map::element(x, x) } -> std::same_as<int>;  // of (r, k): in row r and column k of the lane's
+  { Map::nth(x) } -> std::same_as<int>;         // which of the lane's columns, k, that is
   { Map::row(x) } -> std::same_as<int>;
   { Map::col(x) } -> std::same_as<int>;
   { Map::lane_row(x) } -> std::same_as<int>;

@@ -13,7 +13,7 @@ struct alignas(16) chunk16 {
 
 // How many elements may be read at once at any multiple of that many columns: a power of two, at
 // most 16 bytes.
-template <class T> inline int granule_of(tensor<T> const& x) {
+template <class T> inline int vector_width_of(tensor<T> const& x) {
   std::int64_t bytes = 16;
   auto const limit = [&](std::int64_t n) {
     while (n % bytes != 0) bytes /= 2;
@@ -41,20 +41,20 @@ template <int Words, class T> TK_DEVICE void read_words(std::uint32_t* dst, T co
 
 // The 16 bytes from (row, col) on, zero outside the tensor; col is a multiple of 16 bytes.
 template <class T>
-TK_DEVICE chunk16 read_chunk(tensor<T const> const& x, int granule, int row, int col, int i,
+TK_DEVICE chunk16 read_chunk(tensor<T const> const& x, int vector_width, int row, int col, int i,
                              int j) {
   constexpr int n = 16 / static_cast<int>(sizeof(T)), per_word = 4 / static_cast<int>(sizeof(T));
   chunk16 y{};
   if (row >= x.rows || col >= x.cols) return y;
   T const* const p = x.at(row, col, i, j);
-  if (col + n <= x.cols && granule >= 2 * per_word) {
-    if (granule == n) {
+  if (col + n <= x.cols && vector_width >= 2 * per_word) {
+    if (vector_width == n) {
       read_words<4>(y.w, p);
     } else {
       read_words<2>(y.w, p);
       read_words<2>(y.w + 2, p + n / 2);
     }
-  } else if (col + n <= x.cols && granule == per_word) {
+  } else if (col + n <= x.cols && vector_width == per_word) {
     TK_UNROLL
     for (int k = 0; k < 4; ++k) read_words<1>(y.w + k, p + k * per_word);
   } else if constexpr (sizeof(T) == 4) {
@@ -84,8 +84,8 @@ TK_DEVICE chunk16 read_chunk(tensor<T const> const& x, int granule, int row, int
 // dst = src in R rows and C columns from (row, col) on, by the lanes of a worker. Rows of dst begin
 // at multiples of 16 bytes; up to the next one, a last row of chunks is filled with zeros.
 template <int R, int C, class T>
-TK_DEVICE void copy_rows(tensor<T> const& dst, tensor<T const> const& src, int granule, int row,
-                         int col, int i, int j) {
+TK_DEVICE void copy_rows(tensor<T> const& dst, tensor<T const> const& src, int vector_width,
+                         int row, int col, int i, int j) {
   constexpr int n = 16 / static_cast<int>(sizeof(T)), chunks = C / n;
   constexpr int each = R * chunks / be::worker_lanes;
   static_assert(R * chunks % be::worker_lanes == 0, "every lane copies as many chunks");
@@ -94,7 +94,7 @@ TK_DEVICE void copy_rows(tensor<T> const& dst, tensor<T const> const& src, int g
     int const c = be::worker_lane() + k * be::worker_lanes;
     int const r = row + c / chunks, at = col + c % chunks * n;
     if (r < src.rows && at < src.cols)
-      *reinterpret_cast<chunk16*>(dst.at(r, at, i, j)) = read_chunk(src, granule, r, at, i, j);
+      *reinterpret_cast<chunk16*>(dst.at(r, at, i, j)) = read_chunk(src, vector_width, r, at, i, j);
   }
 }
 
@@ -110,7 +110,7 @@ TK_DEVICE void put(T* p, float x) {
 // This lane's rows of a tile at (row, col): where each begins, null below the tensor's last row;
 // and how many columns are left of the tensor from this lane's first one on.
 template <class Map, class T> struct lane_rows {
-  T* line[Map::slots];
+  T* line[Map::rows_per_lane];
   int left;
   TK_DEVICE lane_rows(tensor<T> const& x, int row, int col, int i, int j) {
     int const lane = be::worker_lane(), first = col + Map::lane_col(lane);
@@ -118,7 +118,7 @@ template <class Map, class T> struct lane_rows {
     left = static_cast<int>(x.cols - first);
     T* const corner = x.at(top, first, i, j);
     TK_UNROLL
-    for (int s = 0; s < Map::slots; ++s)
+    for (int s = 0; s < Map::rows_per_lane; ++s)
       line[s] = Map::row(s) < below ? corner + Map::row(s) * x.row_stride : nullptr;
   }
 };
@@ -129,17 +129,17 @@ template <class T> struct alignas(2 * sizeof(T)) two_of {
 // x, a cast, to dst at (row, col).
 template <class T, class X>
 TK_DEVICE void store_direct(tensor<T> const& dst, int row, int col, int i, int j, X const& x,
-                            int granule) {
+                            int vector_width) {
   using map = be::fragment_map<X::rows, X::cols>;
   lane_rows<map, T> const to(dst, row, col, i, j);
-  map::for_each([&](int e, int slot, int) {
+  map::for_each([&](int e, int r, int) {
     if (e % 2 != 0) return;  // elements 2 i and 2 i + 1 are neighbours in a row
     int const c = map::col(e);
-    if (!to.line[slot] || c >= to.left) return;
-    T* const p = to.line[slot] + c;
-    float const lo = x.value(e, slot), hi = x.value(e + 1, slot);
+    if (!to.line[r] || c >= to.left) return;
+    T* const p = to.line[r] + c;
+    float const lo = x.value(e, r), hi = x.value(e + 1, r);
     if constexpr (sizeof(T) <= 2) {
-      if (granule >= 2 && c + 1 < to.left) {
+      if (vector_width >= 2 && c + 1 < to.left) {
         *reinterpret_cast<pair_of<T>*>(p) = static_cast<pair_of<T>>(be::pack(T{}, lo, hi));
         return;
       }
@@ -154,32 +154,32 @@ template <class T, int R, int C>
 TK_DEVICE void load_transposed_plain(reg_tile<T, R, C>& dst, shared_tile<T, C, R> const& src) {
   using map = be::fragment_map<R, C>;
   int const lane = be::worker_lane(), row = map::lane_row(lane), col = map::lane_col(lane);
-  auto const at = [&](int e, int slot) {
+  auto const at = [&](int e, int r) {
     return *reinterpret_cast<T const*>(
         reinterpret_cast<char const*>(&src) +
-        shared_tile<T, C, R>::offset(col + map::col(e), row + map::row(slot)));
+        shared_tile<T, C, R>::offset(col + map::col(e), row + map::row(r)));
   };
   constexpr int bits = 8 * sizeof(T);
-  map::for_each([&](int e, int slot, int) {
-    if constexpr (sizeof(T) == 4) dst.e[e] = at(e, slot);
+  map::for_each([&](int e, int r, int) {
+    if constexpr (sizeof(T) == 4) dst.e[e] = at(e, r);
     else if (e % 2 == 0)
       dst.e[e / 2] =
-          static_cast<pair_of<T>>(at(e, slot).bits | std::uint32_t{at(e + 1, slot).bits} << bits);
+          static_cast<pair_of<T>>(at(e, r).bits | std::uint32_t{at(e + 1, r).bits} << bits);
   });
 }
 
 // dst += scale * src at (row, col), where src is 0 outside its bounds.
 template <int R, int C, class T>
 TK_DEVICE void add_scaled(reg_tile<float, R, C>& dst, float scale, tensor<T const> const& src,
-                          int granule, int row, int col, int i, int j) {
+                          int vector_width, int row, int col, int i, int j) {
   using map = be::fragment_map<R, C>;
   lane_rows<map, T const> const from(src, row, col, i, j);
-  map::for_each([&](int e, int slot, int) {
+  map::for_each([&](int e, int r, int) {
     int const c = map::col(e);
-    if (e % 2 != 0 || !from.line[slot] || c >= from.left) return;
-    T const* const p = from.line[slot] + c;
+    if (e % 2 != 0 || !from.line[r] || c >= from.left) return;
+    T const* const p = from.line[r] + c;
     two_of<T> x{*p, {}};
-    if (granule >= 2 && c + 1 < from.left) x = *reinterpret_cast<two_of<T> const*>(p);
+    if (vector_width >= 2 && c + 1 < from.left) x = *reinterpret_cast<two_of<T> const*>(p);
     else if (c + 1 < from.left) x.hi = p[1];
     dst.e[e] += scale * be::widen(x.lo);
     dst.e[e + 1] += scale * be::widen(x.hi);

@@ -12,36 +12,36 @@ namespace tk {
 template <class F, class X> TK_DEVICE auto row_share(X const& x, float start) {
   using op = operand<X>;
   using map = be::fragment_map<op::rows, op::cols>;
-  reg_col<float, op::rows> share[map::shares];
+  reg_col<float, op::rows> chain[map::chains];
   TK_UNROLL
-  for (auto& s : share) s = reg_col<float, op::rows>(start);
+  for (auto& s : chain) s = reg_col<float, op::rows>(start);
   op const from{x};
-  map::for_each([&](int i, int slot, int k) {
-    share[k].e[slot] = F{}(share[k].e[slot], from.template element<map>(i, slot));
+  map::for_each([&](int i, int r, int k) {
+    chain[k].e[r] = F{}(chain[k].e[r], from.template element<map>(i, r));
   });
   TK_UNROLL
-  for (int n = map::shares / 2; n > 0; n /= 2) TK_UNROLL
-  for (int k = 0; k < n; ++k) share[k] = combine<F>(share[k], share[k + n]);
-  return share[0];
+  for (int n = map::chains / 2; n > 0; n /= 2) TK_UNROLL
+  for (int k = 0; k < n; ++k) chain[k] = combine<F>(chain[k], chain[k + n]);
+  return chain[0];
 }
 template <class F, int R> TK_DEVICE reg_col<float, R> across(reg_col<float, R> x) {
-  static_assert(!is_flat<R>, "the rows of a flat tile are summed by row_sum(c, x, turn)");
+  static_assert(!is_flat<R>, "the rows of a flat tile are summed by row_sum(c, x, buffer)");
   TK_UNROLL
   for (int i = 0; i < be::column_map<R>::count; ++i) x.e[i] = be::across_row<R>(x.e[i], F{});
   return x;
 }
-template <held X> TK_DEVICE auto row_max(X&& x) {
+template <tile_expression X> TK_DEVICE auto row_max(X&& x) {
   return across<larger>(row_share<larger, std::remove_cvref_t<X>>(x, -inf));
 }
-template <held X> TK_DEVICE auto row_min(X&& x) {
+template <tile_expression X> TK_DEVICE auto row_min(X&& x) {
   return across<smaller>(row_share<smaller, std::remove_cvref_t<X>>(x, inf));
 }
-template <held X> TK_DEVICE auto row_sum(X&& x) {
+template <tile_expression X> TK_DEVICE auto row_sum(X&& x) {
   return across<plus>(row_share<plus, std::remove_cvref_t<X>>(x, 0.f));
 }
 // A sum that runs over many steps crosses lanes once: add row_sum_share each step, total() at the
 // end.
-template <held X> TK_DEVICE auto row_sum_share(X&& x) {
+template <tile_expression X> TK_DEVICE auto row_sum_share(X&& x) {
   return row_share<plus, std::remove_cvref_t<X>>(x, 0.f);
 }
 template <int R> TK_DEVICE auto total(reg_col<float, R> const& x) { return across<plus>(x); }
@@ -87,7 +87,7 @@ TK_DEVICE void keep_cols(reg_tile<float, R, C>& x, int first, int limit, float f
 template <int R, int C> TK_DEVICE void keep_rows(reg_tile<float, R, C>& x, int limit, float fill) {
   using map = be::fragment_map<R, C>;
   int const left = limit - map::lane_row(be::worker_lane());
-  map::for_each([&](int i, int slot, int) { x.e[i] = map::row(slot) < left ? x.e[i] : fill; });
+  map::for_each([&](int i, int r, int) { x.e[i] = map::row(r) < left ? x.e[i] : fill; });
 }
 template <int R, int C>
 TK_DEVICE void keep_lower(reg_tile<float, R, C>& x, int offset, float fill) {
@@ -95,7 +95,7 @@ TK_DEVICE void keep_lower(reg_tile<float, R, C>& x, int offset, float fill) {
   int const lane = be::worker_lane();
   int const left = offset + map::lane_row(lane) - map::lane_col(lane);
   map::for_each(
-      [&](int i, int slot, int) { x.e[i] = map::col(i) <= left + map::row(slot) ? x.e[i] : fill; });
+      [&](int i, int r, int) { x.e[i] = map::col(i) <= left + map::row(r) ? x.e[i] : fill; });
 }
 template <int R, int C>
 TK_DEVICE void keep_upper(reg_tile<float, R, C>& x, int offset, float fill) {
@@ -103,7 +103,7 @@ TK_DEVICE void keep_upper(reg_tile<float, R, C>& x, int offset, float fill) {
   int const lane = be::worker_lane();
   int const left = offset + map::lane_col(lane) - map::lane_row(lane);
   map::for_each(
-      [&](int i, int slot, int) { x.e[i] = map::row(slot) <= left + map::col(i) ? x.e[i] : fill; });
+      [&](int i, int r, int) { x.e[i] = map::row(r) <= left + map::col(i) ? x.e[i] : fill; });
 }
 
 }  // namespace tk

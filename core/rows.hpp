@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT
 // Flat tiles: R < 16 long rows, each in all lanes of a warp or of the worker (core/flat_map.hpp).
-//   load(x, tensor, granule, row, col)      from global memory; what lies outside is zero
+//   load(x, tensor, vector_width, row, col)
+//                                           from global memory; what lies outside is zero
 //   load(x, vectors, left)                  from shared memory, a vector for each row; whole chunks
 //                                           of 16 bytes from column `left` on are zero
 //   load(x, vectors, tensor, row, col)      what load_async brought there, and from the tensor what
 //                                           it did not bring: the ends of rows
-//   load(row, p, cols, granule, col)        a reg_row of any tile: p[col + ...] of p[0, cols)
-//   store(tensor, granule, row, col, cast)  to global memory, clipped
-//   row_sum<All>(c, x, turn)                of any tile; c is the context, whose scratch has
-//                                           row_parts<R, All> parts
-// Columns below 0 are outside, too. The granule is that of chunks from (row, col) on.
-// With All the tiles of a block's workers, all at the same rows, are one, and the sum is over the
-// rows of that. All lanes that a row lies in call row_sum, with a turn that was 0 in the first call
-// and that it changes; every lane gets the same sums, and their order is that of the layout: equal
-// bits every time. After a sum all lanes have read what they read before it; after the last one of
-// a task, rejoin<R, All>(c) lets the next task begin with turn 0.
+//   load(row, p, cols, vector_width, col)   a reg_row of any tile: p[col + ...] of p[0, cols)
+//   store(tensor, vector_width, row, col, cast<T>(x))
+//                                           to global memory, clipped
+//   row_sum<All>(c, x, buffer)              of any tile; c is the context, whose scratch has
+//                                           row_exchange<R, All> exchange
+// Columns below 0 are outside, too. vector_width (core/move.hpp) is that from (row, col) on.
+// With All, the workers of a block have tiles at the same rows, and a sum is over those of all
+// workers. All lanes that hold a part of a row call row_sum. `buffer` is 0 in the first call of a
+// task, and each call changes it. Every lane gets the same sums, added in the layout's order: equal
+// bits every time. When a sum returns, all lanes have read what they read before it. After the last
+// sum of a task, rejoin<R, All>(c) lets the next task begin with buffer 0.
 #pragma once
 #include "core/move.hpp"
 #include "core/reduce.hpp"
@@ -27,12 +29,13 @@ namespace tk {
 // ---- reductions
 template <int R, bool All> inline constexpr bool rows_cross_warps = All || !rows_in_warps<R>;
 
-// What warps leave for one another, in two places that take turns, so that one barrier a sum is
-// enough: who writes to a place again knows that all have passed the barrier after it.
-template <int R, bool All = false, bool Needed = rows_cross_warps<R, All>> struct row_parts {
+// What warps leave for one another. There are two buffers, used alternately, so that one barrier a
+// sum is enough: between two writes to the same buffer lies the barrier of the sum in between,
+// which a warp reaches only when it has read the first.
+template <int R, bool All = false, bool Needed = rows_cross_warps<R, All>> struct row_exchange {
   alignas(16) float of[2][R][be::worker_warps];
 };
-template <int R, bool All> struct row_parts<R, All, false> {};
+template <int R, bool All> struct row_exchange<R, All, false> {};
 
 // Lanes that all have the same columns, as across_cols asks.
 struct whole_warp {
@@ -53,40 +56,40 @@ template <int R, bool All, class Context> TK_DEVICE void rejoin([[maybe_unused]]
 
 template <bool All, class Context, int R>
 TK_DEVICE reg_col<float, R> total([[maybe_unused]] Context& c, reg_col<float, R> x,
-                                  [[maybe_unused]] int& turn) {
+                                  [[maybe_unused]] int& buffer) {
   if constexpr (rows_cross_warps<R, All>) {
-    static_assert(is_flat<R> && flat_slots<R> == R,
+    static_assert(is_flat<R> && flat_rows_per_lane<R> == R,
                   "a row that several warps share is in all lanes");
     int const warp = be::worker_lane() / be::warp_lanes;
     across_cols<whole_warp, plus, 1, R>(
-        x.e, 0, true, [&](int r, float v) { c.scratch.parts.of[turn][r][warp] = v; });
+        x.e, 0, true, [&](int r, float v) { c.scratch.exchange.of[buffer][r][warp] = v; });
     meet<All>(c);
-    auto const add = [&](auto const& parts, bool first) {
+    auto const add = [&](auto const& exchange, bool first) {
       TK_UNROLL
       for (int r = 0; r < R; ++r) TK_UNROLL
       for (int k = 0; k < be::worker_warps; ++k)
-        x.e[r] = first && k == 0 ? parts.of[turn][r][k] : x.e[r] + parts.of[turn][r][k];
+        x.e[r] = first && k == 0 ? exchange.of[buffer][r][k] : x.e[r] + exchange.of[buffer][r][k];
     };
     if constexpr (All) {
       bool first = true;
       TK_UNROLL
-      for (auto const& scratch : c.scratches) add(scratch.parts, first), first = false;
+      for (auto const& scratch : c.scratches) add(scratch.exchange, first), first = false;
     } else {
-      add(c.scratch.parts, true);
+      add(c.scratch.exchange, true);
     }
-    turn ^= 1;
+    buffer ^= 1;
   } else if constexpr (is_flat<R>) {
     TK_UNROLL
     for (int bit = 1; bit < be::warp_lanes; bit *= 2) TK_UNROLL
-    for (int r = 0; r < flat_slots<R>; ++r) x.e[r] += be::shuffle_xor(x.e[r], bit);
+    for (int r = 0; r < flat_rows_per_lane<R>; ++r) x.e[r] += be::shuffle_xor(x.e[r], bit);
   } else {
     x = across<plus>(x);
   }
   return x;
 }
-template <bool All = false, class Context, held X>
-TK_DEVICE auto row_sum(Context& c, X&& x, int& turn) {
-  return total<All>(c, row_share<plus, std::remove_cvref_t<X>>(x, 0.f), turn);
+template <bool All = false, class Context, tile_expression X>
+TK_DEVICE auto row_sum(Context& c, X&& x, int& buffer) {
+  return total<All>(c, row_share<plus, std::remove_cvref_t<X>>(x, 0.f), buffer);
 }
 
 // ---- movement, by chunks of 16 bytes
@@ -94,12 +97,12 @@ TK_DEVICE auto row_sum(Context& c, X&& x, int& turn) {
 template <class T> inline constexpr int chunk_of = 16 / static_cast<int>(sizeof(T));
 // Whether each chunk from column `col` on is inside or outside the tensor as a whole, and can move
 // as one.
-template <class T> TK_DEVICE bool in_chunks(tensor<T> const& x, int granule, int col) {
-  return granule == chunk_of<T> && x.cols % chunk_of<T> == 0 && col % chunk_of<T> == 0;
+template <class T> TK_DEVICE bool in_chunks(tensor<T> const& x, int vector_width, int col) {
+  return vector_width == chunk_of<T> && x.cols % chunk_of<T> == 0 && col % chunk_of<T> == 0;
 }
 // shift_of the row that this lane has of R rows from `row` on.
 template <int R, class T> TK_DEVICE int lane_shift(tensor<T> const& x, int row) {
-  static_assert(flat_slots<R> == 1, "a lane has one shift where it has one row");
+  static_assert(flat_rows_per_lane<R> == 1, "a lane has one shift where it has one row");
   constexpr int lanes = be::worker_lanes / R;
   return shift_of(x, row + be::worker_lane() / lanes);
 }
@@ -108,14 +111,14 @@ template <int R, class T> TK_DEVICE int lane_shift(tensor<T> const& x, int row) 
 // computed, for every column, ahead of a loop over rows.
 template <class T, int R, int C> struct flat_lines {
   using map = be::fragment_map<R, C>;
-  T* line[map::slots];
-  int first, left[map::slots];
+  T* line[map::rows_per_lane];
+  int first, left[map::rows_per_lane];
   TK_DEVICE flat_lines(tensor<T> const& x, int row, int col) {
     int const lane = be::worker_lane();
     first = -(col + map::lane_col(lane));
     row += map::lane_row(lane);
     TK_UNROLL
-    for (int r = 0; r < map::slots; ++r) {
+    for (int r = 0; r < map::rows_per_lane; ++r) {
       line[r] = x.at(row + r, -first);
       left[r] = row + r < x.rows ? static_cast<int>(x.cols) + first : 0;
     }
@@ -152,28 +155,28 @@ template <class T> struct chunk_words {
     }
   }
 };
-// body(whole, element, slot, col - the lane's first col) for each chunk of a lane in the first
-// Slots of its rows; `whole`, the same for all chunks, is a constant there, so that none of them
-// asks.
-template <class T, class Map, int Slots = Map::slots, class Body>
+// body(whole, i, r, c) for each chunk in the first Rows of a lane's rows: i is the chunk's first
+// element, r its row among the lane's, c its first column less the lane's first one. `whole` is a
+// compile-time constant there, so that no chunk tests it.
+template <class T, class Map, int Rows = Map::rows_per_lane, class Body>
 TK_DEVICE void for_each_chunk(bool whole, Body body) {
   static_assert(is_flat<Map::rows>, "a flat tile has less than 16 rows");
   auto const all = [&](auto is_whole) __attribute__((always_inline)) {
     TK_UNROLL
-    for (int i = 0; i < Slots * (Map::count / Map::slots); i += chunk_of<T>)
-      body(is_whole, i, Map::slot(i), Map::col(i));
+    for (int i = 0; i < Rows * (Map::count / Map::rows_per_lane); i += chunk_of<T>)
+      body(is_whole, i, Map::row_index(i), Map::col(i));
   };
   if (whole) all(std::true_type{});
   else all(std::false_type{});
 }
 
 template <class T, int R, int C>
-TK_DEVICE void load(reg_tile<T, R, C>& dst, tensor<T const> const& src, int granule, int row,
+TK_DEVICE void load(reg_tile<T, R, C>& dst, tensor<T const> const& src, int vector_width, int row,
                     int col) {
   flat_lines<T const, R, C> const from(src, row, col);
-  bool const aligned = granule == chunk_of<T>;
+  bool const aligned = vector_width == chunk_of<T>;
   for_each_chunk<T, be::fragment_map<R, C>>(
-      in_chunks(src, granule, col),
+      in_chunks(src, vector_width, col),
       [&](auto whole, int i, int r, int c) __attribute__((always_inline)) {
         T const* const p = from.line[r] + c;
         chunk_words<T> x;
@@ -207,11 +210,11 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_vec<T, C> const (&src)[R],
   });
 }
 template <class T, int R, int C>
-TK_DEVICE void load(reg_row<T, R, C>& dst, T const* src, int cols, int granule, int col) {
+TK_DEVICE void load(reg_row<T, R, C>& dst, T const* src, int cols, int vector_width, int col) {
   using map = be::fragment_map<R, C>;
   int const lane = map::lane_col(be::worker_lane()) + col, left = cols - lane;
   if constexpr (is_flat<R>) {
-    bool const aligned = granule == chunk_of<T> && col % chunk_of<T> == 0;
+    bool const aligned = vector_width == chunk_of<T> && col % chunk_of<T> == 0;
     for_each_chunk<T, map, 1>(aligned && cols % chunk_of<T> == 0,
                               [&](auto whole, int i, int, int c) __attribute__((always_inline)) {
                                 T const* const p = src + lane + c;
@@ -234,12 +237,12 @@ TK_DEVICE void load(reg_row<T, R, C>& dst, T const* src, int cols, int granule, 
 
 // x is a cast.
 template <class T, class X>
-TK_DEVICE void store(tensor<T> const& dst, int granule, int row, int col, X const& x) {
+TK_DEVICE void store(tensor<T> const& dst, int vector_width, int row, int col, X const& x) {
   constexpr int n = chunk_of<T>;
   flat_lines<T, X::rows, X::cols> const to(dst, row, col);
-  bool const aligned = granule == n;
+  bool const aligned = vector_width == n;
   for_each_chunk<T, be::fragment_map<X::rows, X::cols>>(
-      in_chunks(dst, granule, col),
+      in_chunks(dst, vector_width, col),
       [&](auto whole, int i, int r, int c) __attribute__((always_inline)) {
         T* const p = to.line[r] + c;
         int const first = to.first - c, left = to.left[r] - c;

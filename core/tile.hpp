@@ -27,7 +27,7 @@ template <class T> using pair_of = std::conditional_t<sizeof(T) == 2, std::uint3
 template <class T, int R> struct reg_col;
 template <class T, int R, int C> struct reg_tile;
 
-// Expressions are in core/expression.hpp: `element<Map>(i, slot)` is their value at one element.
+// Expressions are in core/expression.hpp: `element<Map>(i, r)` is their value at one element.
 template <class X> inline constexpr bool is_lazy = false;
 
 // Asked of what is passed as an X&&: a lazy expression refers to tiles and must not outlive them.
@@ -75,7 +75,7 @@ template <int R, int C> struct reg_tile<float, R, C> {
     static_assert(used_where_written<X>::value);
     static_assert((D::rows == R || D::rows == 1) && (D::cols == C || D::cols == 1),
                   "an expression is assigned to a tile of its own shape");
-    map::for_each([&](int i, int slot, int) { e[i] = x.template element<map>(i, slot); });
+    map::for_each([&](int i, int r, int) { e[i] = x.template element<map>(i, r); });
     return *this;
   }
 };
@@ -102,8 +102,8 @@ struct reg_tile<T, R, C> {
     constexpr bool is_cast = requires { requires std::is_same_v<typename X::type, T>; };
     static_assert(is_cast, "a packed tile is assigned a cast to its own element type");
     if constexpr (is_cast)
-      map::for_each([&](int i, int slot, int) {
-        if (i % 2 == 0) e[i / 2] = static_cast<pair_of<T>>(narrowed.word(i / 2, slot));
+      map::for_each([&](int i, int r, int) {
+        if (i % 2 == 0) e[i / 2] = static_cast<pair_of<T>>(narrowed.word(i / 2, r));
       });
     return *this;
   }
@@ -113,7 +113,7 @@ struct reg_tile<T, R, C> {
 
 template <class T, int R, int C> struct reg_row {
   using map = be::fragment_map<R, C>;
-  static constexpr int rows = 1, cols = C, count = map::count / map::slots;
+  static constexpr int rows = 1, cols = C, count = map::count / map::rows_per_lane;
   std::conditional_t<sizeof(T) == 4, float, std::uint32_t> e[count * sizeof(T) / 4];
   TK_DEVICE float value(int k) const {
     if constexpr (sizeof(T) == 4) return e[k];
@@ -125,7 +125,7 @@ template <class T, int R, int C> struct reg_row {
 // used.
 template <class T, int R, int C> struct loaded_row {
   using map = be::fragment_map<R, C>;
-  static constexpr int rows = 1, cols = C, count = map::count / map::slots;
+  static constexpr int rows = 1, cols = C, count = map::count / map::rows_per_lane;
   T e[count];
   TK_DEVICE float value(int k) const { return be::widen(e[k]); }
 };

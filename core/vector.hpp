@@ -2,12 +2,12 @@
 // Vectors in shared memory that belong to one worker: reductions over columns, cumulative sums, one
 // value per row, and what of them goes to global memory. as_row(vector) reads one inside an
 // expression.
-//   col_sum(w, dst, x, parts)   dst[c] = sum over rows of x[row, c], and so col_max and col_min
-//   cumsum(w, x)                x[n] becomes x[0] + ... + x[n]
-// In the first x is a tile or an expression of R x C, dst a shared_vec<T, C>, parts a col_parts<C>.
-// All lanes of the worker call; on return all of them may read the vector, and it and parts may be
-// used again at once. Sums are fp32, rounded to T last; their order is that of the layout: equal
-// bits every time.
+//   col_sum(w, dst, x, exchange)   dst[c] = sum over rows of x[row, c], and so col_max and col_min
+//   cumsum(w, x)                   x[n] becomes x[0] + ... + x[n]
+// In the first, x is a tile or an expression of R x C, dst a shared_vec<T, C>, exchange a
+// col_exchange<C>. All lanes of the worker call. On return all of them may read the vector, and x
+// and `exchange` may be used again at once. Sums are fp32, rounded to T last; their order is that
+// of the layout: equal bits every time.
 #pragma once
 #include "core/move.hpp"
 #include "core/reduce.hpp"
@@ -15,10 +15,10 @@
 namespace tk {
 
 // What the warps of a worker leave for one another in a reduction over columns.
-template <int C, int Warps = be::worker_warps> struct col_parts {
+template <int C, int Warps = be::worker_warps> struct col_exchange {
   float of[Warps][C];
 };
-template <int C> struct col_parts<C, 1> {};
+template <int C> struct col_exchange<C, 1> {};
 
 // Combines the values x[k] of a lane's columns first + k, 0 <= k < N, with those of the lanes of
 // its warp that have the same columns. At each step two lanes share the columns between them while
@@ -53,20 +53,20 @@ template <class F, class Worker, class X, class Put>
 TK_DEVICE void reduce_in_warp([[maybe_unused]] Worker const& w, X const& x, Put put) {
   using op = operand<X>;
   using map = be::fragment_map<op::rows, op::cols>;
-  constexpr int N = map::count / map::slots, at_once = (N & -N) < 16 ? N & -N : 16;
+  constexpr int N = map::count / map::rows_per_lane, at_once = (N & -N) < 16 ? N & -N : 16;
   int const left = map::lane_col(be::worker_lane());
   op const from{x};
   TK_UNROLL
   for (int first = 0; first < N; first += at_once) {
-    auto const value = [&](int slot, int k) {
-      return from.template element<map>(map::element(slot, first + k), slot);
+    auto const value = [&](int r, int k) {
+      return from.template element<map>(map::element(r, first + k), r);
     };
     float share[at_once];
     TK_UNROLL
     for (int k = 0; k < at_once; ++k) share[k] = value(0, k);
     TK_UNROLL
-    for (int slot = 1; slot < map::slots; ++slot) TK_UNROLL
-    for (int k = 0; k < at_once; ++k) share[k] = F{}(share[k], value(slot, k));
+    for (int r = 1; r < map::rows_per_lane; ++r) TK_UNROLL
+    for (int k = 0; k < at_once; ++k) share[k] = F{}(share[k], value(r, k));
     if constexpr (be::worker_warps == 1) w.sync();  // x may read what is written now
     across_cols<map, F, 1, at_once>(
         share, first, true, [&](int k, float v) { put(left + map::col(map::element(0, k)), v); });
@@ -74,7 +74,7 @@ TK_DEVICE void reduce_in_warp([[maybe_unused]] Worker const& w, X const& x, Put 
 }
 template <class F, class Worker, class T, int C, class X>
 TK_DEVICE void reduce_cols(Worker const& w, shared_vec<T, C>& dst, X const& x,
-                           [[maybe_unused]] col_parts<C>& parts) {
+                           [[maybe_unused]] col_exchange<C>& exchange) {
   static_assert(is_tile<X>, "a reduction over columns takes a tile");
   static_assert(operand<X>::cols == C,
                 "a reduction over columns gives as many values as it has columns");
@@ -85,29 +85,29 @@ TK_DEVICE void reduce_cols(Worker const& w, shared_vec<T, C>& dst, X const& x,
     static_assert(
         be::fragment_map<be::worker_rows, 16>::lane_col(be::worker_lanes - be::warp_lanes) == 0,
         "the warps of a worker hold different rows");
-    float* const part = parts.of[lane / be::warp_lanes];
-    reduce_in_warp<F>(w, x, [&](int col, float v) { part[col] = v; });
+    float* const mine = exchange.of[lane / be::warp_lanes];
+    reduce_in_warp<F>(w, x, [&](int col, float v) { mine[col] = v; });
     w.sync();
     for (int c = lane; c < C; c += be::worker_lanes) {
-      float v = parts.of[0][c];
+      float v = exchange.of[0][c];
       TK_UNROLL
-      for (int warp = 1; warp < be::worker_warps; ++warp) v = F{}(v, parts.of[warp][c]);
+      for (int warp = 1; warp < be::worker_warps; ++warp) v = F{}(v, exchange.of[warp][c]);
       put(&dst.data[c], v);
     }
   }
   w.sync();
 }
-template <class Worker, class T, int C, held X>
-TK_DEVICE void col_max(Worker const& w, shared_vec<T, C>& dst, X&& x, col_parts<C>& parts) {
-  reduce_cols<larger>(w, dst, x, parts);
+template <class Worker, class T, int C, tile_expression X>
+TK_DEVICE void col_max(Worker const& w, shared_vec<T, C>& dst, X&& x, col_exchange<C>& exchange) {
+  reduce_cols<larger>(w, dst, x, exchange);
 }
-template <class Worker, class T, int C, held X>
-TK_DEVICE void col_min(Worker const& w, shared_vec<T, C>& dst, X&& x, col_parts<C>& parts) {
-  reduce_cols<smaller>(w, dst, x, parts);
+template <class Worker, class T, int C, tile_expression X>
+TK_DEVICE void col_min(Worker const& w, shared_vec<T, C>& dst, X&& x, col_exchange<C>& exchange) {
+  reduce_cols<smaller>(w, dst, x, exchange);
 }
-template <class Worker, class T, int C, held X>
-TK_DEVICE void col_sum(Worker const& w, shared_vec<T, C>& dst, X&& x, col_parts<C>& parts) {
-  reduce_cols<plus>(w, dst, x, parts);
+template <class Worker, class T, int C, tile_expression X>
+TK_DEVICE void col_sum(Worker const& w, shared_vec<T, C>& dst, X&& x, col_exchange<C>& exchange) {
+  reduce_cols<plus>(w, dst, x, exchange);
 }
 
 // Each warp sums for itself, as many neighbours to a lane; the first one writes.

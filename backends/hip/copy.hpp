@@ -14,7 +14,7 @@ namespace tk::be {
 template <class T> struct view {
   T* data;
   std::int64_t row_stride, stride0, stride1;
-  int rows, cols, granule;
+  int rows, cols, vector_width;
   std::uint32_t row_bytes;
   // The matrix at two outer indices.
   TK_BOTH tensor<T> at(int i, int j) const {
@@ -58,13 +58,13 @@ TK_DEVICE void load_plain(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> 
   using tile = shared_tile<T, R, C>;
   constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk;
   auto const& from = src.of;
-  int const granule = gcn::opaque(from.granule);
+  int const vector_width = gcn::opaque(from.vector_width);
   auto const x = from.at(src.i, src.j);
   for (int n = done.wave * warp_lanes + worker_lane(); n < R * chunks;
        n += done.waves * warp_lanes) {
     int const row = n / chunks, col = n % chunks * per_chunk;
     *reinterpret_cast<chunk16*>(bytes_of(dst) + tile::offset(row, col)) =
-        read_chunk(x, granule, src.row + row, src.col + col, 0, 0);
+        read_chunk(x, vector_width, src.row + row, src.col + col, 0, 0);
   }
 }
 // Straight to LDS. A lane's bytes are in the tensor or not, whole; what is not becomes zero.
@@ -98,15 +98,16 @@ TK_DEVICE void load_direct(shared_tile<T, R, C>& dst, window_of<source<T, S, C>>
   if (Inside && done.waves > 1 && pieces % done.waves == 0) {  // once per step
     TK_UNROLL
     for (int p = 0; p < tile::panels; ++p) TK_UNROLL
-    for (int turn = 0; turn < pieces / done.waves; ++turn) copy(p, turn * done.waves + done.wave);
+    for (int round = 0; round < pieces / done.waves; ++round)
+      copy(p, round * done.waves + done.wave);
   } else if (Inside && done.waves > 1) {
     constexpr int all = tile::panels * pieces;
     auto const copy_nth = [&](unsigned n) {
       copy(static_cast<int>(n / pieces), static_cast<int>(n % pieces));
     };
     TK_UNROLL
-    for (int turn = 0; turn < all / done.waves; ++turn)
-      copy_nth(static_cast<unsigned>(turn * done.waves + done.wave));
+    for (int round = 0; round < all / done.waves; ++round)
+      copy_nth(static_cast<unsigned>(round * done.waves + done.wave));
     if (done.wave < all % done.waves)
       copy_nth(static_cast<unsigned>(all - all % done.waves + done.wave));
   } else {
@@ -125,7 +126,7 @@ TK_DEVICE void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share,
   int const left = x.cols - src.col;
   // Rows begin, and what is left of one ends, at multiples of so many bytes.
   auto const in_pieces = [&](int bytes) {
-    return x.row_bytes && (bytes == 4 || x.granule * size >= bytes) &&
+    return x.row_bytes && (bytes == 4 || x.vector_width * size >= bytes) &&
            (left >= C || left * size % bytes == 0);
   };
   if (left >= C && src.row + R <= x.rows && in_pieces(most))
@@ -168,27 +169,26 @@ TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src
 }
 
 // ---- registers and shared memory
-// A lane's runs of W columns: body(first element, slot, row, col).
+// A lane's runs of W columns: body(first element, r, row, col), r the row among the lane's.
 template <int R, int C, class Body> TK_DEVICE void for_each_run(Body body) {
   using map = fragment_map<R, C>;
   int const row = map::lane_row(worker_lane()), col = map::lane_col(worker_lane());
   TK_UNROLL
   for (int i = 0; i < map::count; i += map::W)
-    body(i, map::slot(i), row + map::row(map::slot(i)), col + map::col(i));
+    body(i, map::row_index(i), row + map::row(map::row_index(i)), col + map::col(i));
 }
 template <int Words> struct alignas(4 * Words) word_run {
   std::uint32_t w[Words];
 };
 // Elements [i, i + 4 Words / sizeof(T)) of x, rounded to T.
-template <class T, int Words, class X>
-TK_DEVICE word_run<Words> run_of(X const& x, int i, int slot) {
+template <class T, int Words, class X> TK_DEVICE word_run<Words> run_of(X const& x, int i, int r) {
   word_run<Words> y;
   TK_UNROLL
   for (int n = 0; n < Words; ++n) {
-    if constexpr (sizeof(T) == 2) y.w[n] = x.word(i / 2 + n, slot);
+    if constexpr (sizeof(T) == 2) y.w[n] = x.word(i / 2 + n, r);
     else if constexpr (sizeof(T) == 1)
-      y.w[n] = x.word(i / 2 + 2 * n, slot) | x.word(i / 2 + 2 * n + 1, slot) << 16;
-    else y.w[n] = std::bit_cast<std::uint32_t>(x.value(i + n, slot));
+      y.w[n] = x.word(i / 2 + 2 * n, r) | x.word(i / 2 + 2 * n + 1, r) << 16;
+    else y.w[n] = std::bit_cast<std::uint32_t>(x.value(i + n, r));
   }
   return y;
 }
@@ -199,11 +199,11 @@ TK_DEVICE void store(shared_tile<T, R, C>& dst, X const& x) {
   static_assert(X::rows == R && X::cols == C, "a tile is stored to a shared tile of its own shape");
   constexpr int W = fragment_map<R, C>::W, at_once = W * sizeof(T) < 16 ? W : 16 / sizeof(T);
   constexpr int words = at_once * sizeof(T) / 4;
-  for_each_run<R, C>([&](int i, int slot, int row, int col) {
+  for_each_run<R, C>([&](int i, int r, int row, int col) {
     TK_UNROLL
     for (int n = 0; n < W; n += at_once)
       *reinterpret_cast<word_run<words>*>(bytes_of(dst) + dst.offset(row, col + n)) =
-          run_of<T, words>(x, i + n, slot);
+          run_of<T, words>(x, i + n, r);
   });
 }
 template <class T, int R, int C>
@@ -240,15 +240,15 @@ TK_DEVICE void store(window_of<sink<T, R, C>> const& dst, X const& x) {
   constexpr int at_once = W < per_chunk ? W : per_chunk, words = at_once * sizeof(T) / 4;
   auto const& to = dst.of;
   auto const y = to.at(dst.i, dst.j);
-  if (to.granule < at_once || dst.row + X::rows > to.rows || dst.col + X::cols > to.cols)
+  if (to.vector_width < at_once || dst.row + X::rows > to.rows || dst.col + X::cols > to.cols)
     return store_direct(y, gcn::opaque(dst.row), gcn::opaque(dst.col), 0, 0, x,
-                        gcn::opaque(to.granule));
+                        gcn::opaque(to.vector_width));
   T* const corner = y.at(dst.row, dst.col);
-  for_each_run<X::rows, X::cols>([&](int i, int slot, int row, int col) {
+  for_each_run<X::rows, X::cols>([&](int i, int r, int row, int col) {
     TK_UNROLL
     for (int n = 0; n < W; n += at_once)
       *reinterpret_cast<word_run<words>*>(corner + (row * y.row_stride + col + n)) =
-          run_of<T, words>(x, i + n, slot);
+          run_of<T, words>(x, i + n, r);
   });
 }
 // The tiles to go through on other chips are not needed.

@@ -4,7 +4,7 @@
 // has row l % L and columns that depend on g = l / L only, as a left operand does. L is 32 where a
 // tile's rows are a multiple of 32, else 16. Which column is which is up to the order in which
 // right operands are read (mma.hpp); a lane holds runs of W = L / 4:
-//   (lane l, element i of a slot) -> (row Q (l % L) + row(slot), col 16 (i / W) + W g + i % W)
+//   (lane l, i-th element of row r) -> (row Q (l % L) + row(r), col 16 (i / W) + W g + i % W)
 // Q = 2 interleaves blocks of rows where there are two, so that a lane's rows are neighbours and
 // one word of a row of k holds both; chips with transposing reads need none of that.
 #pragma once
@@ -22,34 +22,34 @@ template <int R, int C> struct fragment_map {
   static constexpr int L = R % 32 == 0 ? 32 : 16, G = 64 / L, W = L / 4,
                        Q = R % (2 * L) == 0 && !has_transposed_reads ? 2 : 1;
   static constexpr int rows = R, cols = C, lanes = worker_lanes;
-  static constexpr int count = R * C / lanes, slots = R / L, per_slot = C / G, shares = 2;
-  static TK_BOTH constexpr int slot(int i) { return i / per_slot; }
-  static TK_BOTH constexpr int row(int slot) { return slot / Q * Q * L + slot % Q; }
-  static TK_BOTH constexpr int col(int i) { return i % per_slot / W * 16 + i % W; }
-  static TK_BOTH constexpr int element(int slot, int k) { return slot * per_slot + k; }
-  static TK_BOTH constexpr int nth(int i) { return i % per_slot; }
+  static constexpr int count = R * C / lanes, rows_per_lane = R / L, per_row = C / G, chains = 2;
+  static TK_BOTH constexpr int row_index(int i) { return i / per_row; }
+  static TK_BOTH constexpr int row(int r) { return r / Q * Q * L + r % Q; }
+  static TK_BOTH constexpr int col(int i) { return i % per_row / W * 16 + i % W; }
+  static TK_BOTH constexpr int element(int r, int k) { return r * per_row + k; }
+  static TK_BOTH constexpr int nth(int i) { return i % per_row; }
   static TK_BOTH constexpr int lane_row(int lane) { return Q * (lane & (L - 1)); }
   static TK_BOTH constexpr int lane_col(int lane) { return W * (lane >> (L == 32 ? 5 : 4)); }
   // The i-th element of the p-th V columns.
   template <int V> static TK_BOTH constexpr int part(int i, int p) {
-    return i / (V / G) * per_slot + p * (V / G) + i % (V / G);
+    return i / (V / G) * per_row + p * (V / G) + i % (V / G);
   }
-  // body(i, slot, share): neighbours in a row belong to different shares of a reduction.
+  // body(i, r, chain): neighbours in a row belong to different chains of a reduction.
   template <class Body> static TK_DEVICE void for_each(Body body) {
     TK_UNROLL
-    for (int i = 0; i < count; ++i) body(i, slot(i), i & 1);
+    for (int i = 0; i < count; ++i) body(i, row_index(i), i & 1);
   }
 };
 template <int R, int C>
   requires(R < 16)
 struct fragment_map<R, C> : flat_map<R, C> {};
 template <int R> struct column_map {
-  static constexpr int count = fragment_map<R, 16>::slots;
+  static constexpr int count = fragment_map<R, 16>::rows_per_lane;
 };
 template <int R>
   requires(R < 16)
 struct column_map<R> {
-  static constexpr int count = flat_slots<R>;
+  static constexpr int count = flat_rows_per_lane<R>;
 };
 
 TK_DEVICE float max(float a, float b) { return gcn::max(a, b); }

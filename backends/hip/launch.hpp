@@ -12,7 +12,7 @@ namespace tk::be {
 template <class T> view<T> view_of(tensor<T> const& x) {
   constexpr std::int64_t size = sizeof(T),
                          most_bytes = 1 << 24;  // a panel's rows within 2^31 bytes
-  bool const whole_words = granule_of(x) * size >= 4;
+  bool const whole_words = vector_width_of(x) * size >= 4;
   std::int64_t const row_bytes = x.rows > 1 ? x.row_stride * size : 16;  // one row: any will do
   bool const near = row_bytes >= 0 && row_bytes <= most_bytes;
   return {x.data,
@@ -21,7 +21,7 @@ template <class T> view<T> view_of(tensor<T> const& x) {
           x.n1 > 1 ? x.stride1 : 0,
           static_cast<int>(x.rows),
           static_cast<int>(x.cols),
-          granule_of(x),
+          vector_width_of(x),
           whole_words && near ? static_cast<std::uint32_t>(row_bytes) : 0};
 }
 template <int R, int C, class T> source<T, R, C> read_from(tensor<T const> const& x) {

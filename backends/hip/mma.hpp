@@ -91,14 +91,14 @@ TK_DEVICE Part read_across(Tile const& x, int k, Column column) {
 
 // Left operands of all slots of a lane's rows, k from `k` on; `k` counts this lane's run in.
 template <class Map, bool Trans, class Part, class A>
-TK_DEVICE void read_left(Part (&y)[Map::slots], A const& a, int step, int k) {
+TK_DEVICE void read_left(Part (&y)[Map::rows_per_lane], A const& a, int step, int k) {
   int const row = Map::lane_row(worker_lane());
   TK_UNROLL
-  for (int s = 0; s < Map::slots; s += Trans ? Map::Q : 1) {
+  for (int s = 0; s < Map::rows_per_lane; s += Trans ? Map::Q : 1) {
     if constexpr (!is_shared<A>) {
       TK_UNROLL
       for (int i = 0; i < Part::run / 2; ++i)
-        y[s].w[i] = a.e[(s * A::map::per_slot + step * Part::run) / 2 + i];
+        y[s].w[i] = a.e[(s * A::map::per_row + step * Part::run) / 2 + i];
     } else if constexpr (!Trans) {
       y[s] = read_along<Part>(a, row + Map::row(s), k);
     } else if constexpr (Map::Q == 2) {
@@ -141,8 +141,8 @@ TK_DEVICE void add_block(float* d, bool keep, gcn::halves<Each> left, gcn::halve
 
 // The columns from `first` on: two blocks, interleaved.
 template <class T, class Map, bool Trans, class Part, class B>
-TK_DEVICE void add_pair(float* d, bool keep, Part const (&left)[Map::slots], B const& b, int k,
-                        int first) {
+TK_DEVICE void add_pair(float* d, bool keep, Part const (&left)[Map::rows_per_lane], B const& b,
+                        int k, int first) {
   constexpr int L = Map::L, count = L * L / 64;
   Part right[2];
   int const col = first + right_column<Map, 2>(worker_lane());
@@ -154,15 +154,15 @@ TK_DEVICE void add_pair(float* d, bool keep, Part const (&left)[Map::slots], B c
   }
   TK_UNROLL
   for (int h = 0; h < Part::products; ++h) TK_UNROLL
-  for (int s = 0; s < Map::slots; ++s) TK_UNROLL
+  for (int s = 0; s < Map::rows_per_lane; ++s) TK_UNROLL
   for (int odd = 0; odd < 2; ++odd)
-    add_block<T, L, 2, count>(d + s * Map::per_slot + first / Map::G + odd, keep || h > 0,
+    add_block<T, L, 2, count>(d + s * Map::per_row + first / Map::G + odd, keep || h > 0,
                               left[s].operand(h), right[odd].operand(h));
 }
 // One block; where only half of one is left, the other half repeats it and is dropped.
 template <class T, class Map, bool Trans, int Cols, class Part, class B>
-TK_DEVICE void add_single(float* d, bool keep, Part const (&left)[Map::slots], B const& b, int k,
-                          int first) {
+TK_DEVICE void add_single(float* d, bool keep, Part const (&left)[Map::rows_per_lane], B const& b,
+                          int k, int first) {
   constexpr int L = Map::L, count = Cols / Map::G;
   auto const column = [=](int lane) { return first + (right_column<Map, 1>(lane) & (Cols - 1)); };
   Part right;
@@ -170,8 +170,8 @@ TK_DEVICE void add_single(float* d, bool keep, Part const (&left)[Map::slots], B
   else right = read_across<Part>(b, k, column);
   TK_UNROLL
   for (int h = 0; h < Part::products; ++h) TK_UNROLL
-  for (int s = 0; s < Map::slots; ++s)
-    add_block<T, L, 1, count>(d + s * Map::per_slot + first / Map::G, keep || h > 0,
+  for (int s = 0; s < Map::rows_per_lane; ++s)
+    add_block<T, L, 1, count>(d + s * Map::per_row + first / Map::G, keep || h > 0,
                               left[s].operand(h), right.operand(h));
 }
 
@@ -189,7 +189,7 @@ TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
   for (int step = 0; step < K / (Run * G); ++step) {
     int const k = step * (Run * G) + lane_k;
     bool const keep = Keep || step > 0;
-    part left[map::slots];
+    part left[map::rows_per_lane];
     read_left<map, TransA>(left, a, step, k);
     TK_UNROLL
     for (int n = 0; n < pairs; n += 2 * L) add_pair<T, map, TransB>(d.e, keep, left, b, k, n);

@@ -48,7 +48,7 @@ template <class Slot, int N, int Waves, class Load> class shared_ring {
     front_ = next(front_);
     return s;
   }
-  TK_DEVICE Slot& held(int i) { return memory_.slot[(released_ + i) % N]; }
+  TK_DEVICE Slot& peek(int i) { return memory_.slot[(released_ + i) % N]; }
   TK_DEVICE void release() { ++released_; }
 
  private:
@@ -93,17 +93,17 @@ struct turns {
   TK_DEVICE void pass() const {}
 };
 
-// Between workers of different blocks: pass_turn lets whoever takes the turn read what this worker
-// has stored in global memory; take_turn waits for that, and leaves *turn zero. A wait may only be
+// Between workers of different blocks: signal lets whoever waits for the flag read what this worker
+// has stored in global memory; wait_for waits for that, and leaves *flag zero. A wait may only be
 // for a task that was dealt earlier, else it can hang.
-TK_DEVICE void pass_turn(worker w, unsigned* turn) {
+TK_DEVICE void signal(worker w, unsigned* flag) {
   w.sync();
-  if (w.leader()) gcn::add_release(turn, 1);
+  if (w.leader()) gcn::add_release(flag, 1);
 }
-TK_DEVICE void take_turn(worker w, unsigned* turn) {
+TK_DEVICE void wait_for(worker w, unsigned* flag) {
   if (w.leader()) {
-    while (gcn::load_acquire(turn) == 0) {}
-    *turn = 0;
+    while (gcn::load_acquire(flag) == 0) {}
+    *flag = 0;
   }
   w.sync();
 }

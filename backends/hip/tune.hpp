@@ -10,9 +10,9 @@ namespace tk::be {
 // Sizes of gemm's tiles; what a step of each costs is guessed.
 inline constexpr int gemm_sizes = 2;
 
-// What it costs to park the sums of a piece of a tile, or to add a parked one, in steps of the loop
+// What it costs to store the sums of a piece of a tile, or to add stored ones, in steps of the loop
 // over k; 0 where tiles are never cut.
-inline constexpr int gemm_parking_cost = 0;
+inline constexpr int gemm_partial_cost = 0;
 
 // What rows that lie so many bytes apart cost their loads: without the widest copies to LDS much.
 constexpr load_cost gemm_load_cost(std::int64_t bytes) {

@@ -14,12 +14,12 @@ TK_DEVICE int worker_lane() { return 0; }
 template <int R, int C> struct fragment_map {
   static_assert((R % 16 == 0 || R < 16) && C % 16 == 0,
                 "a register tile's dimensions are multiples of 16, or its rows below 16");
-  static constexpr int rows = R, cols = C, lanes = 1, count = R * C, slots = R, shares = 16,
+  static constexpr int rows = R, cols = C, lanes = 1, count = R * C, rows_per_lane = R, chains = 16,
                        run = 8;
-  static constexpr int slot(int i) { return i / C; }
-  static constexpr int row(int slot) { return slot; }
+  static constexpr int row_index(int i) { return i / C; }
+  static constexpr int row(int r) { return r; }
   static constexpr int col(int i) { return static_cast<int>(static_cast<unsigned>(i) % C); }
-  static constexpr int element(int slot, int k) { return slot * C + k; }
+  static constexpr int element(int r, int k) { return r * C + k; }
   static constexpr int nth(int i) {
     return R == 1 ? i : static_cast<int>(static_cast<unsigned>(i) % C);
   }
@@ -29,17 +29,17 @@ template <int R, int C> struct fragment_map {
   template <int V> static constexpr int part(int i, int part) {
     return i / V * C + part * V + i % V;
   }
-  // body(i, slot, share): sixteen neighbours belong to sixteen shares of a reduction. Elements go
+  // body(i, r, chain): sixteen neighbours belong to sixteen chains of a reduction. Elements go
   // in pairs, so that i is known to be even or odd.
   template <class Body> static TK_DEVICE void for_each(Body body) {
-    for (int slot = 0; slot < R; ++slot)
+    for (int r = 0; r < R; ++r)
       for (int first = 0; first < C / 2; first += 8)
 #if defined(__clang__)  // clang 19 unrolls what it could have vectorised
 #pragma clang loop unroll(disable)
 #endif
         for (int pair = 0; pair < 8; ++pair)
           for (int odd = 0; odd < 2; ++odd)
-            body(2 * (slot * (C / 2) + first + pair) + odd, slot, 2 * pair + odd);
+            body(2 * (r * (C / 2) + first + pair) + odd, r, 2 * pair + odd);
   }
 };
 template <int R> struct column_map {

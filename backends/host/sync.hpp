@@ -19,7 +19,7 @@ template <class Slot, int N, class Fill> class ring {
     fill_(s, taken_++);
     return s;
   }
-  Slot& held(int i) { return slots_[(released_ + i) % N]; }
+  Slot& peek(int i) { return slots_[(released_ + i) % N]; }
   void release() { ++released_; }
   void release_when_stored() { release(); }
 
@@ -35,16 +35,16 @@ struct turns {
   void pass() const {}
 };
 
-// Between workers of different blocks: pass_turn lets whoever takes the turn read what this worker
-// has stored in global memory; take_turn waits for that, and leaves *turn zero. A wait may only be
+// Between workers of different blocks: signal lets whoever waits for the flag read what this worker
+// has stored in global memory; wait_for waits for that, and leaves *flag zero. A wait may only be
 // for a task that was dealt earlier, else it can hang.
-inline void pass_turn(worker, unsigned* turn) {
-  std::atomic_ref<unsigned>(*turn).store(1, std::memory_order_release);
-  std::atomic_ref<unsigned>(*turn).notify_one();
+inline void signal(worker, unsigned* flag) {
+  std::atomic_ref<unsigned>(*flag).store(1, std::memory_order_release);
+  std::atomic_ref<unsigned>(*flag).notify_one();
 }
-inline void take_turn(worker, unsigned* turn) {
-  std::atomic_ref<unsigned>(*turn).wait(0, std::memory_order_acquire);
-  *turn = 0;
+inline void wait_for(worker, unsigned* flag) {
+  std::atomic_ref<unsigned>(*flag).wait(0, std::memory_order_acquire);
+  *flag = 0;
 }
 
 // Where the workers of a block meet, in two halves.

@@ -15,7 +15,7 @@ constexpr gemm_tuning tune_gemm(int size) {
 }
 
 // Tiles are never cut along k: what that would cost, in steps.
-inline constexpr int gemm_parking_cost = 0;
+inline constexpr int gemm_partial_cost = 0;
 
 // What rows that lie so many bytes apart cost their loads.
 constexpr load_cost gemm_load_cost(std::int64_t) { return load_cost::none; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The block template (core/block.hpp): all warps move data and compute; movers would cost the
+// The block template (core/block.hpp): all warps move data and compute; producers would cost the
 // others a third of their registers. The warps fill slots in turn, half a ring ahead, for the next
 // task, too; what differs for an op that accumulates is in stream.hpp. Blocks are persistent. Tasks
 // come in fixed rounds or, where the arguments have a counter `tickets` that is not null, on
@@ -129,7 +129,7 @@ template <class Op> class stage_ring {
     }
     return slots_.take();
   }
-  TK_DEVICE typename Op::stage& held(int i) { return slots_.held(i); }
+  TK_DEVICE typename Op::stage& peek(int i) { return slots_.peek(i); }
   TK_DEVICE void release() { slots_.release(); }
 
  private:

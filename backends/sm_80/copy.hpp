@@ -13,7 +13,7 @@ namespace tk::be {
 template <class T> struct view {
   T* data;
   std::int64_t row_stride, stride0, stride1;
-  int rows, cols, granule;
+  int rows, cols, vector_width;
   TK_BOTH tensor<T> all() const { return {data, rows, cols, row_stride, 1, stride0, 1, stride1}; }
   TK_DEVICE T* at(int row, int col, int i, int j) const {
     return data + (i * stride0 + j * stride1 + row * row_stride + col);
@@ -39,14 +39,14 @@ enum class filling { now, plan, planned };
 // and where a slot can't be planned.
 struct arrival {
   int lane, me, of;
-  int& turn;
+  int& next_tile;  // of the slot
   bool& plain;
   int lanes = warp_lanes;
   filling how = filling::now;
   fill_plan* plan = nullptr;
   TK_DEVICE bool mine() const {
-    bool const is_mine = turn == me;
-    turn = turn + 1 == of ? 0 : turn + 1;
+    bool const is_mine = next_tile == me;
+    next_tile = next_tile + 1 == of ? 0 : next_tile + 1;
     return is_mine;
   }
 };
@@ -93,7 +93,7 @@ TK_DEVICE void plan_tile(view<T const> const& x, T const* corner, bool inside, a
   using tile = shared_tile<T, R, C>;
   constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk;
   constexpr std::int64_t far = (1 << 30) / (R * tile::size);
-  int const i = done.turn++, row = done.lane / chunks, col = done.lane % chunks * per_chunk;
+  int const i = done.next_tile++, row = done.lane / chunks, col = done.lane % chunks * per_chunk;
   if (i >= fill_plan::most) return;
   bool const near = x.row_stride >= 0 && x.row_stride <= far;
   if (!inside || !near || done.lanes % (8 * chunks) != 0) done.plain = true;
@@ -104,7 +104,7 @@ template <class T, int R, int C>
 TK_DEVICE void load_planned(shared_tile<T, R, C>& dst, std::int64_t row_stride, arrival done) {
   using tile = shared_tile<T, R, C>;
   constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk;
-  auto& at = done.plan->tile[done.turn++];
+  auto& at = done.plan->tile[done.next_tile++];
   int const first = done.lane / chunks, col = done.lane % chunks * per_chunk;
   int const together = done.lanes / chunks, row_bytes = static_cast<int>(row_stride) * tile::size;
   std::uint32_t const to = ptx::smem(&dst) + static_cast<std::uint32_t>(tile::offset(first, col));
@@ -132,14 +132,14 @@ TK_DEVICE void load_any(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> co
   using tile = shared_tile<T, R, C>;
   constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk;
   auto const& x = src.of;
-  int const bytes = x.granule * tile::size;
+  int const bytes = x.vector_width * tile::size;
   done.plain = done.plain || bytes < 4;
   TK_ROLL
   for (int n = ptx::opaque(done.lane); n < R * chunks; n += done.lanes) {
     int const row = n / chunks, col = n % chunks * per_chunk, at = tile::offset(row, col);
     if (bytes < 4) {
       *reinterpret_cast<chunk16*>(bytes_of(dst) + at) =
-          read_chunk(x.all(), x.granule, src.row + row, src.col + col, src.i, src.j);
+          read_chunk(x.all(), x.vector_width, src.row + row, src.col + col, src.i, src.j);
       continue;
     }
     int const cols = x.cols - src.col - col;
@@ -160,7 +160,7 @@ TK_DEVICE void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share,
   auto const& x = src.of;
   if (done.how == filling::planned) return load_planned(dst, x.row_stride, done);
   bool const inside =
-      x.granule == 16 / int{sizeof(T)} && src.row + R <= x.rows && src.col + C <= x.cols;
+      x.vector_width == 16 / int{sizeof(T)} && src.row + R <= x.rows && src.col + C <= x.cols;
   T const* const corner = x.at(src.row, src.col, src.i, src.j);
   if (done.how == filling::plan) return plan_tile<T, R, C>(x, corner, inside, done);
   if (!done.mine()) return;
@@ -219,7 +219,7 @@ TK_DEVICE void store(shared_tile<T, R, C>& dst, X const& x) {
 // ---- registers to global
 template <class T, int R, int V, class X>
 TK_DEVICE void store(window_of<sink<T, R, V>> const& dst, X const& x) {
-  store_direct(dst.of.all(), dst.row, dst.col, dst.i, dst.j, x, dst.of.granule);
+  store_direct(dst.of.all(), dst.row, dst.col, dst.i, dst.j, x, dst.of.vector_width);
 }
 // A warp's 16 of every 64 rows of a tile, in chunks of 16 bytes: of a tile that is inside the
 // tensor, and of any.
@@ -269,7 +269,7 @@ TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X cons
   static_assert(R % S == 0);
   constexpr int per_chunk = 16 / shared_tile<T, S, C>::size, chunks = C / per_chunk;
   auto const& y = dst.of;
-  if (y.granule != per_chunk) [[unlikely]]
+  if (y.vector_width != per_chunk) [[unlikely]]
     return store(dst, x);
   auto& t = via[part % Tiles];
   w.sync();

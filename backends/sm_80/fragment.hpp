@@ -21,12 +21,12 @@ template <int R, int C> struct fragment_map {
   static_assert(R % worker_rows == 0, "a register tile has a multiple of 64 rows on this chip");
   static_assert(C % 16 == 0, "a register tile has a multiple of 16 columns");
   static constexpr int rows = R, cols = C, lanes = worker_lanes;
-  static constexpr int count = R * C / lanes, slots = R / 32, shares = 2;
-  static TK_BOTH constexpr int slot(int i) { return 2 * (i / (C / 2)) + ((i >> 1) & 1); }
-  static TK_BOTH constexpr int row(int slot) { return 64 * (slot >> 1) + 8 * (slot & 1); }
+  static constexpr int count = R * C / lanes, rows_per_lane = R / 32, chains = 2;
+  static TK_BOTH constexpr int row_index(int i) { return 2 * (i / (C / 2)) + ((i >> 1) & 1); }
+  static TK_BOTH constexpr int row(int r) { return 64 * (r >> 1) + 8 * (r & 1); }
   static TK_BOTH constexpr int col(int i) { return 8 * (i % (C / 2) >> 2) + (i & 1); }
-  static TK_BOTH constexpr int element(int slot, int k) {
-    return (slot >> 1) * (C / 2) + (k >> 1) * 4 + (slot & 1) * 2 + (k & 1);
+  static TK_BOTH constexpr int element(int r, int k) {
+    return (r >> 1) * (C / 2) + (k >> 1) * 4 + (r & 1) * 2 + (k & 1);
   }
   static TK_BOTH constexpr int nth(int i) { return (i % (C / 2) >> 2) * 2 + (i & 1); }
   static TK_BOTH constexpr int lane_row(int lane) { return 16 * (lane >> 5) + (lane >> 2 & 7); }
@@ -35,17 +35,17 @@ template <int R, int C> struct fragment_map {
   template <int V> static TK_BOTH constexpr int part(int i, int p) {
     return i / (V / 2) * (C / 2) + p * (V / 2) + i % (V / 2);
   }
-  // body(i, slot, share): neighbours in a row belong to different shares of a reduction.
+  // body(i, r, chain): neighbours in a row belong to different chains of a reduction.
   template <class Body> static TK_DEVICE void for_each(Body body) {
     TK_UNROLL
-    for (int i = 0; i < count; ++i) body(i, slot(i), i & 1);
+    for (int i = 0; i < count; ++i) body(i, row_index(i), i & 1);
   }
 };
 template <int R, int C>
   requires(R < 16)
 struct fragment_map<R, C> : flat_map<R, C> {};
 template <int R> struct column_map {
-  static constexpr int count = R < 16 ? flat_slots<R> : R / 32;
+  static constexpr int count = R < 16 ? flat_rows_per_lane<R> : R / 32;
 };
 
 TK_DEVICE float max(float a, float b) { return ptx::max(a, b); }

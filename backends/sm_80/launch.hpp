@@ -16,7 +16,7 @@ template <class T> view<T> view_of(tensor<T> const& x) {
           x.stride1,
           static_cast<int>(x.rows),
           static_cast<int>(x.cols),
-          granule_of(x)};
+          vector_width_of(x)};
 }
 template <int R, int C, class T> source<T, R, C> read_from(tensor<T const> const& x) {
   return {view_of(x)};

@@ -120,24 +120,24 @@ template <accumulating_op Op> class stage_stream {
     }
   }
   TK_DEVICE void fill_evenly() {
-    int turn = 0;
+    int next_tile = 0;
     bool plain = false;
-    Op::load(written(), args_, filled_, 0, by_all(turn, plain, filling::planned, &plan_));
+    Op::load(written(), args_, filled_, 0, by_all(next_tile, plain, filling::planned, &plan_));
     ptx::copy_commit();
   }
   TK_DEVICE void fill() {
     if (index_ < Op::tasks(args_)) {
-      int turn = 0;
+      int next_tile = 0;
       bool plain = false;
-      Op::load(written(), args_, filled_, next_++, by_all(turn, plain, filling::now, nullptr));
+      Op::load(written(), args_, filled_, next_++, by_all(next_tile, plain, filling::now, nullptr));
     }
     ptx::copy_commit();
   }
   TK_DEVICE stage_type& written() {
     return *reinterpret_cast<stage_type*>(reinterpret_cast<char*>(slot_) + writing_);
   }
-  static TK_DEVICE arrival by_all(int& turn, bool& plain, filling how, fill_plan* plan) {
-    return {ptx::thread(), 0, 1, turn, plain, lanes, how, plan};
+  static TK_DEVICE arrival by_all(int& next_tile, bool& plain, filling how, fill_plan* plan) {
+    return {ptx::thread(), 0, 1, next_tile, plain, lanes, how, plan};
   }
   // How the next steps are filled: alike_ of them evenly, or not. The lanes of a warp look at the
   // next step, the one after it, and the last thirty of the task: tiles that are inside in one step
@@ -154,14 +154,15 @@ template <accumulating_op Op> class stage_stream {
     }
     int const left = steps_ - next_, lane = ptx::thread() % warp_lanes;
     int const from_end = left + 1 - lane, ahead = lane < 2 ? lane : from_end > 0 ? from_end : 0;
-    int turn = 0;
+    int next_tile = 0;
     bool plain = false;
     fill_plan seen;
-    Op::load(slot_[0], args_, filled_, next_ + ahead, by_all(turn, plain, filling::plan, &seen));
-    bool good = !plain && turn <= fill_plan::most && ahead < left;
+    Op::load(slot_[0], args_, filled_, next_ + ahead,
+             by_all(next_tile, plain, filling::plan, &seen));
+    bool good = !plain && next_tile <= fill_plan::most && ahead < left;
     TK_UNROLL
     for (int i = 0; i < fill_plan::most; ++i) {
-      if (i >= turn) continue;
+      if (i >= next_tile) continue;
       auto const& x = seen.tile[i];
       char const* const first = ptx::shuffle(x.at, 0);
       int const step = static_cast<int>(ptx::shuffle(x.at, 1) - first);

@@ -32,7 +32,7 @@ template <class Slot, int N, int Warps> class ring {
     ptx::barrier_wait(ptx::smem(&barriers_.empty[at.slot]), at.phase ^ 1);
     bool plain = false;
     int const lane = worker_lane(), warp = lane / warp_lanes % fill_warps;
-    load(memory_.slot[at.slot], arrival{lane % warp_lanes, warp, fill_warps, turn_, plain});
+    load(memory_.slot[at.slot], arrival{lane % warp_lanes, warp, fill_warps, next_tile_, plain});
     std::uint32_t const full = ptx::smem(&barriers_.full[at.slot]);
     if (plain) {
       ptx::copy_wait();
@@ -51,7 +51,7 @@ template <class Slot, int N, int Warps> class ring {
     --ahead_, ++held_;
     return s;
   }
-  TK_DEVICE Slot& held(int i) {
+  TK_DEVICE Slot& peek(int i) {
     int const slot = oldest() + i;
     return memory_.slot[slot < N ? slot : slot - N];
   }
@@ -69,7 +69,7 @@ template <class Slot, int N, int Warps> class ring {
   ring_barriers<N>& barriers_;
   ring_place<N> front_;   // taken next
   int ahead_, held_ = 0;  // slots from there to the one to fill next; slots not yet released
-  int turn_ = 0;
+  int next_tile_ = 0;
 };
 
 // All workers compute at once; turns are advice, and not taken here.

@@ -45,14 +45,13 @@ TK_DEVICE void put_pairs(shared_tile<T, R, C>& dst, X const& x, int lane, int pa
   int const place = tile::offset(map::lane_row(lane), map::lane_col(lane));
   TK_UNROLL
   for (int i = 0; i < count; i += 2) {
-    int const e = part * count + i, slot = map::slot(e);
-    int const row = map::row(slot) - part * R, byte = map::col(e) % tile::panel_cols * tile::size;
+    int const e = part * count + i, r = map::row_index(e);
+    int const row = map::row(r) - part * R, byte = map::col(e) % tile::panel_cols * tile::size;
     char* const p =
         bytes_of(dst) + (place ^ byte) +
         (map::col(e) / tile::panel_cols * tile::panel_bytes + row * tile::layout::row_bytes);
-    if constexpr (sizeof(T) == 4)
-      *reinterpret_cast<two*>(p) = {x.value(e, slot), x.value(e + 1, slot)};
-    else *reinterpret_cast<pair_of<T>*>(p) = static_cast<pair_of<T>>(x.word(e / 2, slot));
+    if constexpr (sizeof(T) == 4) *reinterpret_cast<two*>(p) = {x.value(e, r), x.value(e + 1, r)};
+    else *reinterpret_cast<pair_of<T>*>(p) = static_cast<pair_of<T>>(x.word(e / 2, r));
   }
 }
 template <class T, int R, int C>
@@ -72,7 +71,7 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_tile<T, R, C> const& src) {
       for (int n = i; n < i + 8; n += step)
         dst.e[n / step] = *reinterpret_cast<held const*>(
             reinterpret_cast<char const*>(&src) +
-            shared_tile<T, R, C>::offset(map::lane_row(worker_lane()) + map::row(map::slot(n)),
+            shared_tile<T, R, C>::offset(map::lane_row(worker_lane()) + map::row(map::row_index(n)),
                                          map::lane_col(worker_lane()) + map::col(n)));
     }
   }

@@ -32,9 +32,9 @@ constexpr gemm_tuning tune_gemm(int size) {
                    : gemm_tuning{1, 2, 128, 64, 64, 4, 1, 8, false, 128, 55};
 }
 
-// What it costs to park the sums of a piece of a tile, or to add a parked one, in steps of the loop
+// What it costs to store the sums of a piece of a tile, or to add stored ones, in steps of the loop
 // over k. Cutting brings 2 % at 8192 cubed.
-inline constexpr int gemm_parking_cost = 3;
+inline constexpr int gemm_partial_cost = 3;
 
 // What rows that lie so many bytes apart cost their loads: without cp.async much.
 constexpr load_cost gemm_load_cost(std::int64_t bytes) {

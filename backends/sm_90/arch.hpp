@@ -17,7 +17,7 @@ inline constexpr int smem_bytes = 227 * 1024;  // of one block (CUDA C++ Program
 // Registers per lane of the moving warpgroup and of each worker: together at most what a launch
 // gives a block, as many to each warpgroup, in eights.
 constexpr int launch_registers(int workers) { return 65536 / 128 / (workers + 1) / 8 * 8; }
-constexpr int mover_registers(int workers) { return workers == 1 ? 56 : workers == 2 ? 40 : 32; }
+constexpr int producer_registers(int workers) { return workers == 1 ? 56 : workers == 2 ? 40 : 32; }
 constexpr int worker_registers(int workers) {
   return workers == 1 ? 256 - 8 : workers == 2 ? 232 : workers == 3 ? 160 : 112;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The block template (core/block.hpp): one warpgroup moves data, `Op::workers` warpgroups compute.
-// The movers, one warp for each ring, run ahead as far as slots are free, across tasks too. Blocks
-// of a cluster walk their tasks together and fetch shared tiles for one another, so a slot is free
-// when the workers of all of them have released it. Blocks are persistent. The mover of stages
-// decides what comes next and tells the others by tickets: in fixed rounds, or, where the arguments
-// have a counter `tickets` that is not null, on demand: the next task goes to
-// whichever block asks first. The counter is zero before a launch and again after it.
+// The producers, one warp for each ring, run ahead as far as slots are free, across tasks too.
+// Blocks of a cluster walk their tasks together and fetch shared tiles for one another, so a slot
+// is free when the workers of all of them have released it. Blocks are persistent. The producer of
+// stages decides what comes next and tells the others by tickets: in fixed rounds, or, where the
+// arguments have a counter `tickets` that is not null, on demand: the next task goes to whichever
+// block asks first. The counter is zero before a launch and again after it.
 #pragma once
 #include "backends/sm_90/mma.hpp"
 #include "backends/sm_90/sync.hpp"
@@ -15,8 +15,8 @@ namespace tk::be {
 
 template <block_op Op> struct block_memory {
   using common = typename common_of<Op>::type;
-  static constexpr int movers = (has_own<Op> ? Op::workers : 0) + has_common<Op>;
-  static_assert(movers <= 3, "one warp moves stages, three are left for own and common tiles");
+  static constexpr int producers = (has_own<Op> ? Op::workers : 0) + has_common<Op>;
+  static_assert(producers <= 3, "one warp moves stages, three are left for own and common tiles");
   ring_memory<typename Op::stage, Op::stages> stages;
   ring_memory<typename Op::own, Op::own_slots> own[Op::workers];
   ring_memory<common, 1> commons;
@@ -34,7 +34,7 @@ template <block_op Op> struct block_memory {
     for (auto& b : own_barriers) b.init(readers, fillers);
     common_barriers.init(Op::workers * readers, fillers);
     meeting<Op::workers>::init(meeting_barrier);
-    ticket_barriers.init(Op::workers * worker_lanes + movers * warp_lanes, fillers);
+    ticket_barriers.init(Op::workers * worker_lanes + producers * warp_lanes, fillers);
     ptx::barrier_init_fence();
   }
 };
@@ -97,11 +97,11 @@ template <class Op> struct context {
         all(m.meeting_barrier) {}
 };
 
-// The part of the mover in warp `warp`, with all its lanes.
+// The part of the producer in warp `warp`, with all its lanes.
 template <class Op>
 TK_DEVICE void move(block_memory<Op>& m, typename Op::args const& a, int warp, int rank) {
   using memory = block_memory<Op>;
-  int const lane = ptx::thread() % warp_lanes, mover = warp - 1;
+  int const lane = ptx::thread() % warp_lanes, producer = warp - 1;
   if (warp == 0) {
     feed<typename Op::stage, Op::stages> out(m.stages, m.stage_barriers, rank, lane);
     deal<Op>(m, a, lane, [&](int i) {
@@ -109,7 +109,7 @@ TK_DEVICE void move(block_memory<Op>& m, typename Op::args const& a, int warp, i
       for (int step = 0; step < t.steps; ++step)
         out.put([&](auto& s, arrival done) { Op::load(s, a, t, step, done); });
     });
-  } else if (has_common<Op> && mover == memory::movers - 1) {
+  } else if (has_common<Op> && producer == memory::producers - 1) {
     if constexpr (has_common<Op>) {
       feed<typename memory::common, 1> out(m.commons, m.common_barriers, rank, lane);
       for_each_ticket<Op>(m, a, lane, [&](int i) {
@@ -117,12 +117,13 @@ TK_DEVICE void move(block_memory<Op>& m, typename Op::args const& a, int warp, i
             [&](auto& s, arrival done) { Op::load_common(s, a, Op::task_at(a, i, rank), done); });
       });
     }
-  } else if (mover < memory::movers) {
+  } else if (producer < memory::producers) {
     if constexpr (has_own<Op>) {
-      feed<typename Op::own, Op::own_slots> out(m.own[mover], m.own_barriers[mover], rank, lane);
+      feed<typename Op::own, Op::own_slots> out(m.own[producer], m.own_barriers[producer], rank,
+                                                lane);
       for_each_ticket<Op>(m, a, lane, [&](int i) {
         out.put([&](auto& s, arrival done) {
-          Op::load_own(s, a, Op::task_at(a, i, rank), mover, done);
+          Op::load_own(s, a, Op::task_at(a, i, rank), producer, done);
         });
       });
     }
@@ -135,7 +136,7 @@ template <class Op>
 inline constexpr int block_smem_bytes = sizeof(block_memory<Op>) + tile_alignment;
 
 template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename Op::args const a) {
-  static_assert(mover_registers(Op::workers) + Op::workers * worker_registers(Op::workers) <=
+  static_assert(producer_registers(Op::workers) + Op::workers * worker_registers(Op::workers) <=
                     (Op::workers + 1) * launch_registers(Op::workers),
                 "warpgroups would wait for registers for ever");
   auto& m = *reinterpret_cast<block_memory<Op>*>(ptx::aligned_smem(tile_alignment));
@@ -147,7 +148,7 @@ template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename 
   // positions live in uniform registers.
   int const group = ptx::broadcast(ptx::thread() / worker_lanes);
   if (group == 0) {
-    ptx::give_registers<mover_registers(Op::workers)>();
+    ptx::give_registers<producer_registers(Op::workers)>();
     move<Op>(m, a, ptx::broadcast(ptx::thread() / warp_lanes), rank);
   } else {
     ptx::take_registers<worker_registers(Op::workers)>();

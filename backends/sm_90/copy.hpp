@@ -10,13 +10,13 @@ namespace tk::be {
 template <class T, int R, int C> struct source {
   ptx::tensor_map map;
   tensor<T const> x;
-  int granule;
+  int vector_width;
   bool tma;
 };
 template <class T, int R, int C> struct sink {
   ptx::tensor_map map;
   tensor<T> x;
-  int granule;
+  int vector_width;
   bool tma;
 };
 
@@ -35,7 +35,7 @@ TK_DEVICE void load_plain(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> 
   for (int n = done.lane; n < R * chunks; n += warp_lanes) {
     int const row = n / chunks, col = n % chunks * per_chunk;
     *reinterpret_cast<chunk16*>(bytes_of(dst) + tile::offset(row, col)) =
-        read_chunk(src.of.x, src.of.granule, src.row + row, src.col + col, src.i, src.j);
+        read_chunk(src.of.x, src.of.vector_width, src.row + row, src.col + col, src.i, src.j);
   }
   ptx::proxy_fence();
   ptx::warp_sync();
@@ -143,9 +143,10 @@ TK_DEVICE void put_shared(shared_tile<T, R, C>& dst, X const& x) {
     for (int block = 0; block < R / 64; ++block) TK_UNROLL
     for (int k = 0; k < C / 16; ++k) {
       int const i = block * (C / 2) + k * 8;
-      ptx::stmatrix(matrix_at(dst, block, k), x.word(i / 2, map::slot(i)),
-                    x.word(i / 2 + 1, map::slot(i + 2)), x.word(i / 2 + 2, map::slot(i + 4)),
-                    x.word(i / 2 + 3, map::slot(i + 6)));
+      ptx::stmatrix(matrix_at(dst, block, k), x.word(i / 2, map::row_index(i)),
+                    x.word(i / 2 + 1, map::row_index(i + 2)),
+                    x.word(i / 2 + 2, map::row_index(i + 4)),
+                    x.word(i / 2 + 3, map::row_index(i + 6)));
     }
   }
 }
@@ -158,7 +159,7 @@ TK_DEVICE void store(shared_tile<T, R, C>& dst, X const& x) {
 // ---- registers to global
 template <class T, int R, int V, class X>
 TK_DEVICE void store(window_of<sink<T, R, V>> const& dst, X const& x) {
-  store_direct(dst.of.x, dst.row, dst.col, dst.i, dst.j, x, dst.of.granule);
+  store_direct(dst.of.x, dst.row, dst.col, dst.i, dst.j, x, dst.of.vector_width);
 }
 // Through shared memory: the part-th of a series of stores that go through the tiles of `via` in
 // turn, so that one is written while another leaves. Returns before the tile has left.

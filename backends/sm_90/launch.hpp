@@ -39,14 +39,14 @@ template <int R, int C, class T> bool panel_map(rt::tensor_map& map, tensor<T> c
 template <int R, int C, class T> source<T, R, C> read_from(tensor<T const> const& x) {
   source<T, R, C> s{};
   s.x = x;
-  s.granule = granule_of(x);
+  s.vector_width = vector_width_of(x);
   s.tma = panel_map<R, C>(s.map, x);
   return s;
 }
 template <int R, int C, class T> sink<T, R, C> write_to(tensor<T> const& x) {
   sink<T, R, C> s{};
   s.x = x;
-  s.granule = granule_of(x);
+  s.vector_width = vector_width_of(x);
   // A store clips a row to whole 16 bytes and would write past a shorter end (seen on an H200).
   s.tma = x.cols * sizeof(T) % 16 == 0 && panel_map<R, C>(s.map, x);
   return s;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rings of shared-memory slots between movers and workers, and the meeting places of workers.
+// Rings of shared-memory slots between producers and workers, and the meeting places of workers.
 // A slot has two mbarriers: `full` completes when its bytes have arrived, `empty` when every reader
 // has released it. A reader may hold several slots and releases the oldest.
 #pragma once
@@ -19,7 +19,7 @@ template <class Slot, int N, int Cluster> class ring {
     front.next();
     return s;
   }
-  TK_DEVICE Slot& held(int i) {
+  TK_DEVICE Slot& peek(int i) {
     int const slot = back.slot + i;
     return memory.slot[slot < N ? slot : slot - N];
   }

@@ -16,10 +16,10 @@ constexpr gemm_tuning tune_gemm(int size) {
                      : gemm_tuning{2, 1, 64, 128, 64, 6, 1, 16, true, 128, 61};
 }
 
-// What it costs to park the sums of a piece of a tile, or to add a parked one, in steps of the loop
+// What it costs to store the sums of a piece of a tile, or to add stored ones, in steps of the loop
 // over k; 0 where tiles are never cut. Cutting brings 2 to 3 % at 8192 cubed, and costs more than
 // it brings at 1024 cubed.
-inline constexpr int gemm_parking_cost = 5;
+inline constexpr int gemm_partial_cost = 5;
 
 // What rows that lie so many bytes apart cost their loads: nothing; a third of a large product,
 // where TMA reads one sector more of each 128 bytes (H200, 3072 and 4096 cubed); far more, without

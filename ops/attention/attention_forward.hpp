@@ -26,7 +26,7 @@ template <class T, int D, mask_kind Mask> struct attention_forward {
   static constexpr int workers = tune.workers, cluster = 1, stages = tune.slots,
                        own_slots = tune.own_slots, M = tune.M, N = tune.N, group = 8;
   static constexpr bool causal = Mask == mask_kind::causal;
-  static constexpr float lowest = std::numeric_limits<float>::lowest();  // the peak of no scores
+  static constexpr float lowest = std::numeric_limits<float>::lowest();  // running_max of no scores
   using scores = reg_tile<float, M, N>;
   using column = reg_col<float, M>;
 
@@ -80,28 +80,30 @@ template <class T, int D, mask_kind Mask> struct attention_forward {
     be::load_async(s.q, window(a.q, t.row + worker * M, 0, t.head, t.batch), done);
   }
 
-  static TK_DEVICE void hide(scores& s, args const& a, int row, int key) {
+  static TK_DEVICE void apply_mask(scores& s, args const& a, int row, int key) {
     if (a.prescale != 1.f) s = s * a.prescale;
     if (key + N > a.nk) keep_cols(s, a.nk - key, -inf);
     if (int const diagonal = row + a.nk - a.nq - key; causal && diagonal < N - 1)
       keep_lower(s, diagonal, -inf);
   }
 
-  // s becomes exp2(scaled score - scaled peak); returns the factor for what was summed before.
-  static TK_DEVICE column soften(scores& s, column& peak, column& sum, float scale_log2) {
-    auto const top = max(peak, row_max(s) * scale_log2);
-    auto const fade = exp2(peak - top);
+  // s becomes exp2(scaled score - running_max); returns the factor for what was summed
+  // before.
+  static TK_DEVICE column online_softmax(scores& s, column& running_max, column& running_sum,
+                                         float scale_log2) {
+    auto const top = max(running_max, row_max(s) * scale_log2);
+    auto const rescale = exp2(running_max - top);
     s = exp2(s * scale_log2 - top);
-    sum = sum * fade + row_sum_share(s);
-    peak = top;
-    return fade;
+    running_sum = running_sum * rescale + row_sum_share(s);
+    running_max = top;
+    return rescale;
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     int const row = t.row + c.w.id() * M;
     auto& q = c.own.take().q;
     reg_tile<float, M, D> o = 0.f;
-    column peak = lowest, sum = 0.f;
+    column running_max = lowest, running_sum = 0.f;
     scores s;
     reg_tile<T, M, N> p;
 
@@ -110,8 +112,8 @@ template <class T, int D, mask_kind Mask> struct attention_forward {
         mm_abt(s, q, c.in.take().kv);
         wait<0>(s);
         c.in.release();
-        hide(s, a, row, block * N);
-        o = o * soften(s, peak, sum, a.scale_log2);
+        apply_mask(s, a, row, block * N);
+        o = o * online_softmax(s, running_max, running_sum, a.scale_log2);
         p = cast<T>(s);
         mma_ab(o, p, c.in.take().kv);
         wait<0>(o, p);
@@ -121,8 +123,8 @@ template <class T, int D, mask_kind Mask> struct attention_forward {
       mm_abt(s, q, c.in.take().kv);
       wait<0>(s);
       c.in.release();
-      hide(s, a, row, 0);
-      soften(s, peak, sum, a.scale_log2);
+      apply_mask(s, a, row, 0);
+      online_softmax(s, running_max, running_sum, a.scale_log2);
       p = cast<T>(s);
       for (int block = 1; block < t.blocks; ++block) {
         auto& k = c.in.take().kv;
@@ -132,11 +134,11 @@ template <class T, int D, mask_kind Mask> struct attention_forward {
         if constexpr (tune.turns) c.turn.pass();
         wait<1>(s);
         c.in.release();
-        hide(s, a, row, block * N);
-        auto const fade = soften(s, peak, sum, a.scale_log2);
+        apply_mask(s, a, row, block * N);
+        auto const rescale = online_softmax(s, running_max, running_sum, a.scale_log2);
         wait<0>(o, p);
         c.in.release();
-        o = o * fade;
+        o = o * rescale;
         p = cast<T>(s);
       }
       mma_ab(o, p, c.in.take().kv);
@@ -144,11 +146,12 @@ template <class T, int D, mask_kind Mask> struct attention_forward {
       c.in.release();
     }
 
-    sum = total(sum);
-    o = o * where_equal(sum, 0.f, 0.f, reciprocal(sum));  // 0 where no key is seen
+    running_sum = total(running_sum);
+    o = o * where_equal(running_sum, 0.f, 0.f, reciprocal(running_sum));  // 0 where no key is seen
     if (a.lse)
       store(a.lse + t.batch * a.lse_b_stride + t.head * a.lse_h_stride + row,
-            where_equal(sum, 0.f, -inf, (peak + log2(sum)) * ln_2), a.nq - row);
+            where_equal(running_sum, 0.f, -inf, (running_max + log2(running_sum)) * ln_2),
+            a.nq - row);
     be::store_async(c.w, window(a.o, row, 0, t.head, t.batch), cast<T>(o), q);
     c.own.release_when_stored();
   }

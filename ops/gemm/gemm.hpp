@@ -11,7 +11,7 @@
 #include "backends/kernel.hpp"
 #include "core/accumulate.hpp"
 #include "core/activation.hpp"
-#include "core/parked.hpp"
+#include "core/partial_tiles.hpp"
 #include "core/schedule.hpp"
 #include "ops/gemm/problem.hpp"
 
@@ -46,37 +46,37 @@ template <class T, class Out, bool TransposeA, bool TransposeB, int Size, int Cl
     tensor<Out const> c;
     void const* bias;
     bias_kind bias_along;
-    even_shares cut;
-    parked<M, N> parking;  // one tile, and one turn, for each share, block and worker
-    unsigned* turns;
+    even_splits cut;
+    partial_tiles<M, N> partials;  // a tile and a flag for each split, block and worker
+    unsigned* flags;
     // Flags are words: what is smaller, CDNA loads like data, and waits for data on its way as
     // well.
     int plain;  // d = op(a) op(b)
     int bias_is_fp32, a_batched, b_batched, c_batched;
-    int c_granule, m, n, k, batch;
+    int c_vector_width, m, n, k, batch;
     float alpha, beta;
     activation_kind activation;
   };
   struct task {
     int row, col, batch, first, steps;
-    int cut_tile, share;  // of a.cut; share is -1 for a whole tile
+    int cut_tile, split;  // of a.cut; split is -1 for a whole tile
     int rank;
   };
 
   static TK_BOTH int tasks(args const& a) {
-    return a.cut.shares * a.cut.pieces - a.cut.tiles +
+    return a.cut.splits * a.cut.pieces - a.cut.tiles +
            ceil_div(a.m, cluster * rows) * ceil_div(a.n, cols) * a.batch;
   }
-  // First whole tiles; then the pieces, every share's first piece before any second one and shares
+  // First whole tiles; then the pieces, every split's first piece before any second one and splits
   // downward, so that a tile is finished after the pieces it waits for were dealt.
   static TK_BOTH task task_at(args const& a, int i, int rank) {
     int const tiles_down = ceil_div(a.m, cluster * rows), tiles_across = ceil_div(a.n, cols);
     int const each = tiles_down * tiles_across, whole = each * a.batch - a.cut.tiles;
-    int share = -1;
-    even_shares::piece piece{i, 0, ceil_div(a.k, K)};
+    int split = -1;
+    even_splits::piece piece{i, 0, ceil_div(a.k, K)};
     if (i >= whole) {
-      share = a.cut.shares - 1 - (i - whole) % a.cut.shares;
-      piece = a.cut.at(share, (i - whole) / a.cut.shares);
+      split = a.cut.splits - 1 - (i - whole) % a.cut.splits;
+      piece = a.cut.at(split, (i - whole) / a.cut.splits);
       piece.tile += whole;
     }
     int const batch = piece.tile / each;
@@ -87,7 +87,7 @@ template <class T, class Out, bool TransposeA, bool TransposeB, int Size, int Cl
             piece.first,
             piece.steps,
             piece.tile - whole,
-            share,
+            split,
             rank};
   }
 
@@ -106,20 +106,21 @@ template <class T, class Out, bool TransposeA, bool TransposeB, int Size, int Cl
     }
   }
 
-  // Of a tile that is cut: parks this piece, or adds the others to it and returns true.
+  // Of a tile that is cut: stores this piece's partial sum, or adds the others' to it and returns
+  // true.
   static TK_DEVICE bool join(sums& sum, be::worker w, args const& a, task const& t, int rows) {
     if (t.steps == 0) return false;
-    auto const place = [&](int share) { return (share * cluster + t.rank) * workers + w.id(); };
-    int const mine = place(t.share);
+    auto const place = [&](int split) { return (split * cluster + t.rank) * workers + w.id(); };
+    int const mine = place(t.split);
     if (t.first > 0) {
-      store(a.parking, mine, sum, rows);
-      be::pass_turn(w, a.turns + mine);
+      store(a.partials, mine, sum, rows);
+      be::signal(w, a.flags + mine);
       return false;
     }
-    for (int share = t.share + 1; a.cut.continues(share, t.cut_tile); ++share) {
-      int const other = place(share);
-      be::take_turn(w, a.turns + other);
-      load_add(sum, a.parking, other, rows);
+    for (int split = t.split + 1; a.cut.continues(split, t.cut_tile); ++split) {
+      int const other = place(split);
+      be::wait_for(w, a.flags + other);
+      load_add(sum, a.partials, other, rows);
     }
     return true;
   }
@@ -136,7 +137,7 @@ template <class T, class Out, bool TransposeA, bool TransposeB, int Size, int Cl
                                int batch) {
     x = x * a.alpha;
     if (a.beta != 0.f)
-      add_scaled(x, a.beta, a.c, a.c_granule, row, col, a.c_batched ? batch : 0, 0);
+      add_scaled(x, a.beta, a.c, a.c_vector_width, row, col, a.c_batched ? batch : 0, 0);
     if (a.bias_along == bias_kind::row) x = x + bias;
     if (a.bias_along == bias_kind::column)
       x = x + load_col<M>(static_cast<Bias const*>(a.bias) + row, a.m - row, 0.f);
@@ -157,7 +158,7 @@ template <class T, class Out, bool TransposeA, bool TransposeB, int Size, int Cl
         [&](stage& s) -> b_tile const& { return s.b[j]; });
     int const row = t.row + i * M, col = t.col + j * N;
     if (row >= a.m || col >= a.n) return;
-    if (t.share >= 0 && !join(sum, c.w, a, t, a.m - row)) return;
+    if (t.split >= 0 && !join(sum, c.w, a, t, a.m - row)) return;
     auto const leave = [&](part const& x, int p) {
       be::store_async(c.w, window(a.d, row, col + p * V, t.batch), cast<Out>(x), c.scratch.out, p);
     };

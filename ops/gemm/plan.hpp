@@ -2,7 +2,7 @@
 // How a gemm is spread over the chip: which tiles, whether some of them are cut along k, and which
 // operands are copied first because the chip would load them slowly as they lie. Known before the
 // launch, since sums of pieces and copies are in the workspace: counters, one tile of fp32 for each
-// share, block of a cluster and worker, a, b. Where data lie is not asked: they are not known to
+// split, block of a cluster and worker, a, b. Where data lie is not asked: they are not known to
 // the query.
 #pragma once
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace tk {
 
 struct gemm_plan {
   int size, cluster;  // of tune_gemm
-  even_shares cut;
+  even_splits cut;
   matrix a, b;  // the copies, `data` an offset into the workspace; null if none is made
   std::size_t workspace_bytes;
 };
@@ -74,9 +74,9 @@ inline gemm_tiling tile_gemm(gemm_problem const& x, int size) {
   if (tiles > most_tiles) return {plan, std::numeric_limits<std::int64_t>::max()};
   int const at_once = blocks / plan.cluster;
   if (blocks * tune.workers() * sizeof(unsigned) <= counter_bytes)
-    plan.cut = share_evenly(static_cast<int>(tiles), steps, at_once, be::gemm_parking_cost);
+    plan.cut = split_evenly(static_cast<int>(tiles), steps, at_once, be::gemm_partial_cost);
   return {plan,
-          tune.step_cost * steps_of_launch(tiles, steps, at_once, plan.cut, be::gemm_parking_cost)};
+          tune.step_cost * steps_of_launch(tiles, steps, at_once, plan.cut, be::gemm_partial_cost)};
 }
 
 inline gemm_plan plan_gemm(gemm_problem const& x) {
@@ -92,7 +92,7 @@ inline gemm_plan plan_gemm(gemm_problem const& x) {
     if (auto const other = tile_gemm(x, size); other.cost < best.cost) best = other;
   gemm_plan plan = best.plan;
   auto const tune = be::tune_gemm(plan.size);
-  std::size_t bytes = counter_bytes + std::size_t{sizeof(float)} * plan.cut.shares * plan.cluster *
+  std::size_t bytes = counter_bytes + std::size_t{sizeof(float)} * plan.cut.splits * plan.cluster *
                                           tune.workers() * tune.M * tune.N;
   if (x.m * x.n >= worth_copying / (x.k > 0 ? x.k : 1) && x.k > 0) {
     if (cost(x.a) == load_cost::high) plan.a = place_copy(x.a, bytes);

@@ -20,7 +20,7 @@ template <class T> struct repack {
   struct args {
     tensor<T> dst;
     tensor<T const> src;
-    int granule;
+    int vector_width;
   };
   struct task {
     int row, col, batch, steps;
@@ -37,7 +37,7 @@ template <class T> struct repack {
   }
   static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
-    copy_rows<R, C>(a.dst, a.src, a.granule, t.row + c.w.id() * R, t.col, t.batch, 0);
+    copy_rows<R, C>(a.dst, a.src, a.vector_width, t.row + c.w.id() * R, t.col, t.batch, 0);
   }
 };
 
@@ -56,7 +56,7 @@ template <class T> void repack_run<T>::launch(matrix const& dst, matrix const& s
            src.row_stride,
            dst.batch,
            src.batch_stride};
-  a.granule = granule_of(a.src);
+  a.vector_width = vector_width_of(a.src);
   be::launch<repack<T>>(a, stream);
 }
 

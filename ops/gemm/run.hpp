@@ -25,7 +25,7 @@ void launch_gemm(gemm_problem const& x, gemm_plan const& plan, void* workspace, 
   a.d = be::write_to<Op::M, Op::V>(typed<Out>(x.d));
   if (x.c.data) {
     a.c = typed<Out const>(x.c);
-    a.c_granule = granule_of(a.c);
+    a.c_vector_width = vector_width_of(a.c);
     a.c_batched = x.c.batch > 1;
   }
   a.bias = x.bias.data;
@@ -42,8 +42,8 @@ void launch_gemm(gemm_problem const& x, gemm_plan const& plan, void* workspace, 
   a.activation = x.activation;
   a.cut = plan.cut;
   if (workspace) {
-    a.turns = static_cast<unsigned*>(workspace);
-    a.parking.data = reinterpret_cast<float*>(static_cast<char*>(workspace) + counter_bytes);
+    a.flags = static_cast<unsigned*>(workspace);
+    a.partials.data = reinterpret_cast<float*>(static_cast<char*>(workspace) + counter_bytes);
   }
   a.plain = a.alpha == 1.f && a.beta == 0.f && a.bias_along == bias_kind::none &&
             a.activation == activation_kind::none;

@@ -24,7 +24,7 @@ namespace tk {
 // The memory of rows; data is null where there is none.
 template <class T> struct flat_operand {
   tensor<T> of;
-  int granule;
+  int vector_width;
 };
 
 template <class T, int Class, bool Shifted> struct norm {
@@ -57,15 +57,16 @@ template <class T, int Class, bool Shifted> struct norm {
       std::conditional_t<!has_ring, no_memory, std::conditional_t<flat, flat_rows, tiles>>;
   struct own {};
   struct scratch {
-    [[no_unique_address]] row_parts<R, shared> parts;
+    [[no_unique_address]] row_exchange<R, shared> exchange;
     [[no_unique_address]] std::conditional_t<flat, no_memory, shared_tile<T, R, V>[2]> out;
   };
   struct args {
     input x, residual;
     output y, r;
     void const *weight, *bias;
-    int weight_granule, bias_granule;
-    int weight_is_fp32, layer, has_residual, stores_r, through_ring, held;  // flags, but words
+    int weight_vector_width, bias_vector_width;
+    int weight_is_fp32, layer, has_residual, stores_r, through_ring,
+        pieces_fit_ring;              // flags, but words
     int rows, width, pieces, groups;  // groups of `group` rows
     int planned, planned_tasks;       // groups that the first tasks share; the rest is dealt late
     unsigned* tickets;                // null where nothing is
@@ -99,7 +100,7 @@ template <class T, int Class, bool Shifted> struct norm {
   static TK_BOTH int operands(args const& a) { return a.has_residual ? 2 : 1; }
   // Of each piece x, then residual.
   static TK_BOTH int steps_of_group(args const& a) {
-    int const passes = !is_long || a.held ? 1 : a.layer ? 3 : 2;
+    int const passes = !is_long || a.pieces_fit_ring ? 1 : a.layer ? 3 : 2;
     return passes * pieces(a) * operands(a);
   }
   // A worker's part of a group.
@@ -132,13 +133,13 @@ template <class T, int Class, bool Shifted> struct norm {
                              int row, int col, int n) {
     if constexpr (has_ring) {
       if (a.through_ring) {
-        auto const& s = n < 0 ? c.in.take() : c.in.held(n);
+        auto const& s = n < 0 ? c.in.take() : c.in.peek(n);
         if constexpr (!flat) return be::load(x, s.of[c.w.id()]);
         else if constexpr (Shifted) return tk::load(x, s.of[c.w.id()], from.of, row, col);
         else return tk::load(x, s.of[c.w.id()], a.width - col);
       }
     }
-    if constexpr (flat) tk::load(x, from.of, from.granule, row, col);
+    if constexpr (flat) tk::load(x, from.of, from.vector_width, row, col);
   }
   // r, in the same way.
   template <class Context>
@@ -159,7 +160,7 @@ template <class T, int Class, bool Shifted> struct norm {
   // The part-th V columns of this worker's, which begin at `col`.
   template <class Context, class X>
   static TK_DEVICE void write(output const& y, Context& c, int row, int col, int part, X const& x) {
-    if constexpr (flat) tk::store(y.of, y.granule, row, col + part * V, x);
+    if constexpr (flat) tk::store(y.of, y.vector_width, row, col + part * V, x);
     else be::store_async(c.w, window(y, row, part * V), x, c.scratch.out, part);
   }
   template <class Context>
@@ -175,8 +176,9 @@ template <class T, int Class, bool Shifted> struct norm {
     // For rows from `row` on: none of them, none of these.
     TK_DEVICE void read(args const& a, int row, int col) {
       int const cols = row < a.rows ? a.width : 0;
-      if (a.weight) tk::load(weight, static_cast<W const*>(a.weight), cols, a.weight_granule, col);
-      if (a.bias) tk::load(bias, static_cast<W const*>(a.bias), cols, a.bias_granule, col);
+      if (a.weight)
+        tk::load(weight, static_cast<W const*>(a.weight), cols, a.weight_vector_width, col);
+      if (a.bias) tk::load(bias, static_cast<W const*>(a.bias), cols, a.bias_vector_width, col);
     }
   };
 
@@ -220,7 +222,7 @@ template <class T, int Class, bool Shifted> struct norm {
       for (int p = 0; p < N / V; ++p) kept[p].read(a, 0, col_of(0, c.w.id()) + p * V);
     }
     tile x;
-    int turn = 0;
+    int buffer = 0;
     for (int group = t.first; group < t.last; group += t.by) {
       int const row = row_of(group, c.w.id()), col = col_at(a, row, 0, c.w.id());
       read(x, c, a, row, col);
@@ -230,10 +232,10 @@ template <class T, int Class, bool Shifted> struct norm {
       }
       write_r(x, c, a, row, col);
       if (a.layer) {
-        column const sum = row_sum<shared>(c, x, turn);
+        column const sum = row_sum<shared>(c, x, buffer);
         centre(x, a, quotient(sum, a.columns, a.per_column), col);
       }
-      column const scale = factor(a, row_sum<shared>(c, x * x, turn));
+      column const scale = factor(a, row_sum<shared>(c, x * x, buffer));
       if constexpr (rows_cross_warps<R, shared>) release(c, a);
       write_scaled(x, c, a, row, col, scale, [&](int p) -> decltype(auto) {
         if constexpr (hold) {
@@ -253,7 +255,8 @@ template <class T, int Class, bool Shifted> struct norm {
   enum class pass { first, middle, last };
   template <class Context, class Body>
   static TK_DEVICE void for_each_piece(Context& c, args const& a, int row, pass which, Body body) {
-    bool const take = !a.held || which == pass::first, last = !a.held || which == pass::last;
+    bool const take = !a.pieces_fit_ring || which == pass::first,
+               last = !a.pieces_fit_ring || which == pass::last;
     for (int piece = 0; piece < a.pieces; ++piece) {
       int const col = col_at(a, row, piece, c.w.id());
       body(col, [&](tile& x) {
@@ -266,7 +269,7 @@ template <class T, int Class, bool Shifted> struct norm {
   }
   template <class W, class Context>
   static TK_DEVICE void run_long(Context& c, args const& a, task const& t) {
-    int turn = 0;
+    int buffer = 0;
     tile x;
     for (int group = t.first; group < t.last; group += t.by) {
       int const row = row_of(group, c.w.id());
@@ -276,14 +279,14 @@ template <class T, int Class, bool Shifted> struct norm {
           take(x);
           mean = mean + row_sum_share(x * 1.f);
         });
-        mean = quotient(total<shared>(c, mean, turn), a.columns, a.per_column);
+        mean = quotient(total<shared>(c, mean, buffer), a.columns, a.per_column);
       }
       for_each_piece(c, a, row, a.layer ? pass::middle : pass::first, [&](int col, auto take) {
         take(x);
         if (a.layer) centre(x, a, mean, col);
         squares = squares + row_sum_share(x * x);
       });
-      column const scale = factor(a, total<shared>(c, squares, turn));
+      column const scale = factor(a, total<shared>(c, squares, buffer));
       for_each_piece(c, a, row, pass::last, [&](int col, auto take) {
         scales<W> scales_of[N / V];  // all at once: they come from far
         TK_UNROLL

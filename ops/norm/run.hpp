@@ -16,15 +16,15 @@ template <class T> struct norm_run {
 // What a kernel needs of a matrix, as rows of R by C tiles.
 template <int R, int C, class T> auto rows_operand(matrix const& x) {
   tensor<T> const of{static_cast<T*>(x.data), x.rows, x.cols, x.row_stride};
-  if constexpr (is_flat<R>) return flat_operand<T>{of, x.data ? granule_of(of) : 0};
+  if constexpr (is_flat<R>) return flat_operand<T>{of, x.data ? vector_width_of(of) : 0};
   else if constexpr (std::is_const_v<T>) return be::read_from<R, C>(of);
   else return be::write_to<R, C>(of);
 }
 
-inline int row_granule(any_tensor const& x) {
+inline int row_vector_width(any_tensor const& x) {
   return x.type == element::fp32
-             ? granule_of(tensor<float const>{static_cast<float*>(x.data), 1, 1, 0})
-             : granule_of(tensor<bf16 const>{static_cast<bf16*>(x.data), 1, 1, 0});
+             ? vector_width_of(tensor<float const>{static_cast<float*>(x.data), 1, 1, 0})
+             : vector_width_of(tensor<bf16 const>{static_cast<bf16*>(x.data), 1, 1, 0});
 }
 
 // Whether the rows of both begin and end at the same places of 16-byte chunks.
@@ -46,28 +46,28 @@ void launch_norm(norm_problem const& x, void* workspace, void* stream) {
   a.stores_r = x.r.data != nullptr;
   a.weight = x.weight.data;
   a.bias = x.bias.data;
-  a.weight_granule = row_granule(x.weight);
-  a.bias_granule = row_granule(x.bias);
+  a.weight_vector_width = row_vector_width(x.weight);
+  a.bias_vector_width = row_vector_width(x.bias);
   a.weight_is_fp32 = (x.weight.data ? x.weight : x.bias).type == element::fp32;
   a.layer = x.kind == norm_kind::layer;
   if constexpr (Shifted) {
-    auto const granule = [&](matrix const& m) {
+    auto const vector_width = [&](matrix const& m) {
       return alike(x.x, m, sizeof(T)) ? chunk_of<T> : 1;
     };
-    a.x.granule = chunk_of<T>;
-    a.residual.granule = granule(x.residual);
-    a.y.granule = granule(x.y);
-    a.r.granule = granule(x.r);
+    a.x.vector_width = chunk_of<T>;
+    a.residual.vector_width = vector_width(x.residual);
+    a.y.vector_width = vector_width(x.y);
+    a.r.vector_width = vector_width(x.r);
   }
   a.through_ring = op::has_ring;
   if constexpr (op::flat)
-    if ((!Shifted && x.x.cols % chunk_of<T> != 0) || a.x.granule != chunk_of<T> ||
-        (a.has_residual && a.residual.granule != chunk_of<T>))
+    if ((!Shifted && x.x.cols % chunk_of<T> != 0) || a.x.vector_width != chunk_of<T> ||
+        (a.has_residual && a.residual.vector_width != chunk_of<T>))
       a.through_ring = false;
   a.rows = static_cast<int>(x.x.rows);
   a.width = static_cast<int>(x.x.cols);
   a.pieces = ceil_div(a.width + (Shifted ? chunk_of<T> - 1 : 0), op::span);
-  a.held = a.through_ring && a.pieces * op::operands(a) <= op::stages;
+  a.pieces_fit_ring = a.through_ring && a.pieces * op::operands(a) <= op::stages;
   a.groups = ceil_div(a.rows, op::group);
   a.planned_tasks = std::min(a.groups, be::rt::multiprocessors() * be::norm_tasks_per_unit);
   a.planned = a.groups;
@@ -103,7 +103,7 @@ void choose_norm(norm_problem const& x, void* workspace, void* stream) {
 template <class T> void norm_run<T>::launch(norm_problem const& x, void* workspace, void* stream) {
   if constexpr (be::norm_shifts(be::norm_classes)) {
     tensor<T const> const rows{static_cast<T const*>(x.x.data), x.x.rows, x.x.cols, x.x.row_stride};
-    if (x.x.cols % chunk_of<T> != 0 || granule_of(rows) != chunk_of<T>)
+    if (x.x.cols % chunk_of<T> != 0 || vector_width_of(rows) != chunk_of<T>)
       return choose_norm<T, true>(x, workspace, stream);
   }
   choose_norm<T, false>(x, workspace, stream);

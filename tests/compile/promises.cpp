@@ -6,7 +6,7 @@
 
 #include "backends/kernel.hpp"
 #include "core/activation.hpp"
-#include "core/parked.hpp"
+#include "core/partial_tiles.hpp"
 #include "core/product.hpp"
 #include "core/reduce.hpp"
 #include "core/schedule.hpp"
@@ -29,7 +29,7 @@ static_assert(round_to<fp8_e4m3>(1e9f).bits == 0x7e && round_to<fp8_e5m2>(1e9f).
 static_assert(std::is_trivially_copyable_v<tensor<bf16>>);
 static_assert(std::is_trivially_copyable_v<be::source<bf16, R, 64>>);
 static_assert(std::is_trivially_copyable_v<be::sink<float, R, 32>>);
-static_assert(std::is_trivially_copyable_v<parked<R, 64>>);
+static_assert(std::is_trivially_copyable_v<partial_tiles<R, 64>>);
 
 // ---- tiles
 static_assert(fragment_layout<be::fragment_map<R, 16>> && fragment_layout<be::fragment_map<R, 80>>);

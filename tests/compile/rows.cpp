@@ -19,7 +19,7 @@ struct body {
     struct with_parts {
       decltype(c.w) w;
       struct {
-        row_parts<2> parts;
+        row_exchange<2> exchange;
       } scratch;
     } summing{c.w, {}};
     int turn = 0;

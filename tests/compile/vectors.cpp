@@ -19,7 +19,7 @@ struct with_vectors : program<none> {
   struct scratch {
     shared_vec<float, 32> vec;
     shared_vec<bf16, 2 * R> longer;
-    col_parts<32> parts;
+    col_exchange<32> exchange;
     shared_tile<bf16, 32, R> tile;
   };
   template <class Context> static TK_DEVICE void compute(Context& c, args const&, task const&) {
@@ -30,19 +30,19 @@ struct with_vectors : program<none> {
     packed<32> p;
     packed<48> q;
 #if defined(LENGTH)
-    col_sum(c.w, s.vec, wider, s.parts);
+    col_sum(c.w, s.vec, wider, s.exchange);
 #elif defined(NOT_A_TILE)
-    col_sum(c.w, s.vec, col, s.parts);
+    col_sum(c.w, s.vec, col, s.exchange);
 #elif defined(KEPT)
     auto e = x * 2.f;
-    col_sum(c.w, s.vec, e, s.parts);
+    col_sum(c.w, s.vec, e, s.exchange);
 #elif defined(VALUES)
     store(s.longer, col);
 #elif defined(TRANSPOSED_SHAPE)
     be::load_transposed(q, s.tile);
 #endif
-    col_sum(c.w, s.vec, x * 2.f, s.parts);
-    col_max(c.w, s.vec, x - as_row(s.vec), s.parts);
+    col_sum(c.w, s.vec, x * 2.f, s.exchange);
+    col_max(c.w, s.vec, x - as_row(s.vec), s.exchange);
     cumsum(c.w, s.vec);
     be::load_transposed(p, s.tile);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// parts: 4
+// shards: 4
 // Sums of products over the slots of a task: every transpose; workers beside and below one another;
 // tasks of no steps to many, more and fewer than there are slots; operands that end inside a tile,
 // in rows, columns and k, and whose rows begin at any place. Whole numbers: sums are exact.
@@ -119,16 +119,16 @@ void check_form() {
   check(7, 7, 0);    // anywhere
 }
 
-template <class T> void check_part() {
-  if constexpr (TK_PART == 0) check_form<T, false, false, 48, 32, 2, 12, 2, 1, true>();
-  if constexpr (TK_PART == 1) check_form<T, false, true, 32, 64, 3, 12, 1, 2, false>();
-  if constexpr (TK_PART == 2) check_form<T, true, false, 32, 32, 5, 41, 1, 1, false>();
-  if constexpr (TK_PART == 3) check_form<T, true, true, 48, 32, 4, 12, 2, 2, false>();
+template <class T> void check_shard() {
+  if constexpr (TK_SHARD == 0) check_form<T, false, false, 48, 32, 2, 12, 2, 1, true>();
+  if constexpr (TK_SHARD == 1) check_form<T, false, true, 32, 64, 3, 12, 1, 2, false>();
+  if constexpr (TK_SHARD == 2) check_form<T, true, false, 32, 32, 5, 41, 1, 1, false>();
+  if constexpr (TK_SHARD == 3) check_form<T, true, true, 48, 32, 4, 12, 2, 2, false>();
 }
 
-TEST_CASE_TEMPLATE("sums of products", T, bf16, fp16) { check_part<T>(); }
+TEST_CASE_TEMPLATE("sums of products", T, bf16, fp16) { check_shard<T>(); }
 TEST_CASE("sums of products of fp8") {
-  if constexpr (TK_PART == 1) check_part<fp8_e4m3>();
+  if constexpr (TK_SHARD == 1) check_shard<fp8_e4m3>();
   else expect_cases const counted(0);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What moves between registers and global memory without shared memory in between: store_direct,
-// add_scaled, and parked tiles, which several tasks add to at once.
-#include "core/parked.hpp"
+// add_scaled, and partial tiles, which several tasks add to at once.
+#include "core/partial_tiles.hpp"
 #include "tests/contract/placed.hpp"
 #include "tests/core/shapes.hpp"
 
@@ -15,15 +15,15 @@ template <class T, int R, int C> struct direct : simple_op {
     corner const* corners;
     tensor<T const> from;
     tensor<T> into;
-    int from_granule, into_granule;
+    int from_vector_width, into_vector_width;
     int* ran;
   };
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     corner const w = a.corners[t.index];
     reg_tile<float, R, C> x;
     read_tile(x, a.x, 0);
-    add_scaled(x, -2.f, a.from, a.from_granule, w.row, w.col, w.i, w.j);
-    store_direct(a.into, w.row, w.col, t.index, 0, cast<T>(x), a.into_granule);
+    add_scaled(x, -2.f, a.from, a.from_vector_width, w.row, w.col, w.i, w.j);
+    store_direct(a.into, w.row, w.col, t.index, 0, cast<T>(x), a.into_vector_width);
     report(k, a, t.index);
   }
 };
@@ -43,7 +43,7 @@ template <class T, int R, int C> int check_direct(shape s) {
     placed<T> into(larger, placings[p % output_placings], untouched<T>());
     into.upload();
     run<direct<T, R, C>>({tasks, dx.data(), dcorners.data(), from.input(), into.view(),
-                          granule_of(from.input()), granule_of(into.view()), nullptr});
+                          vector_width_of(from.input()), vector_width_of(into.view()), nullptr});
     for (int task = 0; task < tasks; ++task)
       for (int i = 0; i < R * C; ++i) {
         auto const& w = corners[at(task)];
@@ -65,12 +65,12 @@ TEST_CASE_TEMPLATE("straight to and from global memory", T, float, bf16, fp16, f
   CHECK(cases >= 1000);
 }
 
-// ---- parked tiles
-template <int R, int C> struct park : simple_op {
+// ---- partial tiles
+template <int R, int C> struct add_partials : simple_op {
   struct args {
     int cases, tiles;
     float const* x;
-    parked<R, C> lot;
+    partial_tiles<R, C> partials;
     float* out;
     enum { in, add, out_again } phase;
     int* ran;
@@ -79,77 +79,77 @@ template <int R, int C> struct park : simple_op {
     reg_tile<float, R, C> x;
     int const tile = t.index % a.tiles;
     if (a.phase == args::out_again) {
-      tk::load(x, a.lot, tile);
+      tk::load(x, a.partials, tile);
       write_tile(a.out, t.index, x);
     } else {
       read_tile(x, a.x, t.index);
-      if (a.phase == args::in) store(a.lot, tile, x);
-      else store_add(a.lot, tile, x);
+      if (a.phase == args::in) store(a.partials, tile, x);
+      else store_add(a.partials, tile, x);
     }
     report(k, a, t.index);
   }
 };
 
-template <int R, int C> void check_parked() {
+template <int R, int C> void check_partials() {
   constexpr int tiles = 5, adds = 43, size = R * C;
   auto const x = wholes(adds * size, C, 100);
-  device_array<float> const dx(x), lot(untouched<float>((tiles + 1) * size)),
+  device_array<float> const dx(x), partials(untouched<float>((tiles + 1) * size)),
       out(untouched<float>(tiles * size));
-  using op = park<R, C>;
+  using op = add_partials<R, C>;
   using args = typename op::args;
-  run<op>({tiles, tiles, dx.data(), {lot.data()}, out.data(), args::in, nullptr});
-  run<op>({adds, tiles, dx.data(), {lot.data()}, out.data(), args::add, nullptr});
-  run<op>({tiles, tiles, dx.data(), {lot.data()}, out.data(), args::out_again, nullptr});
+  run<op>({tiles, tiles, dx.data(), {partials.data()}, out.data(), args::in, nullptr});
+  run<op>({adds, tiles, dx.data(), {partials.data()}, out.data(), args::add, nullptr});
+  run<op>({tiles, tiles, dx.data(), {partials.data()}, out.data(), args::out_again, nullptr});
   std::vector<float> expected(x.begin(), x.begin() + tiles * size);
   for (int task = 0; task < adds; ++task)
     for (int i = 0; i < size; ++i) expected[at(task % tiles * size + i)] += x[at(task * size + i)];
   check_same(out.read(), expected);
   // The tile after the last is as it was.
-  auto const after = lot.read();
+  auto const after = partials.read();
   check_same(std::vector<float>(after.begin() + tiles * size, after.end()), untouched<float>(size));
 }
 
 // The first rows of a tile: as many as the task's index, from none on.
-template <int R, int C> struct park_rows : simple_op {
+template <int R, int C> struct partial_rows : simple_op {
   struct args {
     int cases;
     float const* x;
-    parked<R, C> lot;
+    partial_tiles<R, C> partials;
     float* out;
     int* ran;
   };
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, R, C> x;
     read_tile(x, a.x, t.index);
-    store(a.lot, t.index, x, t.index);
+    store(a.partials, t.index, x, t.index);
     x = 3.f;
-    load_add(x, a.lot, t.index, t.index);
+    load_add(x, a.partials, t.index, t.index);
     write_tile(a.out, t.index, x);
     report(k, a, t.index);
   }
 };
 
-TEST_CASE("the first rows of parked tiles") {
+TEST_CASE("the first rows of partial tiles") {
   constexpr int R = M, C = 48, tiles = R + 1, size = R * C;
   expect_cases const counted(tiles);
   auto const x = wholes(tiles * size, 5, 100);
-  device_array<float> const dx(x), lot(untouched<float>((tiles + 1) * size)),
+  device_array<float> const dx(x), partials(untouched<float>((tiles + 1) * size)),
       out(untouched<float>(tiles * size));
-  run<park_rows<R, C>>({tiles, dx.data(), {lot.data()}, out.data(), nullptr});
+  run<partial_rows<R, C>>({tiles, dx.data(), {partials.data()}, out.data(), nullptr});
   auto const found = out.read();
   int wrong = 0;
   for (int i = 0; i < tiles * size; ++i)
     if (i % size / C < i / size) wrong += found[at(i)] != x[at(i)] + 3.f;
   CHECK(wrong == 0);
-  auto const after = lot.read();
+  auto const after = partials.read();
   check_same(std::vector<float>(after.begin() + tiles * size, after.end()), untouched<float>(size));
 }
 
-TEST_CASE("parked tiles: put down, added to by many, taken up") {
+TEST_CASE("partial tiles: stored, added to by many, loaded") {
   expect_cases const counted(7 * (5 + 43 + 5));
-  for_each_int<16, 48, 64, 128>([](auto c) { check_parked<M, c>(); });
-  for_each_int<16, 80>([](auto c) { check_parked<tall, c>(); });
-  check_parked<2 * M, 48>();
+  for_each_int<16, 48, 64, 128>([](auto c) { check_partials<M, c>(); });
+  for_each_int<16, 80>([](auto c) { check_partials<tall, c>(); });
+  check_partials<2 * M, 48>();
 }
 
 }  // namespace tk::test

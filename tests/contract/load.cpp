@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// parts: 4
+// shards: 4
 // Tiles from global to shared memory: windows inside, across each edge and outside; sources of
 // every alignment and with strides that no bulk copy takes (odd, zero, negative), of rank four,
 // empty, very long. What lies outside a tensor must come as zero; the memory around it is NaN.
@@ -70,7 +70,7 @@ template <class T, int R, int C> void check_loads() {
   CHECK(cases >= 2000);
 }
 
-#if TK_PART == 0
+#if TK_SHARD == 0
 TEST_CASE("windows of bf16") {
   SUBCASE("wide panels") { check_loads<bf16, M, 64>(); }
   SUBCASE("several panels") { check_loads<bf16, M, 128>(); }
@@ -89,13 +89,13 @@ TEST_CASE("the first columns of 2^30") {
   expected.resize(M * C);
   check_same(out.read(), expected);
 }
-#elif TK_PART == 1
+#elif TK_SHARD == 1
 TEST_CASE("windows of fp16") {
   SUBCASE("narrow panels") { check_loads<fp16, M, 48>(); }
   SUBCASE("middle panels") { check_loads<fp16, M, 96>(); }
   SUBCASE("one narrow panel") { check_loads<fp16, M, 32>(); }
 }
-#elif TK_PART == 2
+#elif TK_SHARD == 2
 TEST_CASE("windows of fp8") {
   SUBCASE("wide panels") { check_loads<fp8_e4m3, M, 128>(); }
   SUBCASE("several panels") { check_loads<fp8_e5m2, M, 256>(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// parts: 7
+// shards: 7
 // Products of every form: both operands in shared memory, in each of four transposes, or the left
 // one in registers; written and added; bf16 and fp16; every number of columns to 256, every length
 // of the sum to 128. Each width meets one length in each form, and another in the next, so that all
@@ -117,7 +117,7 @@ template <class A, class B, form Form, int R, int N, int K> void check_whole_num
   check_product<Form, R, N, K>(wholes<A>(2 * R * K, N + K), wholes<B>(2 * K * N, N + K + 1));
 }
 
-#if TK_PART < 6
+#if TK_SHARD < 6
 // The longest sum up to K whose operands fit into a block's shared memory.
 template <int R, int N> constexpr int fitting(int k) {
   while (2 * k * (R + N) + 8192 > be::smem_bytes) k -= 16;
@@ -151,10 +151,10 @@ template <class T, form Form> void check_form() {
 }
 
 TEST_CASE_TEMPLATE("products", T, bf16, fp16) {
-  static_assert(TK_PARTS == 7, "a part is a form, and the last one fp8");
-  constexpr auto part = static_cast<form>(TK_PART);
-  expect_cases const counted((16 + (tall_too<T, part> ? 9 : 0)) * 2 * 2);
-  check_form<T, part>();
+  static_assert(TK_SHARDS == 7, "a shard is a form, and the last one fp8");
+  constexpr auto shard = static_cast<form>(TK_SHARD);
+  expect_cases const counted((16 + (tall_too<T, shard> ? 9 : 0)) * 2 * 2);
+  check_form<T, shard>();
 }
 
 #else

@@ -49,7 +49,7 @@ template <int R, int C> struct reduce : simple_op {
 // How many lanes share a row: each began the sum over steps with 1.
 template <int R, int C> int lanes_of_row() {
   using map = be::fragment_map<R, C>;
-  return map::lanes * map::slots / R;
+  return map::lanes * map::rows_per_lane / R;
 }
 
 template <int R, int C> void check_reduce(int tasks) {

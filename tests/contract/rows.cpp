@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// parts: 3
+// shards: 3
 // Flat tiles (core/rows.hpp) in each element type, one per part: rows from global memory and from
 // vectors in shared memory, of slots that are held, whole and with tails, at once and element by
 // element; sums over rows of one worker and of all; expressions with a row; parts of columns;
@@ -11,9 +11,9 @@
 
 namespace tk::test {
 
-#if TK_PART == 0
+#if TK_SHARD == 0
 using type = float;
-#elif TK_PART == 1
+#elif TK_SHARD == 1
 using type = bf16;
 #else
 using type = fp16;
@@ -23,7 +23,7 @@ inline constexpr int results = 6;
 
 // What of R rows and N columns is there in case n, and whether it may move in chunks.
 template <int R, int N> struct extent_of {
-  int rows, cols, granule;
+  int rows, cols, vector_width;
   template <class T> static TK_BOTH extent_of at(int n) {
     int const cut = n % 4 == 0 ? 0 : n % 4 == 1 ? 8 : n % 4 == 2 ? 5 : N - 3;
     return {R - n % 2, N - cut, n % 3 == 2 ? 1 : chunk_of<T>};
@@ -38,7 +38,7 @@ template <class T, int R, int N, bool All> struct flat_rows : simple_op {
     shared_vec<T, N> of[workers][R];
   };
   struct scratch {
-    [[no_unique_address]] row_parts<R, All> parts;
+    [[no_unique_address]] row_exchange<R, All> exchange;
   };
   struct args {
     int cases;
@@ -66,15 +66,15 @@ template <class T, int R, int N, bool All> struct flat_rows : simple_op {
     k.in.take();
     TK_UNROLL
     for (int step = 0; step < 2; ++step) {
-      tk::load(p, k.in.held(step).of[k.w.id()], is.template whole_chunks<T>());
+      tk::load(p, k.in.peek(step).of[k.w.id()], is.template whole_chunks<T>());
       tk::store(out(1 + step, is.rows, N), chunk_of<T>, 0, 0, cast<T>(p * 1.f));
     }
     k.w.sync();
     k.in.release();
     k.in.release();
 
-    tk::load(p, from, is.granule, 0, 0);
-    tk::store(out(0, is.rows, is.cols), is.granule, 0, 0, cast<T>(p * 1.f));
+    tk::load(p, from, is.vector_width, 0, 0);
+    tk::store(out(0, is.rows, is.cols), is.vector_width, 0, 0, cast<T>(p * 1.f));
 
     // Two in a row: what the first gives is the same in all lanes.
     int turn = 0;
@@ -92,7 +92,7 @@ template <class T, int R, int N, bool All> struct flat_rows : simple_op {
     TK_UNROLL
     for (int part = 0; part < N / V; ++part) {
       reg_tile<T, R, V> q;
-      tk::load(q, from, is.granule, 0, part * V);
+      tk::load(q, from, is.vector_width, 0, part * V);
       tk::store(out(5, R, N), chunk_of<T>, 0, part * V, cast<T>(columns<V>(x, part) - q));
     }
     report(k, a, t.index, results);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// parts: 3
+// shards: 3
 // Register tiles to windows of global tensors: straight, and through shared memory in one part or
 // in several that take turns. Windows inside, across each edge and outside, sinks placed in every
 // way: nothing but the window's part of the tensor may change.
@@ -85,7 +85,7 @@ template <class T, int R, int V, int Parts, way Way> void check_stores() {
   CHECK(cases >= 1000);
 }
 
-#if TK_PART == 0
+#if TK_SHARD == 0
 TEST_CASE_TEMPLATE("16-bit tiles to global windows", T, bf16, fp16) {
   SUBCASE("straight") { check_stores<T, M, 48, 1, way::direct>(); }
   SUBCASE("straight, tall") { check_stores<T, tall, 16, 1, way::direct>(); }
@@ -93,7 +93,7 @@ TEST_CASE_TEMPLATE("16-bit tiles to global windows", T, bf16, fp16) {
   SUBCASE("through one tile again and again") { check_stores<T, M, 16, 2, way::one_tile>(); }
   SUBCASE("through tiles in turn") { check_stores<T, M, 32, 3, way::two_tiles>(); }
 }
-#elif TK_PART == 1
+#elif TK_SHARD == 1
 TEST_CASE_TEMPLATE("fp8 tiles to global windows", T, fp8_e4m3, fp8_e5m2) {
   SUBCASE("straight") { check_stores<T, M, 96, 1, way::direct>(); }
   SUBCASE("through a tile") { check_stores<T, M, 128, 1, way::one_tile>(); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Turns between blocks: each task adds its tile to the sum that the task before it has parked, and
-// passes the turn on, so that every tile is the sum of all tiles up to it, in one order; the turns
-// are zero afterwards, and a second launch finds them so.
-#include "core/parked.hpp"
+// Flags between blocks: each task waits for the task before it, adds its tile to the partial sum
+// that this one stored, and signals, so that every tile is the sum of all tiles up to it, in one
+// order. The flags are zero afterwards, and a second launch finds them so.
+#include "core/partial_tiles.hpp"
 #include "tests/contract/support.hpp"
 
 #include "tests/core/shapes.hpp"
@@ -14,8 +14,8 @@ template <int R, int C, int Workers> struct relay : simple_op {
   struct args {
     int cases;
     float const* x;
-    parked<R, C> lot;
-    unsigned* turns;  // of each task and worker
+    partial_tiles<R, C> partials;
+    unsigned* flags;  // of each task and worker
     float* out;
     int* ran;
   };
@@ -24,11 +24,11 @@ template <int R, int C, int Workers> struct relay : simple_op {
     reg_tile<float, R, C> sum;
     read_tile(sum, a.x, mine);
     if (t.index > 0) {
-      be::take_turn(k.w, a.turns + before);
-      load_add(sum, a.lot, before);
+      be::wait_for(k.w, a.flags + before);
+      load_add(sum, a.partials, before);
     }
-    store(a.lot, mine, sum);
-    if (t.index + 1 < a.cases) be::pass_turn(k.w, a.turns + mine);
+    store(a.partials, mine, sum);
+    if (t.index + 1 < a.cases) be::signal(k.w, a.flags + mine);
     write_tile(a.out, mine, sum);
     report(k, a, t.index);
   }
@@ -38,20 +38,20 @@ template <int R, int C, int Workers> void check_relay() {
   constexpr int tasks = 37, tiles = tasks * Workers, size = R * C;
   using op = relay<R, C, Workers>;
   auto const x = wholes(tiles * size, C, 100);
-  device_array<float> const dx(x), lot(untouched<float>(tiles * size));
-  device_array<unsigned> const turns(tiles);
+  device_array<float> const dx(x), partials(untouched<float>(tiles * size));
+  device_array<unsigned> const flags(tiles);
   std::vector<float> expected = x;
   for (int i = Workers * size; i < tiles * size; ++i)
     expected[at(i)] += expected[at(i - Workers * size)];
   for (int launch = 0; launch < 2; ++launch) {
     device_array<float> const out(untouched<float>(tiles * size));
-    run<op>({tasks, dx.data(), {lot.data()}, turns.data(), out.data(), nullptr});
+    run<op>({tasks, dx.data(), {partials.data()}, flags.data(), out.data(), nullptr});
     check_same(out.read(), expected);
-    CHECK(turns.read() == std::vector<unsigned>(tiles));
+    CHECK(flags.read() == std::vector<unsigned>(tiles));
   }
 }
 
-TEST_CASE("a relay of sums through parked tiles") {
+TEST_CASE("a relay of sums through partial tiles") {
   expect_cases const counted(2 * 4 * 37);
   check_relay<M, 16, 1>();
   check_relay<M, 64, 1>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// parts: 3
+// shards: 3
 // Vectors in shared memory (core/vector.hpp) in each element type, one per part: reductions over
 // columns, of tiles, packed tiles and expressions, for every width to 256, read back as rows of an
 // expression; cumulative sums; one value per row; and how far a vector is stored. Whole numbers:
@@ -11,9 +11,9 @@
 
 namespace tk::test {
 
-#if TK_PART == 0
+#if TK_SHARD == 0
 using type = float;
-#elif TK_PART == 1
+#elif TK_SHARD == 1
 using type = bf16;
 #else
 using type = fp16;
@@ -26,7 +26,7 @@ template <class T, int R, int C> struct over_columns : simple_op {
   static constexpr int workers = 2;
   struct scratch {
     shared_vec<T, C> vec;
-    col_parts<C> parts;
+    col_exchange<C> exchange;
   };
   struct args {
     int cases;
@@ -40,26 +40,26 @@ template <class T, int R, int C> struct over_columns : simple_op {
     auto& s = k.scratch;
     reg_tile<float, R, C> x;
     read_tile(x, a.x, tile);
-    col_max(k.w, s.vec, x, s.parts);
+    col_max(k.w, s.vec, x, s.exchange);
     store(out, s.vec, C);
-    col_min(k.w, s.vec, x, s.parts);
+    col_min(k.w, s.vec, x, s.exchange);
     store(out + C, s.vec, C);
-    col_sum(k.w, s.vec, x, s.parts);
+    col_sum(k.w, s.vec, x, s.exchange);
     store(out + 2 * C, s.vec, C);
-    col_max(k.w, s.vec, x * -2.f + 1.f, s.parts);
+    col_max(k.w, s.vec, x * -2.f + 1.f, s.exchange);
     store(out + 3 * C, s.vec, C);
     reg_tile<bf16, R, C> const p = cast<bf16>(x);
-    col_sum(k.w, s.vec, p, s.parts);
+    col_sum(k.w, s.vec, p, s.exchange);
     store(out + 4 * C, s.vec, C);
     read_tile(x, a.x, tile);  // both tiles at once are more than registers hold
-    col_sum(k.w, s.vec, (x - row_max(x)) * 2.f, s.parts);
+    col_sum(k.w, s.vec, (x - row_max(x)) * 2.f, s.exchange);
     store(out + 5 * C, s.vec, C);
     // Two more in a row: what the first gives is an operand of the second.
-    col_max(k.w, s.vec, x, s.parts);
-    col_min(k.w, s.vec, x - as_row(s.vec), s.parts);
+    col_max(k.w, s.vec, x, s.exchange);
+    col_min(k.w, s.vec, x - as_row(s.vec), s.exchange);
     store(out + 6 * C, s.vec, C);
     keep_rows(x, tile % 3, -inf);
-    col_max(k.w, s.vec, x, s.parts);
+    col_max(k.w, s.vec, x, s.exchange);
     store(out + 7 * C, s.vec, C);
     k.w.sync();
     report(k, a, t.index, reductions);
@@ -108,7 +108,7 @@ struct sum_of_fractions : simple_op {
   static constexpr int R = 2 * M, C = 80;
   struct scratch {
     shared_vec<float, C> vec;
-    col_parts<C> parts;
+    col_exchange<C> exchange;
   };
   struct args {
     int cases;
@@ -119,7 +119,7 @@ struct sum_of_fractions : simple_op {
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, R, C> x;
     read_tile(x, a.x, 0);
-    col_sum(k.w, k.scratch.vec, x, k.scratch.parts);
+    col_sum(k.w, k.scratch.vec, x, k.scratch.exchange);
     store(a.out + t.index * C, k.scratch.vec, C);
     report(k, a, t.index);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The backend's fragment map as a property of every shape: each element of a tile in exactly one
-// place, slots that are rows, pairs that are neighbours. And against the instruction's own tables,
+// place, rows of a lane, pairs that are neighbours. And against the instruction's own tables,
 // written here from the vendor's manuals: packed to 16 bits, an accumulator is the left operand of
 // the next product, register by register.
 #include "backends/backend.hpp"
@@ -24,7 +24,7 @@ struct place {
 };
 
 template <class Map> place place_of(int lane, int i) {
-  return {Map::lane_row(lane) + Map::row(Map::slot(i)), Map::lane_col(lane) + Map::col(i)};
+  return {Map::lane_row(lane) + Map::row(Map::row_index(i)), Map::lane_col(lane) + Map::col(i)};
 }
 
 template <class Map> void check_bijective() {
@@ -44,50 +44,50 @@ template <class Map> void check_bijective() {
   CHECK(missed == 0);
 }
 
-// A slot is one of the rows a lane holds; a row is held by the same number of lanes, in one slot.
-template <class Map> void check_slots() {
-  std::set<int> slots;
-  for (int i = 0; i < Map::count; ++i) slots.insert(Map::slot(i));
-  CHECK(static_cast<int>(slots.size()) == Map::slots);
-  CHECK(*slots.begin() == 0);
-  CHECK(*slots.rbegin() == Map::slots - 1);
-  CHECK(be::column_map<Map::rows>::count == Map::slots);
+// row_index counts the rows of a lane; each row is held by the same number of lanes, once in each.
+template <class Map> void check_rows_of_lanes() {
+  std::set<int> found;
+  for (int i = 0; i < Map::count; ++i) found.insert(Map::row_index(i));
+  CHECK(static_cast<int>(found.size()) == Map::rows_per_lane);
+  CHECK(*found.begin() == 0);
+  CHECK(*found.rbegin() == Map::rows_per_lane - 1);
+  CHECK(be::column_map<Map::rows>::count == Map::rows_per_lane);
   std::vector<int> holders(Map::rows);
   for (int lane = 0; lane < Map::lanes; ++lane)
-    for (int s = 0; s < Map::slots; ++s) {
+    for (int s = 0; s < Map::rows_per_lane; ++s) {
       int const row = Map::lane_row(lane) + Map::row(s);
       REQUIRE(row < Map::rows);
       ++holders[static_cast<std::size_t>(row)];
     }
-  int const each = Map::lanes * Map::slots / Map::rows;
+  int const each = Map::lanes * Map::rows_per_lane / Map::rows;
   CHECK(holders == std::vector<int>(Map::rows, each));
   // Rows do not depend on the width: a column of any tile fits every other tile of as many rows.
   using narrow = be::fragment_map<Map::rows, 16>;
-  CHECK(narrow::slots == Map::slots);
-  for (int s = 0; s < Map::slots; ++s) CHECK(narrow::row(s) == Map::row(s));
+  CHECK(narrow::rows_per_lane == Map::rows_per_lane);
+  for (int s = 0; s < Map::rows_per_lane; ++s) CHECK(narrow::row(s) == Map::row(s));
   for (int lane = 0; lane < Map::lanes; ++lane)
     CHECK(narrow::lane_row(lane) == Map::lane_row(lane));
   // One lane of a row has its first column (it stores what belongs to the row).
   std::vector<int> firsts(Map::rows);
   for (int lane = 0; lane < Map::lanes; ++lane)
-    for (int s = 0; s < Map::slots && Map::lane_col(lane) == 0; ++s)
+    for (int s = 0; s < Map::rows_per_lane && Map::lane_col(lane) == 0; ++s)
       ++firsts[static_cast<std::size_t>(Map::lane_row(lane) + Map::row(s))];
   CHECK(firsts == std::vector<int>(Map::rows, 1));
 }
 
-// Every slot has the same columns, in the same order; the lane's part is a sum over the bits of its
-// number, so that reductions over columns know which lanes share them.
+// All rows of a lane have the same columns, in the same order; the lane's part is a sum over the
+// bits of its number, so that reductions over columns know which lanes share them.
 template <class Map> void check_columns() {
-  constexpr int per_slot = Map::count / Map::slots;
+  constexpr int per_row = Map::count / Map::rows_per_lane;
   std::vector<int> times(Map::count);
   int wrong = 0;
-  for (int slot = 0; slot < Map::slots; ++slot)
-    for (int k = 0; k < per_slot; ++k) {
-      int const i = Map::element(slot, k);
+  for (int r = 0; r < Map::rows_per_lane; ++r)
+    for (int k = 0; k < per_row; ++k) {
+      int const i = Map::element(r, k);
       REQUIRE(i >= 0);
       REQUIRE(i < Map::count);
       ++times[static_cast<std::size_t>(i)];
-      wrong += Map::slot(i) != slot || Map::col(i) != Map::col(Map::element(0, k));
+      wrong += Map::row_index(i) != r || Map::col(i) != Map::col(Map::element(0, k));
     }
   CHECK(times == std::vector<int>(Map::count, 1));
   for (int lane = 0; lane < Map::lanes; ++lane) {
@@ -105,14 +105,15 @@ template <class Map> void check_pairs() {
   for (int lane = 0; lane < Map::lanes; ++lane)
     for (int i = 0; i < Map::count; i += 2) {
       auto const a = place_of<Map>(lane, i), b = place_of<Map>(lane, i + 1);
-      torn += a.col % 2 != 0 || Map::slot(i) != Map::slot(i + 1) || b != place{a.row, a.col + 1};
+      torn += a.col % 2 != 0 || Map::row_index(i) != Map::row_index(i + 1) ||
+              b != place{a.row, a.col + 1};
     }
   CHECK(torn == 0);
 }
 
-template <class Map> void check_shares() {
-  CHECK(Map::shares >= 1);
-  CHECK((Map::shares & (Map::shares - 1)) == 0);  // they are combined in halves
+template <class Map> void check_chains() {
+  CHECK(Map::chains >= 1);
+  CHECK((Map::chains & (Map::chains - 1)) == 0);  // they are combined in halves
 }
 
 // The p-th V columns, seen as a tile, are elements of the whole in the same lanes.
@@ -174,14 +175,14 @@ template <class Map> void check_mfma() {
   for (int lane = 0; lane < Map::lanes; ++lane) rows.insert(Map::lane_row(lane));
   int const L = static_cast<int>(rows.size());
   CHECK((L == 16 || L == 32));
-  CHECK(Map::slots == Map::rows / L);
-  int const per_slot = Map::count / Map::slots;
+  CHECK(Map::rows_per_lane == Map::rows / L);
+  int const per_row = Map::count / Map::rows_per_lane;
   int wrong = 0;
   for (int lane = 0; lane < Map::lanes; ++lane) {
     wrong += Map::lane_row(lane) != Map::lane_row(lane % L);
     wrong += Map::lane_col(lane) != Map::lane_col(lane / L * L);
     for (int i = 0; i < Map::count; ++i)
-      wrong += Map::slot(i) != i / per_slot || Map::col(i) != Map::col(i % per_slot) ||
+      wrong += Map::row_index(i) != i / per_row || Map::col(i) != Map::col(i % per_row) ||
                Map::col(i) != Map::col(i / 4 * 4) + i % 4;
   }
   CHECK(wrong == 0);
@@ -205,14 +206,14 @@ template <class Map> void check_flat() {
   check_bijective<Map>();
   check_columns<Map>();
   check_pairs<Map>();
-  check_shares<Map>();
+  check_chains<Map>();
   check_part<Map, 1024>();
   bool const in_warps = Map::rows % be::worker_warps == 0;
-  CHECK(Map::slots == (in_warps ? Map::rows / be::worker_warps : Map::rows));
-  CHECK(be::column_map<Map::rows>::count == Map::slots);
+  CHECK(Map::rows_per_lane == (in_warps ? Map::rows / be::worker_warps : Map::rows));
+  CHECK(be::column_map<Map::rows>::count == Map::rows_per_lane);
   std::vector<std::set<int>> warps(Map::rows);
   for (int lane = 0; lane < Map::lanes; ++lane)
-    for (int s = 0; s < Map::slots; ++s)
+    for (int s = 0; s < Map::rows_per_lane; ++s)
       warps[static_cast<std::size_t>(Map::lane_row(lane) + Map::row(s))].insert(lane /
                                                                                 be::warp_lanes);
   for (auto const& held : warps) CHECK(held.size() == (in_warps ? 1 : be::worker_warps));
@@ -245,10 +246,10 @@ template <class Check> int for_each_shape(Check check) {
 TEST_CASE("every element of a tile is in one place") {
   CHECK(for_each_shape([](auto map) { check_bijective<decltype(map)>(); }) == 64);
 }
-TEST_CASE("slots are the rows of a lane") {
-  CHECK(for_each_shape([](auto map) { check_slots<decltype(map)>(); }) == 64);
+TEST_CASE("row_index counts the rows of a lane") {
+  CHECK(for_each_shape([](auto map) { check_rows_of_lanes<decltype(map)>(); }) == 64);
 }
-TEST_CASE("slots have the same columns") {
+TEST_CASE("rows of a lane have the same columns") {
   CHECK(for_each_shape([](auto map) { check_columns<decltype(map)>(); }) == 64);
 }
 TEST_CASE("elements 2 i and 2 i + 1 are neighbours in a row") {
@@ -260,8 +261,8 @@ TEST_CASE("columns of a tile are tiles") {
     for_each_int<16, 32, 48, 64, 128>([&](auto v) { check_part<decltype(map), v>(); });
   });
 }
-TEST_CASE("shares are a power of two") {
-  CHECK(for_each_shape([](auto map) { check_shares<decltype(map)>(); }) == 64);
+TEST_CASE("chains are a power of two") {
+  CHECK(for_each_shape([](auto map) { check_chains<decltype(map)>(); }) == 64);
 }
 TEST_CASE("tiles of few rows are flat") {
   using tk::test::for_each_int;

@@ -50,26 +50,26 @@ TEST_CASE("grouped at the end of a long list") {
 
 namespace {
 
-// Walks all pieces of all shares; returns how many steps are wrongly shared.
-int wrongly_shared(tk::even_shares const& x) {
+// Walks all pieces of all splits; returns how many steps are wrongly split.
+int wrongly_split(tk::even_splits const& x) {
   std::vector<int> done(static_cast<std::size_t>(x.tiles)), finished(done);
   int wrong = 0;
-  std::int64_t least = x.begin(x.shares), most = 0;
-  for (int share = 0; share < x.shares; ++share) {
+  std::int64_t least = x.begin(x.splits), most = 0;
+  for (int split = 0; split < x.splits; ++split) {
     std::int64_t steps = 0;
     for (int n = 0; n < x.pieces + 2; ++n) {
-      auto const p = x.at(share, n);
+      auto const p = x.at(split, n);
       if (p.steps == 0) continue;
       wrong += n >= x.pieces || p.tile < 0 || p.tile >= x.tiles;
       if (wrong) return wrong;
       auto const tile = static_cast<std::size_t>(p.tile);
-      wrong += done[tile] != p.first;  // upward, without a gap, over the shares in order
+      wrong += done[tile] != p.first;  // upward, without a gap, over the splits in order
       done[tile] += p.steps;
       finished[tile] += p.finishes();
-      wrong += !p.finishes() && n > 0;  // only the first piece is parked
-      // The shares that a finishing piece waits for are those that go on with its tile.
+      wrong += !p.finishes() && n > 0;  // only the first piece is a partial sum
+      // The splits that a finishing piece waits for are those that go on with its tile.
       if (p.finishes())
-        for (int other = share + 1; other < x.shares; ++other) {
+        for (int other = split + 1; other < x.splits; ++other) {
           bool has = false;
           for (int k = 0; k < x.pieces; ++k)
             has |= x.at(other, k).tile == p.tile && x.at(other, k).steps > 0;
@@ -87,13 +87,13 @@ int wrongly_shared(tk::even_shares const& x) {
 
 }  // namespace
 
-TEST_CASE("even_shares: every step once, in shares that differ by one step at most") {
+TEST_CASE("even_splits: every step once, in splits that differ by one step at most") {
   int cut = 0;
   for (int blocks : {1, 2, 3, 4, 7, 16, 33})
     for (int tiles = 1; tiles <= 3 * blocks + 2; ++tiles)
       for (int steps : {1, 2, 5, 16, 63, 200})
         for (int cost : {1, 2, 5}) {
-          auto const x = tk::share_evenly(tiles, steps, blocks, cost);
+          auto const x = tk::split_evenly(tiles, steps, blocks, cost);
           CAPTURE(blocks);
           CAPTURE(tiles);
           CAPTURE(steps);
@@ -101,17 +101,17 @@ TEST_CASE("even_shares: every step once, in shares that differ by one step at mo
           if (x.tiles == 0) continue;
           REQUIRE(x.tiles == tiles % blocks);
           ++cut;
-          REQUIRE(x.shares <= blocks);
-          REQUIRE(wrongly_shared(x) == 0);
+          REQUIRE(x.splits <= blocks);
+          REQUIRE(wrongly_split(x) == 0);
         }
   CHECK(cut > 100);
-  CHECK(tk::share_evenly(5, 100, 4, 0).tiles == 0);
-  CHECK(tk::share_evenly(8, 100, 4, 1).tiles == 0);
-  CHECK(tk::share_evenly(5, 0, 4, 1).tiles == 0);
+  CHECK(tk::split_evenly(5, 100, 4, 0).tiles == 0);
+  CHECK(tk::split_evenly(8, 100, 4, 1).tiles == 0);
+  CHECK(tk::split_evenly(5, 0, 4, 1).tiles == 0);
 }
 
-TEST_CASE("even_shares counts steps in 64 bits") {
-  tk::even_shares const x{200, 1 << 25, 132, 2};
+TEST_CASE("even_splits counts steps in 64 bits") {
+  tk::even_splits const x{200, 1 << 25, 132, 2};
   auto const last = x.at(131, 1);
   CHECK(last.tile == 199);
   CHECK(last.first + last.steps == 1 << 25);

@@ -149,7 +149,7 @@ template <class Tile> int fragment_passes() {
   int const warps = map::lanes / be::warp_lanes, per_lane = map::count / width;
   return passes<Tile>(be::warp_lanes, width * size, warps * per_lane, [=](int n, int lane) {
     int const l = n / per_lane * be::warp_lanes + lane, i = n % per_lane * width;
-    return place{map::lane_row(l) + map::row(map::slot(i)), map::lane_col(l) + map::col(i)};
+    return place{map::lane_row(l) + map::row(map::row_index(i)), map::lane_col(l) + map::col(i)};
   });
 }
 // Eight rows at one chunk: a matrix of stmatrix and ldmatrix.
@@ -164,23 +164,25 @@ template <class Tile> int matrix_passes() {
 // mfma with lanes in groups of L: Run k of one row each, rows as a left operand has them.
 template <class Tile, int Run> int left_passes() {
   using map = be::fragment_map<Tile::rows, 64>;
-  constexpr int L = map::rows / map::slots, span = Run * (64 / L);
-  return passes<Tile>(64, Tile::size * Run, map::slots * (Tile::cols / span), [](int n, int lane) {
-    return place{map::lane_row(lane) + map::row(n % map::slots),
-                 n / map::slots * span + Run * (lane / L)};
-  });
+  constexpr int L = map::rows / map::rows_per_lane, span = Run * (64 / L);
+  return passes<Tile>(64, Tile::size * Run, map::rows_per_lane * (Tile::cols / span),
+                      [](int n, int lane) {
+                        return place{map::lane_row(lane) + map::row(n % map::rows_per_lane),
+                                     n / map::rows_per_lane * span + Run * (lane / L)};
+                      });
 }
 // The column of a right operand that mfma's row l % L is, where blocks of Stride are interleaved,
 // so that sums come out as the fragment has them: row 4 G q + 4 g + s is element 4 q + s of group
 // g.
 template <class Map, int Stride> int right_column(int lane) {
-  constexpr int L = Map::rows / Map::slots, G = 64 / L;
+  constexpr int L = Map::rows / Map::rows_per_lane, G = 64 / L;
   int const i = lane % L, element = (i / (4 * G) * 4 + i % 4) * Stride;
   return Map::lane_col(i / 4 % G * L) + Map::col(element);
 }
 // It lies [n, k]: Run k of one row each.
 template <class Tile, int Run, int Stride, class Map> int right_passes() {
-  constexpr int L = Map::rows / Map::slots, span = Run * (64 / L), steps = Tile::cols / span;
+  constexpr int L = Map::rows / Map::rows_per_lane, span = Run * (64 / L),
+                steps = Tile::cols / span;
   if constexpr (steps == 0) return 0;
   else
     return passes<Tile>(64, Tile::size * Run, Tile::rows / (L * Stride) * steps,
@@ -191,7 +193,8 @@ template <class Tile, int Run, int Stride, class Map> int right_passes() {
 }
 // It lies [k, n]: a word, which is two columns, of each of Run rows, by half a wave at a time.
 template <class Tile, int Run, class Map> int across_passes() {
-  constexpr int L = Map::rows / Map::slots, span = Run * (64 / L), blocks = Tile::cols / (2 * L);
+  constexpr int L = Map::rows / Map::rows_per_lane, span = Run * (64 / L),
+                blocks = Tile::cols / (2 * L);
   if constexpr (blocks == 0) return 0;
   else
     return passes<Tile>(32, 4, 2 * Run * blocks * (Tile::rows / span), [](int n, int half_lane) {

@@ -38,7 +38,7 @@ TEST_CASE("at() is 64-bit arithmetic") {
   CHECK(x.at(2, 3) == x.at(2, 3, 0, 0));
 }
 
-TEST_CASE("granule_of is the widest access that is aligned in every row") {
+TEST_CASE("vector_width_of is the widest access that is aligned in every row") {
   auto const base = std::uintptr_t{1} << 20;
   int seen[9]{};
   for (int shift = 0; shift < 8; ++shift)
@@ -58,7 +58,7 @@ TEST_CASE("granule_of is the widest access that is aligned in every row") {
                                              stride1};
                 int widest = 8;
                 while (!aligned(x, widest)) widest /= 2;
-                int const found = tk::granule_of(x);
+                int const found = tk::vector_width_of(x);
                 ++seen[found];
                 CAPTURE(shift);
                 CAPTURE(row_stride);
@@ -69,13 +69,13 @@ TEST_CASE("granule_of is the widest access that is aligned in every row") {
   for (int const n : {1, 2, 4, 8}) CHECK(seen[n] > 0);
 }
 
-TEST_CASE("granule_of counts elements, not bytes") {
+TEST_CASE("vector_width_of counts elements, not bytes") {
   float data[16];
   tk::tensor<float> x{data, 1, 4, 4};
   x.data += (16 - reinterpret_cast<std::uintptr_t>(data) % 16) % 16 / 4;
-  CHECK(tk::granule_of(x) == 4);
+  CHECK(tk::vector_width_of(x) == 4);
   x.data += 1;
-  CHECK(tk::granule_of(x) == 1);
+  CHECK(tk::vector_width_of(x) == 1);
   x.data += 1;
-  CHECK(tk::granule_of(x) == 2);
+  CHECK(tk::vector_width_of(x) == 2);
 }

@@ -2,7 +2,7 @@
 // Tables of cases as tests. TK_TEST_LEVEL=quick|full|card chooses how many: quick is what an
 // emulated chip does in a minute, full what a CPU or a card does in one, card adds sizes that only
 // a card has room and speed for. Not set: quick on an emulated chip, full on the host, else card.
-// A program built in parts (TK_PART of TK_PARTS) runs every TK_PARTS-th case of each table.
+// A program built in shards (TK_SHARD of TK_SHARDS) runs every TK_SHARDS-th case of each table.
 // A case that was due and did not run fails, and so does an empty table.
 #pragma once
 #include <doctest/doctest.h>
@@ -36,10 +36,10 @@ inline level test_level() {
   return tk_device_type() == kDLCPU ? level::full : level::card;
 }
 
-#if defined(TK_PARTS)
-constexpr std::size_t this_part = TK_PART, parts = TK_PARTS;
+#if defined(TK_SHARDS)
+constexpr std::size_t this_shard = TK_SHARD, shards = TK_SHARDS;
 #else
-constexpr std::size_t this_part = 0, parts = 1;
+constexpr std::size_t this_shard = 0, shards = 1;
 #endif
 
 template <class Case> verdict run_guarded(Case const& x) {
@@ -59,8 +59,8 @@ template <class Case> void run_table(std::string const& table, std::vector<Case>
   std::int64_t elements = 0;
   double share = 0, seconds = 0, slowest = 0;
   std::string slowest_case;
-  for (std::size_t i = this_part; i < cases.size(); i += parts) ++due;
-  for (std::size_t i = this_part; i < cases.size() && failures < failures_shown; i += parts) {
+  for (std::size_t i = this_shard; i < cases.size(); i += shards) ++due;
+  for (std::size_t i = this_shard; i < cases.size() && failures < failures_shown; i += shards) {
     auto const start = clock::now();
     verdict const v = run_guarded(cases[i]);
     double const took = std::chrono::duration<double>(clock::now() - start).count();

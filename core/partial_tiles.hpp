@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Partial sums in global memory: tiles of R * C fp32 numbers that one worker stores and another
+// one, of any block, loads; the op orders the two (signal, wait_for). The numbers of a tile lie in
+// the order in which lanes hold them, so that every access is whole lines. That order is the
+// backend's: only tiles of the same R and C read them back.
+//   store(tiles, n, x, rows)      the n-th tile becomes x
+//   store_add(tiles, n, x)        x is added to it: by many at once, each number whole, in any
+//   order load(x, tiles, n)             x becomes the n-th tile load_add(x, tiles, n, rows)   it is
+//   added to x
+// With `rows`, nothing need move from that row on.
+#pragma once
+#include "core/tile.hpp"
+
+namespace tk {
+
+template <int R, int C> struct partial_tiles {
+  float* data;
+};
+
+struct alignas(16) four_floats {
+  float x[4];
+};
+// body(at, i) for each four numbers of this lane, of which the first is its i-th, if it has any of
+// the first `rows`.
+template <int R, int C, class Body>
+TK_DEVICE void for_each_four(partial_tiles<R, C> const& tiles, std::int64_t n, int rows,
+                             Body body) {
+  if (be::fragment_map<R, C>::lane_row(be::worker_lane()) >= rows) return;
+  auto* const first = reinterpret_cast<four_floats*>(tiles.data + n * (R * C)) + be::worker_lane();
+  TK_UNROLL
+  for (int i = 0; i < R * C / be::worker_lanes / 4; ++i) body(first + i * be::worker_lanes, 4 * i);
+}
+
+template <int R, int C>
+TK_DEVICE void store(partial_tiles<R, C> const& tiles, std::int64_t n,
+                     reg_tile<float, R, C> const& x, int rows = R) {
+  for_each_four(tiles, n, rows, [&](four_floats* at, int i) {
+    *at = {{x.e[i], x.e[i + 1], x.e[i + 2], x.e[i + 3]}};
+  });
+}
+template <int R, int C>
+TK_DEVICE void store_add(partial_tiles<R, C> const& tiles, std::int64_t n,
+                         reg_tile<float, R, C> const& x) {
+  for_each_four(tiles, n, R, [&](four_floats* at, int i) {
+    be::add_to_global(at->x, x.e[i], x.e[i + 1], x.e[i + 2], x.e[i + 3]);
+  });
+}
+template <int R, int C>
+TK_DEVICE void load(reg_tile<float, R, C>& x, partial_tiles<R, C> const& tiles, std::int64_t n) {
+  for_each_four(tiles, n, R, [&](four_floats const* at, int i) {
+    four_floats const y = *at;
+    TK_UNROLL
+    for (int e = 0; e < 4; ++e) x.e[i + e] = y.x[e];
+  });
+}
+template <int R, int C>
+TK_DEVICE void load_add(reg_tile<float, R, C>& x, partial_tiles<R, C> const& tiles, std::int64_t n,
+                        int rows = R) {
+  for_each_four(tiles, n, rows, [&](four_floats const* at, int i) {
+    four_floats const y = *at;
+    TK_UNROLL
+    for (int e = 0; e < 4; ++e) x.e[i + e] += y.x[e];
+  });
+}
+
+}  // namespace tk
