@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // All that an op needs of the chosen backend: shared tiles and movement, products, the block
-// template, launch, tuning.
+// template, launch.
 #pragma once
 #include "backends/backend.hpp"
 
@@ -9,4 +9,3 @@
 #include TK_BACKEND(sync.hpp)
 #include TK_BACKEND(block.hpp)
 #include TK_BACKEND(launch.hpp)
-#include TK_CHIP(tune.hpp)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The one file that chooses a backend. CMake defines one TK_ARCH_* and, for a library whose device
 // code runs on the CPU lane by lane, TK_EMULATE. TK_BACKEND(file) names the chosen backend's file;
-// TK_CHIP(file) one of the two in which chips of a backend differ (arch.hpp, tune.hpp);
+// TK_CHIP(file) one of those in which chips of a backend differ (arch.hpp, tune/<op>.hpp);
 // TK_VENDOR(file) one of those that the emulator replaces (intrinsics.hpp, runtime.hpp).
 #pragma once
 

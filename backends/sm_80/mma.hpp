@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Products. mm_* writes dst, mma_* adds to it; A is [m, k] (at: [k, m]), B is [k, n] (bt: [n, k]).
 // A warp has 16 rows of every 64 and all columns, so that a fragment of B serves R / 64
-// instructions on either side of it: tall tiles need less of shared memory's bandwidth (tune.hpp).
-// Fragments of A are loaded a step of k ahead. ptxas moves the loads up further, as far as
-// registers go; asked for more, it spills. A step is 32 bytes of k: 16 elements, or 32 of fp8,
-// which lie as pairs would in a tile of half as many columns. Where the instructions don't take
-// fp8, fragments are widened to two of fp16.
+// instructions on either side of it: tall tiles need less of shared memory's bandwidth
+// (core/accumulate.hpp). Fragments of A are loaded a step of k ahead. ptxas moves the loads up
+// further, as far as registers go; asked for more, it spills. A step is 32 bytes of k: 16 elements,
+// or 32 of fp8, which lie as pairs would in a tile of half as many columns. Where the instructions
+// don't take fp8, fragments are widened to two of fp16.
 #pragma once
 #include "backends/sm_80/copy.hpp"
 #include "core/fp8.hpp"

@@ -47,7 +47,9 @@ void launch(attention_forward_problem const& x, void* workspace, void* stream) {
 // Causal tasks differ in length and are dealt on demand, which takes a counter.
 std::size_t workspace_bytes(attention_forward_problem const& x) {
   check_size(x);
-  return x.mask == mask_kind::causal ? counter_bytes : 0;
+  workspace_layout layout;
+  if (x.mask == mask_kind::causal) layout.add_counters();
+  return layout.bytes();
 }
 
 }  // namespace tk

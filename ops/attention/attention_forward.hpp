@@ -18,6 +18,7 @@
 #include "core/reduce.hpp"
 #include "core/schedule.hpp"
 #include "ops/attention/problem.hpp"
+#include "ops/attention/tuning.hpp"
 
 namespace tk {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // From a checked problem to a launch of attention_forward. attention_forward_run<T, D> is
-// instantiated once for each row of ops/instances.cmake; ops/attention/attention.cpp chooses.
+// instantiated once for each row of ops/attention/attention_forward.cmake;
+// ops/attention/attention.cpp chooses.
 #pragma once
 
 #include "ops/attention/attention_forward.hpp"

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <utility>
 
 #include "core/element.hpp"
 #include "core/status.hpp"
@@ -20,16 +19,12 @@ template <class T> struct repack_run {
 
 namespace {
 
-// Tiles are counted, and their corners addressed, in 31 bits. Those of the largest size, which the
-// plan can always fall back on, are at least as large as the ones counted here.
+// Tiles are counted in 31 bits. Those of the largest size, which the plan can always fall back on,
+// are at least as large as the ones counted here.
 void check_size(gemm_problem const& x) {
   constexpr std::int64_t most = std::numeric_limits<int>::max() - 1024, tile = 64;
   constexpr auto largest = be::tune_gemm(0);
   static_assert(largest.down * largest.M >= tile && largest.across * largest.N >= tile);
-  for (auto const& [name, size] : {std::pair{"m", x.m}, std::pair{"n", x.n}, std::pair{"k", x.k}})
-    if (size > most)
-      throw error(status::unsupported, std::string(name) + " is " + std::to_string(size) +
-                                           "; it must be 0 to " + std::to_string(most));
   auto const of_one = ((x.m + tile - 1) / tile) * ((x.n + tile - 1) / tile);
   if (of_one > most / x.batch)
     throw error(status::unsupported,
@@ -56,7 +51,7 @@ void launch(gemm_problem const& given, void* workspace, void* stream) {
   auto const plan = plan_gemm(given);
   auto const copy = [&](matrix& m, matrix to) {
     if (!to.data) return;
-    to.data = static_cast<char*>(workspace) + reinterpret_cast<std::uintptr_t>(to.data);
+    to.data = in_workspace<char>(workspace, reinterpret_cast<std::uintptr_t>(to.data));
     repack_run<bf16>::launch(to, m, stream);
     m = to;
   };

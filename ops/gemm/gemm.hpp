@@ -6,14 +6,17 @@
 //           the result is rounded once. k = 0 gives activation(beta c + bias).
 // Order     repeatable bit for bit; tiles are taken `group` rows at a time for the L2 cache. Where
 //           they don't fill the last round of blocks, some are cut along k (core/schedule.hpp) and
-//           their pieces added upward in k.
+//           their pieces added upward in k; not so where rows must not depend on their number.
 #pragma once
+#include <algorithm>
+
 #include "backends/kernel.hpp"
 #include "core/accumulate.hpp"
 #include "core/activation.hpp"
 #include "core/partial_tiles.hpp"
 #include "core/schedule.hpp"
 #include "ops/gemm/problem.hpp"
+#include "ops/gemm/tuning.hpp"
 
 namespace tk {
 
@@ -24,7 +27,8 @@ template <class T, class Out, bool TransposeA, bool TransposeB, int Size, int Cl
                        N = tune.N, K = tune.K, group = tune.group / cluster;
   static constexpr bool accumulates = true;                 // core/block.hpp
   static constexpr int rows = down * M, cols = across * N;  // of a block; a cluster's lie below it
-  static constexpr int V = tune.out_bytes / int{sizeof(Out)};  // columns of d that leave at once
+  // Columns of d that leave at once.
+  static constexpr int V = std::max(16, tune.out_bytes / int{sizeof(Out)});
   using a_tile = std::conditional_t<TransposeA, shared_tile<T, K, M>, shared_tile<T, M, K>>;
   using b_tile = std::conditional_t<TransposeB, shared_tile<T, N, K>, shared_tile<T, K, N>>;
   using sums = reg_tile<float, M, N>;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How a gemm is spread over the chip: which tiles, whether some of them are cut along k, and which
 // operands are copied first because the chip would load them slowly as they lie. Known before the
-// launch, since sums of pieces and copies are in the workspace: counters, one tile of fp32 for each
-// split, block of a cluster and worker, a, b. Where data lie is not asked: they are not known to
+// launch, since sums of pieces (one tile of fp32 for each split, block of a cluster and worker) and
+// copies are in the workspace. Where data lie is not asked: they are not known to
 // the query.
 #pragma once
 #include <algorithm>
@@ -12,15 +12,15 @@
 #include "backends/runtime.hpp"
 #include "core/schedule.hpp"
 #include "ops/gemm/problem.hpp"
-
-#include TK_CHIP(tune.hpp)
+#include "ops/gemm/tuning.hpp"
 
 namespace tk {
 
 struct gemm_plan {
   int size, cluster;  // of tune_gemm
   even_splits cut;
-  matrix a, b;  // the copies, `data` an offset into the workspace; null if none is made
+  matrix a, b;           // the copies, `data` an offset into the workspace; null if none is made
+  std::size_t partials;  // offset of the sums of pieces
   std::size_t workspace_bytes;
 };
 
@@ -37,13 +37,13 @@ inline bool can_copy(matrix const& x) {
   return x.rows * copied_row(x) <= most / x.batch;
 }
 
-// A copy of x at the end of `workspace_bytes`.
-inline matrix place_copy(matrix x, std::size_t& workspace_bytes) {
+// A copy of x in the workspace.
+inline matrix place_copy(matrix x, workspace_layout& layout) {
   constexpr std::int64_t size = 2;
-  x.data = reinterpret_cast<void*>(workspace_bytes);
   x.row_stride = copied_row(x);
   x.batch_stride = x.batch > 1 ? x.rows * x.row_stride : 0;
-  workspace_bytes += static_cast<std::size_t>(x.batch * x.rows * x.row_stride * size);
+  auto const bytes = static_cast<std::size_t>(x.batch * x.rows * x.row_stride * size);
+  x.data = reinterpret_cast<void*>(layout.add(bytes));
   return x;
 }
 
@@ -73,7 +73,7 @@ inline gemm_tiling tile_gemm(gemm_problem const& x, int size) {
   auto const tiles = count(plan.cluster);
   if (tiles > most_tiles) return {plan, std::numeric_limits<std::int64_t>::max()};
   int const at_once = blocks / plan.cluster;
-  if (blocks * tune.workers() * sizeof(unsigned) <= counter_bytes)
+  if (x.repeat == repeat_kind::run && blocks * tune.workers() * sizeof(unsigned) <= counter_bytes)
     plan.cut = split_evenly(static_cast<int>(tiles), steps, at_once, be::gemm_partial_cost);
   return {plan,
           tune.step_cost * steps_of_launch(tiles, steps, at_once, plan.cut, be::gemm_partial_cost)};
@@ -87,19 +87,23 @@ inline gemm_plan plan_gemm(gemm_problem const& x) {
     auto const rows = m.rows > 1 ? be::gemm_load_cost(2 * m.row_stride) : load_cost::none;
     return std::max(rows, m.batch > 1 ? be::gemm_load_cost(2 * m.batch_stride) : load_cost::none);
   };
+  // Where rows must not depend on their number, tiles are not cut, and sizes of tiles whose
+  // products come in another order are not taken.
+  int const sizes = x.repeat == repeat_kind::run || be::gemm_sizes_alike ? be::gemm_sizes : 1;
   auto best = tile_gemm(x, 0);
-  for (int size = 1; size < be::gemm_sizes; ++size)
+  for (int size = 1; size < sizes; ++size)
     if (auto const other = tile_gemm(x, size); other.cost < best.cost) best = other;
   gemm_plan plan = best.plan;
   auto const tune = be::tune_gemm(plan.size);
-  std::size_t bytes = counter_bytes + std::size_t{sizeof(float)} * plan.cut.splits * plan.cluster *
-                                          tune.workers() * tune.M * tune.N;
+  workspace_layout layout;
+  plan.partials = layout.add(std::size_t{sizeof(float)} * plan.cut.splits * plan.cluster *
+                             tune.workers() * tune.M * tune.N);
   if (x.m * x.n >= worth_copying / (x.k > 0 ? x.k : 1) && x.k > 0) {
-    if (cost(x.a) == load_cost::high) plan.a = place_copy(x.a, bytes);
+    if (cost(x.a) == load_cost::high) plan.a = place_copy(x.a, layout);
     if (cost(x.b) == load_cost::high || (cost(x.b) == load_cost::some && x.m >= enough_rows))
-      plan.b = place_copy(x.b, bytes);
+      plan.b = place_copy(x.b, layout);
   }
-  plan.workspace_bytes = bytes > counter_bytes ? bytes : 0;
+  plan.workspace_bytes = layout.bytes();
   return plan;
 }
 

@@ -7,6 +7,7 @@
 #include "core/move.hpp"
 #include "core/schedule.hpp"
 #include "ops/gemm/problem.hpp"
+#include "ops/gemm/tuning.hpp"
 
 namespace tk {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // From a checked problem to a launch of gemm. gemm_run<T, TransposeA, TransposeB> is instantiated
-// once for each row of ops/instances.cmake; ops/gemm/gemm.cpp chooses among them.
+// once for each row of ops/gemm/gemm.cmake; ops/gemm/gemm.cpp chooses among them.
 #pragma once
 #include <utility>
 
@@ -43,7 +43,7 @@ void launch_gemm(gemm_problem const& x, gemm_plan const& plan, void* workspace, 
   a.cut = plan.cut;
   if (workspace) {
     a.flags = static_cast<unsigned*>(workspace);
-    a.partials.data = reinterpret_cast<float*>(static_cast<char*>(workspace) + counter_bytes);
+    a.partials.data = in_workspace<float>(workspace, plan.partials);
   }
   a.plain = a.alpha == 1.f && a.beta == 0.f && a.bias_along == bias_kind::none &&
             a.activation == activation_kind::none;
@@ -68,11 +68,9 @@ void gemm_run<T, TransposeA, TransposeB>::launch(gemm_problem const& x, gemm_pla
         ...);
   };
   constexpr std::make_integer_sequence<int, be::gemm_sizes> sizes;
-  switch (x.d.type) {
-    case element::bf16: return sized(bf16{}, sizes);
-    case element::fp16: return sized(fp16{}, sizes);
-    case element::fp32: return sized(float{}, sizes);
-  }
+  if (x.d.type == element::bf16) sized(bf16{}, sizes);
+  else if (x.d.type == element::fp16) sized(fp16{}, sizes);
+  else sized(float{}, sizes);
 }
 
 }  // namespace tk

@@ -30,7 +30,9 @@ void check_size(norm_problem const& x) {
 std::size_t workspace_bytes(norm_problem const& x) {
   constexpr std::int64_t many = 1 << 16;  // elements
   check_size(x);
-  return x.x.rows * x.x.cols >= many ? counter_bytes : 0;
+  workspace_layout layout;
+  if (x.x.rows * x.x.cols >= many) layout.add_counters();
+  return layout.bytes();
 }
 
 void launch(norm_problem const& x, void* workspace, void* stream) {

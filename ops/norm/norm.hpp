@@ -18,6 +18,7 @@
 #include "core/rows.hpp"
 #include "core/schedule.hpp"
 #include "ops/norm/problem.hpp"
+#include "ops/norm/tuning.hpp"
 
 namespace tk {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // From a checked problem to a launch of norm. norm_run<T> is instantiated once for each row of
-// ops/instances.cmake; ops/norm/norm.cpp chooses among them.
+// ops/norm/norm.cmake; ops/norm/norm.cpp chooses among them.
 #pragma once
 #include <algorithm>
 
@@ -81,18 +81,14 @@ void launch_norm(norm_problem const& x, void* workspace, void* stream) {
   be::launch<op>(a, stream);
 }
 
-// The class of the narrowest tiles that hold a row; where that would give each block one step at
-// most, a wider one, whose steps are of fewer rows, or that has no ring to set up.
+// The class of the narrowest tiles that hold a row. It follows the width alone, never the number of
+// rows, so that a row has the same bits whatever rows are beside it.
 template <class T, bool Shifted, int Class = 0>
 void choose_norm(norm_problem const& x, void* workspace, void* stream) {
   if constexpr (Class < be::norm_classes) {
     if constexpr (!Shifted || be::norm_shifts(Class)) {
-      using op = norm<T, Class, Shifted>;
-      int const most = op::span - (Shifted ? chunk_of<T> - 1 : 0);
-      bool const few = (op::group > 1 || op::has_ring) &&
-                       x.x.rows <= std::int64_t{be::rt::multiprocessors()} * op::group;
-      if (x.x.cols <= most && (!few || Class + 1 == be::norm_classes))
-        return launch_norm<T, Class, Shifted>(x, workspace, stream);
+      int const most = norm<T, Class, Shifted>::span - (Shifted ? chunk_of<T> - 1 : 0);
+      if (x.x.cols <= most) return launch_norm<T, Class, Shifted>(x, workspace, stream);
     }
     choose_norm<T, Shifted, Class + 1>(x, workspace, stream);
   } else {

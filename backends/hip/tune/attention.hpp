@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// For 64 KB of LDS, and for 160 KB (`roomy`) with one block on a compute unit, whose waves then
+// have 512 registers each; not measured on a card. Registers do not suffice for tiles that keep the
+// matrix cores busy at d 256.
+#pragma once
+#include TK_CHIP(arch.hpp)
+#include "ops/attention/tuning.hpp"
+
+namespace tk::be {
+
+constexpr attention_tuning tune_attention_forward(int d) {
+  constexpr bool roomy = smem_bytes >= 160 * 1024;
+  if (roomy) {
+    if (d <= 64)
+      return {.workers = 4,
+              .M = 64,
+              .N = 64,
+              .slots = 6,
+              .own_slots = 1,
+              .ahead = false,
+              .turns = false};
+    if (d <= 128)
+      return {.workers = 4,
+              .M = 64,
+              .N = 64,
+              .slots = 4,
+              .own_slots = 1,
+              .ahead = false,
+              .turns = false};
+    return {
+        .workers = 4, .M = 32, .N = 32, .slots = 4, .own_slots = 1, .ahead = false, .turns = false};
+  }
+  if (d <= 64)
+    return {
+        .workers = 4, .M = 32, .N = 64, .slots = 4, .own_slots = 1, .ahead = false, .turns = false};
+  if (d <= 128)
+    return {
+        .workers = 4, .M = 32, .N = 32, .slots = 3, .own_slots = 1, .ahead = false, .turns = false};
+  return {
+      .workers = 4, .M = 16, .N = 16, .slots = 3, .own_slots = 1, .ahead = false, .turns = false};
+}
+
+}  // namespace tk::be

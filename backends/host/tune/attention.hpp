@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Measured on a Xeon of the fourth generation (AVX-512, 48 KB L1, 2 MB L2 per core).
+#pragma once
+#include "ops/attention/tuning.hpp"
+
+namespace tk::be {
+
+constexpr attention_tuning tune_attention_forward(int) {
+  return {
+      .workers = 1, .M = 128, .N = 128, .slots = 2, .own_slots = 1, .ahead = false, .turns = false};
+}
+
+}  // namespace tk::be

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// For 163 KB of shared memory (`roomy`), measured with this code on an H200 (CUDA 13.0), and for
+// 99 KB, not measured yet. What bounds them is shared memory's 128 bytes a clock. A warp that has r
+// rows and N columns of a product reads 2 / r + 2 / N bytes for each multiplication (B once for its
+// r rows, A once for its columns), and copies write 2 / rows + 2 / columns of the block's tile. The
+// tensor cores of an A100 do 1024 multiplications a clock:
+//   32 rows a warp, N = 64   q k^T 0.094, p v (p in registers) 0.063
+//   16 rows a warp, N = 64   q k^T 0.156, p v 0.125
+#pragma once
+#include TK_CHIP(arch.hpp)
+#include "ops/attention/tuning.hpp"
+
+namespace tk::be {
+
+constexpr attention_tuning tune_attention_forward(int d) {
+  constexpr bool roomy = smem_bytes >= 163 * 1024;
+  if (!roomy) {
+    if (d <= 64)
+      return {.workers = 2,
+              .M = 128,
+              .N = 64,
+              .slots = 8,
+              .own_slots = 1,
+              .ahead = false,
+              .turns = false};
+    if (d <= 128)
+      return {.workers = 2,
+              .M = 64,
+              .N = 64,
+              .slots = 4,
+              .own_slots = 1,
+              .ahead = false,
+              .turns = false};
+    return {
+        .workers = 1, .M = 64, .N = 32, .slots = 4, .own_slots = 1, .ahead = false, .turns = false};
+  }
+  if (d <= 64)
+    return {.workers = 2,
+            .M = 128,
+            .N = 128,
+            .slots = 6,
+            .own_slots = 1,
+            .ahead = false,
+            .turns = false};
+  if (d <= 128)
+    return {.workers = 2,
+            .M = 128,
+            .N = 64,
+            .slots = 4,
+            .own_slots = 1,
+            .ahead = false,
+            .turns = false};
+  return {
+      .workers = 2, .M = 64, .N = 64, .slots = 3, .own_slots = 1, .ahead = false, .turns = false};
+}
+
+}  // namespace tk::be
