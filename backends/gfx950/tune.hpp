@@ -9,13 +9,38 @@
 namespace tk::be {
 
 constexpr gemm_tuning tune_gemm(int size) {
-  return size == 0 ? gemm_tuning{4, 1, 64, 128, 32, 3, 1, 8, false, 128, 100}
-                   : gemm_tuning{4, 1, 32, 64, 64, 4, 1, 8, false, 128, 55};
+  return size == 0 ? gemm_tuning{.down = 4,
+                                 .across = 1,
+                                 .M = 64,
+                                 .N = 128,
+                                 .K = 32,
+                                 .stages = 3,
+                                 .cluster = 1,
+                                 .group = 8,
+                                 .turns = false,
+                                 .out_bytes = 128,
+                                 .step_cost = 100}
+                   : gemm_tuning{.down = 4,
+                                 .across = 1,
+                                 .M = 32,
+                                 .N = 64,
+                                 .K = 64,
+                                 .stages = 4,
+                                 .cluster = 1,
+                                 .group = 8,
+                                 .turns = false,
+                                 .out_bytes = 128,
+                                 .step_cost = 55};
 }
 constexpr attention_tuning tune_attention_forward(int d) {
-  if (d <= 64) return {4, 64, 64, 6, 1, false, false};
-  if (d <= 128) return {4, 64, 64, 4, 1, false, false};
-  return {4, 32, 32, 4, 1, false, false};
+  if (d <= 64)
+    return {
+        .workers = 4, .M = 64, .N = 64, .slots = 6, .own_slots = 1, .ahead = false, .turns = false};
+  if (d <= 128)
+    return {
+        .workers = 4, .M = 64, .N = 64, .slots = 4, .own_slots = 1, .ahead = false, .turns = false};
+  return {
+      .workers = 4, .M = 32, .N = 32, .slots = 4, .own_slots = 1, .ahead = false, .turns = false};
 }
 
 }  // namespace tk::be

@@ -19,16 +19,29 @@ constexpr load_cost gemm_load_cost(std::int64_t bytes) {
   return bytes % copy_lane_bytes != 0 ? load_cost::high : load_cost::none;
 }
 
-constexpr repack_tuning tune_repack() { return {4, 8, 512}; }
+constexpr repack_tuning tune_repack() { return {.workers = 4, .R = 8, .C = 512}; }
 
 inline constexpr int norm_classes = 6, norm_tasks_per_unit = 1;
 inline constexpr bool norm_in_turn = true;
 constexpr bool norm_shifts(int) { return false; }
 constexpr norm_tuning tune_norm(int c, int element_bytes) {
-  if (c == 0) return {8 / element_bytes, 16, 128, 2, 2, false};
+  if (c == 0)
+    return {
+        .workers = 8 / element_bytes, .R = 16, .N = 128, .stages = 2, .hold = 2, .shared = false};
   // More would spill.
-  if (c < 5) return {8, c == 3 ? 1 : 16 >> c, 256 << c, 0, c < 3 ? 2 : 0, false};
-  return {8, 1, c == norm_classes && element_bytes == 4 ? 2048 : 4096, 0, 0, true};
+  if (c < 5)
+    return {.workers = 8,
+            .R = c == 3 ? 1 : 16 >> c,
+            .N = 256 << c,
+            .stages = 0,
+            .hold = c < 3 ? 2 : 0,
+            .shared = false};
+  return {.workers = 8,
+          .R = 1,
+          .N = c == norm_classes && element_bytes == 4 ? 2048 : 4096,
+          .stages = 0,
+          .hold = 0,
+          .shared = true};
 }
 
 }  // namespace tk::be

@@ -26,10 +26,50 @@ inline constexpr bool roomy = smem_bytes >= 163 * 1024;
 inline constexpr int gemm_sizes = 2;
 constexpr gemm_tuning tune_gemm(int size) {
   if (!roomy)
-    return size == 0 ? gemm_tuning{1, 2, 128, 64, 32, 5, 1, 8, false, 64, 100}
-                     : gemm_tuning{1, 2, 64, 64, 32, 5, 1, 8, false, 64, 55};
-  return size == 0 ? gemm_tuning{1, 2, 256, 64, 64, 3, 1, 8, false, 64, 100}
-                   : gemm_tuning{1, 2, 128, 64, 64, 4, 1, 8, false, 128, 55};
+    return size == 0 ? gemm_tuning{.down = 1,
+                                   .across = 2,
+                                   .M = 128,
+                                   .N = 64,
+                                   .K = 32,
+                                   .stages = 5,
+                                   .cluster = 1,
+                                   .group = 8,
+                                   .turns = false,
+                                   .out_bytes = 64,
+                                   .step_cost = 100}
+                     : gemm_tuning{.down = 1,
+                                   .across = 2,
+                                   .M = 64,
+                                   .N = 64,
+                                   .K = 32,
+                                   .stages = 5,
+                                   .cluster = 1,
+                                   .group = 8,
+                                   .turns = false,
+                                   .out_bytes = 64,
+                                   .step_cost = 55};
+  return size == 0 ? gemm_tuning{.down = 1,
+                                 .across = 2,
+                                 .M = 256,
+                                 .N = 64,
+                                 .K = 64,
+                                 .stages = 3,
+                                 .cluster = 1,
+                                 .group = 8,
+                                 .turns = false,
+                                 .out_bytes = 64,
+                                 .step_cost = 100}
+                   : gemm_tuning{.down = 1,
+                                 .across = 2,
+                                 .M = 128,
+                                 .N = 64,
+                                 .K = 64,
+                                 .stages = 4,
+                                 .cluster = 1,
+                                 .group = 8,
+                                 .turns = false,
+                                 .out_bytes = 128,
+                                 .step_cost = 55};
 }
 
 // What it costs to store the sums of a piece of a tile, or to add stored ones, in steps of the loop
@@ -41,7 +81,7 @@ constexpr load_cost gemm_load_cost(std::int64_t bytes) {
   return bytes % 4 != 0 ? load_cost::high : load_cost::none;
 }
 
-constexpr repack_tuning tune_repack() { return {2, 16, 512}; }
+constexpr repack_tuning tune_repack() { return {.workers = 2, .R = 16, .C = 512}; }
 
 // Rows of up to 128 columns are ordinary tiles; up to 8192 (4096 in fp32) 64 numbers of a lane are
 // whole rows; class 7, without a ring, is for few rows. Weights stay where they are 64 registers at
@@ -51,25 +91,67 @@ inline constexpr int norm_ring_bytes = (roomy ? 128 : 64) * 1024;
 inline constexpr bool norm_in_turn = true;
 constexpr bool norm_shifts(int c) { return c == 2 || c == 4 || c == 6 || c >= 8; }
 constexpr norm_tuning tune_norm(int c, int element_bytes) {
-  if (c == 0) return {element_bytes == 2 ? 2 : 1, 64, 128, 2, 2, false};
+  if (c == 0)
+    return {.workers = element_bytes == 2 ? 2 : 1,
+            .R = 64,
+            .N = 128,
+            .stages = 2,
+            .hold = 2,
+            .shared = false};
   bool const small = element_bytes == 2, shared = c > 6 || (c == 6 && !small);
   int const n = c == 8 && small ? 8192 : shared ? 4096 : 128 << c;
   int const rows = shared ? 1 : n < 1024 ? 8 : 8192 / n, in_lane = n / (rows < 4 ? 128 : 32);
   int const stages = c == 7 ? 0 : norm_ring_bytes / (2 * rows * n * element_bytes);
-  if (c >= 8) return {2, rows, n, stages, 0, shared};  // more would spill
+  if (c >= 8)
+    return {.workers = 2,
+            .R = rows,
+            .N = n,
+            .stages = stages,
+            .hold = 0,
+            .shared = shared};  // more would spill
   int const hold = in_lane > 32 || (c == 5 && !small) ? 2 : 4;
-  return {2, rows, n, stages, hold, shared};
+  return {.workers = 2, .R = rows, .N = n, .stages = stages, .hold = hold, .shared = shared};
 }
 
 constexpr attention_tuning tune_attention_forward(int d) {
   if (!roomy) {
-    if (d <= 64) return {2, 128, 64, 8, 1, false, false};
-    if (d <= 128) return {2, 64, 64, 4, 1, false, false};
-    return {1, 64, 32, 4, 1, false, false};
+    if (d <= 64)
+      return {.workers = 2,
+              .M = 128,
+              .N = 64,
+              .slots = 8,
+              .own_slots = 1,
+              .ahead = false,
+              .turns = false};
+    if (d <= 128)
+      return {.workers = 2,
+              .M = 64,
+              .N = 64,
+              .slots = 4,
+              .own_slots = 1,
+              .ahead = false,
+              .turns = false};
+    return {
+        .workers = 1, .M = 64, .N = 32, .slots = 4, .own_slots = 1, .ahead = false, .turns = false};
   }
-  if (d <= 64) return {2, 128, 128, 6, 1, false, false};
-  if (d <= 128) return {2, 128, 64, 4, 1, false, false};
-  return {2, 64, 64, 3, 1, false, false};
+  if (d <= 64)
+    return {.workers = 2,
+            .M = 128,
+            .N = 128,
+            .slots = 6,
+            .own_slots = 1,
+            .ahead = false,
+            .turns = false};
+  if (d <= 128)
+    return {.workers = 2,
+            .M = 128,
+            .N = 64,
+            .slots = 4,
+            .own_slots = 1,
+            .ahead = false,
+            .turns = false};
+  return {
+      .workers = 2, .M = 64, .N = 64, .slots = 3, .own_slots = 1, .ahead = false, .turns = false};
 }
 
 }  // namespace tk::be

@@ -11,9 +11,39 @@ namespace tk::be {
 // (1000 x 3000 x 8192, 1536 cubed).
 inline constexpr int gemm_sizes = 3;
 constexpr gemm_tuning tune_gemm(int size) {
-  return size == 0   ? gemm_tuning{2, 1, 64, 256, 64, 4, 2, 16, true, 128, 100}
-         : size == 1 ? gemm_tuning{2, 1, 64, 192, 64, 4, 1, 16, true, 64, 80}
-                     : gemm_tuning{2, 1, 64, 128, 64, 6, 1, 16, true, 128, 61};
+  return size == 0   ? gemm_tuning{.down = 2,
+                                   .across = 1,
+                                   .M = 64,
+                                   .N = 256,
+                                   .K = 64,
+                                   .stages = 4,
+                                   .cluster = 2,
+                                   .group = 16,
+                                   .turns = true,
+                                   .out_bytes = 128,
+                                   .step_cost = 100}
+         : size == 1 ? gemm_tuning{.down = 2,
+                                   .across = 1,
+                                   .M = 64,
+                                   .N = 192,
+                                   .K = 64,
+                                   .stages = 4,
+                                   .cluster = 1,
+                                   .group = 16,
+                                   .turns = true,
+                                   .out_bytes = 64,
+                                   .step_cost = 80}
+                     : gemm_tuning{.down = 2,
+                                   .across = 1,
+                                   .M = 64,
+                                   .N = 128,
+                                   .K = 64,
+                                   .stages = 6,
+                                   .cluster = 1,
+                                   .group = 16,
+                                   .turns = true,
+                                   .out_bytes = 128,
+                                   .step_cost = 61};
 }
 
 // What it costs to store the sums of a piece of a tile, or to add stored ones, in steps of the loop
@@ -30,14 +60,19 @@ constexpr load_cost gemm_load_cost(std::int64_t bytes) {
                                        : load_cost::none;
 }
 
-constexpr repack_tuning tune_repack() { return {3, 16, 512}; }
+constexpr repack_tuning tune_repack() { return {.workers = 3, .R = 16, .C = 512}; }
 
 // Tiles of a worker: at most 192 registers a lane. d 128: 176 keys and one slot for q are 0 to 2 %
 // faster from 8192 keys on, and 2 to 15 % slower below 4096.
 constexpr attention_tuning tune_attention_forward(int d) {
-  if (d <= 64) return {3, 64, 128, 10, 2, true, true};
-  if (d <= 128) return {2, 64, 128, 5, 2, true, true};
-  return {2, 64, 80, 4, 1, true, false};
+  if (d <= 64)
+    return {
+        .workers = 3, .M = 64, .N = 128, .slots = 10, .own_slots = 2, .ahead = true, .turns = true};
+  if (d <= 128)
+    return {
+        .workers = 2, .M = 64, .N = 128, .slots = 5, .own_slots = 2, .ahead = true, .turns = true};
+  return {
+      .workers = 2, .M = 64, .N = 80, .slots = 4, .own_slots = 1, .ahead = true, .turns = false};
 }
 
 // Rows of up to 128 columns are ordinary tiles; up to 4096 columns a worker has rows of its own, 32
@@ -48,7 +83,13 @@ inline constexpr int norm_classes = 10, norm_tasks_per_unit = 1, norm_ring_bytes
 inline constexpr bool norm_in_turn = true;
 constexpr bool norm_shifts(int c) { return c == 2 || c == 4 || c == 7 || c >= 9; }
 constexpr norm_tuning tune_norm(int c, int element_bytes) {
-  if (c == 0) return {2, 64, 128, 2, element_bytes == 2 ? 2 : 0, false};
+  if (c == 0)
+    return {.workers = 2,
+            .R = 64,
+            .N = 128,
+            .stages = 2,
+            .hold = element_bytes == 2 ? 2 : 0,
+            .shared = false};
   bool const shared = c > 5, own = c >= 3 && !shared;
   int const workers = own || c == 7 || c == 9 ? 4 : 2;
   int const columns[] = {128, 256, 512, 1024, 2048, 4096, 3072, 2048, 4096, 4096, 4096};
@@ -60,7 +101,12 @@ constexpr norm_tuning tune_norm(int c, int element_bytes) {
                                                  : norm_ring_bytes;
   bool const holds_fp32 = !own && in_lane <= (workers == 4 ? 16 : 32);
   int const hold = c == norm_classes ? 0 : holds_fp32 ? 4 : 2;
-  return {workers, rows, n, ring / (workers * rows * n * element_bytes), hold, shared};
+  return {.workers = workers,
+          .R = rows,
+          .N = n,
+          .stages = ring / (workers * rows * n * element_bytes),
+          .hold = hold,
+          .shared = shared};
 }
 
 }  // namespace tk::be
