@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // All that an op needs of the chosen backend: shared tiles and movement, products, the block
 // template, launch.
+// The rule for names: verbs are written without a prefix (load, store, signal, window, cast, ...);
+// be:: stands before what a backend chooses (be::source, be::sink, be::arrival, be::worker,
+// be::staging, be::launch, capabilities). Inside a struct that has a member `load` of
+// its own, as every op has, the verb is tk::load.
 #pragma once
 #include "backends/backend.hpp"
 
@@ -9,3 +13,16 @@
 #include TK_BACKEND(sync.hpp)
 #include TK_BACKEND(block.hpp)
 #include TK_BACKEND(launch.hpp)
+
+namespace tk {
+
+using be::load;
+using be::load_async;
+using be::load_shared;
+using be::load_transposed;
+using be::signal;
+using be::store;
+using be::store_async;
+using be::wait_for;
+
+}  // namespace tk

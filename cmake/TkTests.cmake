@@ -99,6 +99,14 @@ function(tk_compile_test file name)
   endif()
 endfunction()
 
+# tk_header_test(<name> <includes>): a program of these lines compiles. Nothing is parsed before them.
+function(tk_header_test name includes)
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/compile/${name}.cpp)
+  file(GENERATE OUTPUT ${file} CONTENT "${includes}")
+  add_test(NAME compile.${name} COMMAND ${CMAKE_COMMAND} -DCOMMAND=${tk_compile_command} -DFILE=${file}
+           -P ${PROJECT_SOURCE_DIR}/cmake/compile_test.cmake)
+endfunction()
+
 function(tk_compile_tests file)
   cmake_path(GET file STEM name)
   file(STRINGS ${file} lines REGEX "^// expect")

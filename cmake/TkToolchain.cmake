@@ -47,13 +47,18 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LES
   # False alarms inside std::sort and std::string.
   list(APPEND tk_warnings -Wno-array-bounds -Wno-stringop-overflow -Wno-restrict)
 endif()
+set(tk_host_warnings -Wall,-Wno-unknown-pragmas)  # of the compiler behind nvcc
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # notes that vectors were passed otherwise before gcc 4.6
+  list(APPEND tk_warnings -Wno-psabi)
+  string(APPEND tk_host_warnings ,-Wno-psabi)
+endif()
 if(TK_WERROR)
   list(APPEND tk_warnings -Werror)
 endif()
 target_compile_options(tk_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${tk_warnings}>)
 if(TK_DEVICE STREQUAL CUDA)
   # nvcc's own stubs warn under -Wextra.
-  target_compile_options(tk_flags INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-v;-Xcompiler=-Wall,-Wno-unknown-pragmas>")
+  target_compile_options(tk_flags INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-v;-Xcompiler=${tk_host_warnings}>")
   if(TK_WERROR)
     target_compile_options(tk_flags INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>")
   endif()

@@ -6,6 +6,7 @@
 // rows, warp w those from w R / warps on. Else L is all lanes of the worker.
 #pragma once
 #include "backends/select.hpp"
+#include "backends/unroll.hpp"
 
 #include TK_CHIP(arch.hpp)
 

@@ -98,6 +98,14 @@ TK_DEVICE void copy_rows(tensor<T> const& dst, tensor<T const> const& src, int v
   }
 }
 
+// What may be stored to elements of type T: a cast to T, or a packed tile of T.
+template <class T, class X> struct can_store {
+  static constexpr bool is_packed =
+      sizeof(T) <= 2 && requires { requires std::is_same_v<typename X::element, T>; };
+  static constexpr bool value = is_packed || is_cast_to<X, T>;
+  static_assert(value, "store takes cast<T>(x), where T is the element type of the destination");
+};
+
 // ---- one number
 TK_DEVICE void put(float* p, float x) { *p = x; }
 template <class T>
@@ -126,10 +134,11 @@ template <class T> struct alignas(2 * sizeof(T)) two_of {
   T lo, hi;
 };
 
-// x, a cast, to dst at (row, col).
+// x to dst at (row, col).
 template <class T, class X>
 TK_DEVICE void store_direct(tensor<T> const& dst, int row, int col, int i, int j, X const& x,
                             int vector_width) {
+  static_assert(can_store<T, X>::value);
   using map = be::fragment_map<X::rows, X::cols>;
   lane_rows<map, T> const to(dst, row, col, i, j);
   map::for_each([&](int e, int r, int) {

@@ -13,6 +13,8 @@
 #pragma once
 #include "core/shared.hpp"
 
+#include TK_BACKEND(mma.hpp)
+
 namespace tk {
 
 // What every product asks of its operands, said in words a user understands.

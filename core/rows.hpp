@@ -235,9 +235,9 @@ TK_DEVICE void load(reg_row<T, R, C>& dst, T const* src, int cols, int vector_wi
   }
 }
 
-// x is a cast.
 template <class T, class X>
 TK_DEVICE void store(tensor<T> const& dst, int vector_width, int row, int col, X const& x) {
+  static_assert(can_store<T, X>::value);
   constexpr int n = chunk_of<T>;
   flat_lines<T, X::rows, X::cols> const to(dst, row, col);
   bool const aligned = vector_width == n;

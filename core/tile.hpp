@@ -30,6 +30,10 @@ template <class T, int R, int C> struct reg_tile;
 // Expressions are in core/expression.hpp: `element<Map>(i, r)` is their value at one element.
 template <class X> inline constexpr bool is_lazy = false;
 
+// Whether X is what cast<T>() gives.
+template <class X, class T>
+inline constexpr bool is_cast_to = requires { requires std::is_same_v<typename X::type, T>; };
+
 // Asked of what is passed as an X&&: a lazy expression refers to tiles and must not outlive them.
 template <class X> struct used_where_written {
   static constexpr bool value = !(is_lazy<std::remove_cvref_t<X>> && std::is_lvalue_reference_v<X>);
@@ -99,7 +103,7 @@ struct reg_tile<T, R, C> {
     requires(!std::is_same_v<X, reg_tile>)
   TK_DEVICE reg_tile& operator=(X const& narrowed) {
     static_assert(X::rows == R && X::cols == C, "a cast is assigned to a tile of its own shape");
-    constexpr bool is_cast = requires { requires std::is_same_v<typename X::type, T>; };
+    constexpr bool is_cast = is_cast_to<X, T>;
     static_assert(is_cast, "a packed tile is assigned a cast to its own element type");
     if constexpr (is_cast)
       map::for_each([&](int i, int r, int) {

@@ -196,6 +196,7 @@ template <class T, int Words, class X> TK_DEVICE word_run<Words> run_of(X const&
 // Read by other lanes once a barrier of the worker has followed.
 template <class T, int R, int C, class X>
 TK_DEVICE void store(shared_tile<T, R, C>& dst, X const& x) {
+  static_assert(can_store<T, X>::value);
   static_assert(X::rows == R && X::cols == C, "a tile is stored to a shared tile of its own shape");
   constexpr int W = fragment_map<R, C>::W, at_once = W * sizeof(T) < 16 ? W : 16 / sizeof(T);
   constexpr int words = at_once * sizeof(T) / 4;
@@ -236,6 +237,7 @@ TK_DEVICE void load_transposed(reg_tile<T, R, C>& dst, shared_tile<T, C, R> cons
 // ---- registers to global
 template <class T, int R, int C, class X>
 TK_DEVICE void store(window_of<sink<T, R, C>> const& dst, X const& x) {
+  static_assert(can_store<T, X>::value);
   constexpr int W = fragment_map<X::rows, X::cols>::W, per_chunk = 16 / sizeof(T);
   constexpr int at_once = W < per_chunk ? W : per_chunk, words = at_once * sizeof(T) / 4;
   auto const& to = dst.of;
@@ -255,6 +257,7 @@ TK_DEVICE void store(window_of<sink<T, R, C>> const& dst, X const& x) {
 template <class T, int R, int C> struct staging {};
 template <class T, int R, int C, class X, class Via>
 TK_DEVICE void store_async(worker, window_of<sink<T, R, C>> const& dst, X const& x, Via&, int = 0) {
+  static_assert(can_store<T, X>::value);
   store(dst, x);
 }
 

@@ -105,6 +105,7 @@ TK_DEVICE void round_row(T* dst, X const& x, int row, int first, int count) {
 }
 template <class T, int R, int C, class X>
 TK_DEVICE void store(shared_tile<T, R, C>& dst, X const& x) {
+  static_assert(can_store<T, X>::value);
   static_assert(X::rows == R && X::cols == C, "a tile is stored to a shared tile of its own shape");
   using tile = shared_tile<T, R, C>;
   for (int r = 0; r < R; ++r)
@@ -127,6 +128,7 @@ TK_DEVICE void load_transposed(reg_tile<T, R, C>& dst, shared_tile<T, C, R> cons
 // ---- registers to global
 template <class T, int R, int C, class X>
 TK_DEVICE void store(window_of<sink<T, R, C>> const& dst, X const& x) {
+  static_assert(can_store<T, X>::value);
   auto const& y = dst.of.x;
   int const rows = count_inside(dst.row, y.rows, X::rows);
   int const cols = count_inside(dst.col, y.cols, X::cols);
@@ -140,6 +142,7 @@ TK_DEVICE void store(window_of<sink<T, R, C>> const& dst, X const& x) {
 template <class T, int R, int C> struct staging {};
 template <class T, int R, int C, class X, class Via>
 TK_DEVICE void store_async(worker, window_of<sink<T, R, C>> const& dst, X const& x, Via&, int = 0) {
+  static_assert(can_store<T, X>::value);
   store(dst, x);
 }
 

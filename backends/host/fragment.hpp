@@ -53,6 +53,11 @@ TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
   };
   add(p[0], a), add(p[1], b), add(p[2], c), add(p[3], d);
 }
+// Products of the fp16 numbers in the halves of a and b.
+TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
+  auto const half = [](std::uint32_t x, int i) { return value_of(fp16{}, x >> 16 * i & 0xffff); };
+  return pack(fp16{}, half(a, 0) * half(b, 0), half(a, 1) * half(b, 1));
+}
 // A row lies in one lane, and so does a column.
 template <int R, class F> TK_DEVICE float across_row(float x, F) { return x; }
 TK_DEVICE float shuffle_xor(float x, int) { return x; }

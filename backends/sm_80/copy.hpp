@@ -213,12 +213,14 @@ TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src
 // Read by other lanes once a barrier of the worker has followed.
 template <class T, int R, int C, class X>
 TK_DEVICE void store(shared_tile<T, R, C>& dst, X const& x) {
+  static_assert(can_store<T, X>::value);
   put_pairs(dst, x, worker_lane());
 }
 
 // ---- registers to global
 template <class T, int R, int V, class X>
 TK_DEVICE void store(window_of<sink<T, R, V>> const& dst, X const& x) {
+  static_assert(can_store<T, X>::value);
   store_direct(dst.of.all(), dst.row, dst.col, dst.i, dst.j, x, dst.of.vector_width);
 }
 // A warp's 16 of every 64 rows of a tile, in chunks of 16 bytes: of a tile that is inside the
@@ -266,6 +268,7 @@ template <class T, int R, int C> using staging = shared_tile<T, (R > 128 ? 128 :
 template <class T, int R, int C, int S, int Tiles, class X>
 TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X const& x,
                            shared_tile<T, S, C> (&via)[Tiles], int part = 0) {
+  static_assert(can_store<T, X>::value);
   static_assert(R % S == 0);
   constexpr int per_chunk = 16 / shared_tile<T, S, C>::size, chunks = C / per_chunk;
   auto const& y = dst.of;
@@ -297,6 +300,7 @@ TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X cons
 template <class T, int R, int C, class X>
 TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X const& x,
                            shared_tile<T, R, C>& via) {
+  static_assert(can_store<T, X>::value);
   store_async(w, dst, x, reinterpret_cast<shared_tile<T, R, C>(&)[1]>(via));
 }
 

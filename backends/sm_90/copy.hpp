@@ -153,12 +153,14 @@ TK_DEVICE void put_shared(shared_tile<T, R, C>& dst, X const& x) {
 // Products and TMA may read the tile once a barrier of the worker has followed.
 template <class T, int R, int C, class X>
 TK_DEVICE void store(shared_tile<T, R, C>& dst, X const& x) {
+  static_assert(can_store<T, X>::value);
   put_shared(dst, x);
   ptx::proxy_fence();
 }
 // ---- registers to global
 template <class T, int R, int V, class X>
 TK_DEVICE void store(window_of<sink<T, R, V>> const& dst, X const& x) {
+  static_assert(can_store<T, X>::value);
   store_direct(dst.of.x, dst.row, dst.col, dst.i, dst.j, x, dst.of.vector_width);
 }
 // Through shared memory: the part-th of a series of stores that go through the tiles of `via` in
@@ -167,6 +169,7 @@ template <class T, int R, int C> using staging = shared_tile<T, R, C>[2];
 template <class T, int R, int C, int Tiles, class X>
 TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X const& x,
                            shared_tile<T, R, C> (&via)[Tiles], int part = 0) {
+  static_assert(can_store<T, X>::value);
   using tile = shared_tile<T, R, C>;
   if (!dst.of.tma) return store(dst, x);
   auto& t = via[part % Tiles];
@@ -185,6 +188,7 @@ TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X cons
 template <class T, int R, int C, class X>
 TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X const& x,
                            shared_tile<T, R, C>& via) {
+  static_assert(can_store<T, X>::value);
   store_async(w, dst, x, reinterpret_cast<shared_tile<T, R, C>(&)[1]>(via));
 }
 

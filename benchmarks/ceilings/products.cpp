@@ -32,8 +32,8 @@ struct products {
   static TK_BOTH int tasks(args const& a) { return a.count; }
   static TK_BOTH task task_at(args const&, int i, int) { return {i, 1}; }
   static TK_DEVICE void load(stage& s, args const& a, task const&, int, be::arrival done) {
-    for (int w = 0; w < workers; ++w) be::load_async(s.a[w], window(a.a, w * M, 0), done);
-    be::load_async(s.b, window(a.b, 0, 0), done);
+    for (int w = 0; w < workers; ++w) load_async(s.a[w], window(a.a, w * M, 0), done);
+    load_async(s.b, window(a.b, 0, 0), done);
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {

@@ -74,11 +74,11 @@ template <class T, int D, mask_kind Mask> struct attention_forward {
       value = step + 1 == t.steps || (step > 0 && !value);
       block = (value ? step - 1 : step + 1) / 2;
     }
-    be::load_async(s.kv, window(a.kv[value], block * N, 0, t.head / a.group_heads, t.batch), done);
+    load_async(s.kv, window(a.kv[value], block * N, 0, t.head / a.group_heads, t.batch), done);
   }
   static TK_DEVICE void load_own(own& s, args const& a, task const& t, int worker,
                                  be::arrival done) {
-    be::load_async(s.q, window(a.q, t.row + worker * M, 0, t.head, t.batch), done);
+    load_async(s.q, window(a.q, t.row + worker * M, 0, t.head, t.batch), done);
   }
 
   static TK_DEVICE void apply_mask(scores& s, args const& a, int row, int key) {
@@ -153,7 +153,7 @@ template <class T, int D, mask_kind Mask> struct attention_forward {
       store(a.lse + t.batch * a.lse_b_stride + t.head * a.lse_h_stride + row,
             where_equal(running_sum, 0.f, -inf, (running_max + log2(running_sum)) * ln_2),
             a.nq - row);
-    be::store_async(c.w, window(a.o, row, 0, t.head, t.batch), cast<T>(o), q);
+    store_async(c.w, window(a.o, row, 0, t.head, t.batch), cast<T>(o), q);
     c.own.release_when_stored();
   }
 };

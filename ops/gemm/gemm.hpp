@@ -100,13 +100,13 @@ template <class T, class Out, bool TransposeA, bool TransposeB, int Size, int Cl
     int const k = (t.first + step) * K;
     for (int i = 0; i < down; ++i) {
       int const row = t.row + i * M;
-      if constexpr (TransposeA) be::load_async(s.a[i], window(a.a, k, row, ia), done);
-      else be::load_async(s.a[i], window(a.a, row, k, ia), done);
+      if constexpr (TransposeA) load_async(s.a[i], window(a.a, k, row, ia), done);
+      else load_async(s.a[i], window(a.a, row, k, ia), done);
     }
     for (int i = 0; i < across; ++i) {
       int const col = t.col + i * N;
-      if constexpr (TransposeB) be::load_shared(s.b[i], window(a.b, col, k, ib), done);
-      else be::load_shared(s.b[i], window(a.b, k, col, ib), done);
+      if constexpr (TransposeB) load_shared(s.b[i], window(a.b, col, k, ib), done);
+      else load_shared(s.b[i], window(a.b, k, col, ib), done);
     }
   }
 
@@ -118,12 +118,12 @@ template <class T, class Out, bool TransposeA, bool TransposeB, int Size, int Cl
     int const mine = place(t.split);
     if (t.first > 0) {
       store(a.partials, mine, sum, rows);
-      be::signal(w, a.flags + mine);
+      signal(w, a.flags + mine);
       return false;
     }
     for (int split = t.split + 1; a.cut.continues(split, t.cut_tile); ++split) {
       int const other = place(split);
-      be::wait_for(w, a.flags + other);
+      wait_for(w, a.flags + other);
       load_add(sum, a.partials, other, rows);
     }
     return true;
@@ -164,7 +164,7 @@ template <class T, class Out, bool TransposeA, bool TransposeB, int Size, int Cl
     if (row >= a.m || col >= a.n) return;
     if (t.split >= 0 && !join(sum, c.w, a, t, a.m - row)) return;
     auto const leave = [&](part const& x, int p) {
-      be::store_async(c.w, window(a.d, row, col + p * V, t.batch), cast<Out>(x), c.scratch.out, p);
+      store_async(c.w, window(a.d, row, col + p * V, t.batch), cast<Out>(x), c.scratch.out, p);
     };
     if (a.plain) [[likely]] {
       TK_UNROLL

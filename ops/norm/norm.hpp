@@ -121,8 +121,8 @@ template <class T, int Class, bool Shifted> struct norm {
       auto const& from = in % operands(a) ? a.residual : a.x;
       for (int w = 0; w < workers; ++w) {
         int const row = row_of(group, w);
-        if constexpr (flat) be::load_async(s.of[w], from.of, row, col_of(piece, w), done);
-        else be::load_async(s.of[w], window(from, row), done);
+        if constexpr (flat) load_async(s.of[w], from.of, row, col_of(piece, w), done);
+        else load_async(s.of[w], window(from, row), done);
       }
     }
   }
@@ -135,7 +135,7 @@ template <class T, int Class, bool Shifted> struct norm {
     if constexpr (has_ring) {
       if (a.through_ring) {
         auto const& s = n < 0 ? c.in.take() : c.in.peek(n);
-        if constexpr (!flat) return be::load(x, s.of[c.w.id()]);
+        if constexpr (!flat) return tk::load(x, s.of[c.w.id()]);
         else if constexpr (Shifted) return tk::load(x, s.of[c.w.id()], from.of, row, col);
         else return tk::load(x, s.of[c.w.id()], a.width - col);
       }
@@ -161,8 +161,8 @@ template <class T, int Class, bool Shifted> struct norm {
   // The part-th V columns of this worker's, which begin at `col`.
   template <class Context, class X>
   static TK_DEVICE void write(output const& y, Context& c, int row, int col, int part, X const& x) {
-    if constexpr (flat) tk::store(y.of, y.vector_width, row, col + part * V, x);
-    else be::store_async(c.w, window(y, row, part * V), x, c.scratch.out, part);
+    if constexpr (flat) store(y.of, y.vector_width, row, col + part * V, x);
+    else store_async(c.w, window(y, row, part * V), x, c.scratch.out, part);
   }
   template <class Context>
   static TK_DEVICE void write_r(tile const& x, Context& c, args const& a, int row, int col) {

@@ -3,6 +3,7 @@
 // expect WITHOUT_CONTEXT: the rows of a flat tile are summed by row_sum
 // expect OTHER_ROWS: a row meets tiles of as many rows as it was made for
 // expect COLUMN_OF_ONE: operands differ in rows
+// expect STORED_FLAT: store takes cast<T>\(x\)
 // expect ODD_ROWS: multiples of 16, or its rows below 16
 #include "core/rows.hpp"
 
@@ -16,17 +17,17 @@ struct body {
     reg_tile<float, 2, N> x = 1.f;
     reg_row<float, 2, N> row{};
     x = x * row + row;
-    struct with_parts {
+    struct with_exchange {
       decltype(c.w) w;
       struct {
         row_exchange<2> exchange;
       } scratch;
     } summing{c.w, {}};
-    int turn = 0;
+    int buffer = 0;
 #if defined(WITHOUT_CONTEXT)
     x = x - row_sum(x);
 #else
-    x = x - row_sum(summing, x, turn);
+    x = x - row_sum(summing, x, buffer);
 #endif
 #if defined(OTHER_ROWS)
     reg_tile<float, 1, N> y = 1.f;
@@ -38,6 +39,12 @@ struct body {
 #else
     reg_col<float, 2> two = 1.f;
     x = x * two;
+#endif
+    tensor<bf16> const out{nullptr, 2, N, N};
+#if defined(STORED_FLAT)
+    store(out, 1, 0, 0, x);
+#else
+    store(out, 1, 0, 0, cast<bf16>(x));
 #endif
 #if defined(ODD_ROWS)
     reg_tile<float, 17, 32> z = 0.f;

@@ -46,15 +46,15 @@ struct with_scratch : program<body> {
   template <class Context> static TK_DEVICE void compute(Context& c, args const&, task const&) {
     body{}(c);
     tile<64> x = 0.f;
-    be::store(c.scratch.narrow, cast<bf16>(x));
+    store(c.scratch.narrow, cast<bf16>(x));
     packed<64> p;
-    be::load(p, columns<64>(c.scratch.wide, 1));
+    tk::load(p, columns<64>(c.scratch.wide, 1));
     x = x + p;
 #if defined(PART_OF_PANEL)
     packed<16> q;
-    be::load(q, columns<16>(c.scratch.wide, 1));
+    tk::load(q, columns<16>(c.scratch.wide, 1));
 #elif defined(STORED_SHAPE)
-    be::store(c.scratch.wide, cast<bf16>(x));
+    store(c.scratch.wide, cast<bf16>(x));
 #endif
   }
 };

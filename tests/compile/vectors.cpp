@@ -39,12 +39,12 @@ struct with_vectors : program<none> {
 #elif defined(VALUES)
     store(s.longer, col);
 #elif defined(TRANSPOSED_SHAPE)
-    be::load_transposed(q, s.tile);
+    load_transposed(q, s.tile);
 #endif
     col_sum(c.w, s.vec, x * 2.f, s.exchange);
     col_max(c.w, s.vec, x - as_row(s.vec), s.exchange);
     cumsum(c.w, s.vec);
-    be::load_transposed(p, s.tile);
+    load_transposed(p, s.tile);
   }
 };
 

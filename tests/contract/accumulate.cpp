@@ -41,13 +41,13 @@ struct accumulated : simple_op {
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
     for (int i = 0; i < Down; ++i) {
       int const row = row_of(t.index) + i * rows_each;
-      if constexpr (TransposeA) be::load_async(s.a[i], window(a.a, step * K, row), done);
-      else be::load_async(s.a[i], window(a.a, row, step * K), done);
+      if constexpr (TransposeA) load_async(s.a[i], window(a.a, step * K, row), done);
+      else load_async(s.a[i], window(a.a, row, step * K), done);
     }
     for (int i = 0; i < Across; ++i) {
       int const col = col_of(t.index) + i * N;
-      if constexpr (TransposeB) be::load_async(s.b[i], window(a.b, col, step * K), done);
-      else be::load_async(s.b[i], window(a.b, step * K, col), done);
+      if constexpr (TransposeB) load_async(s.b[i], window(a.b, col, step * K), done);
+      else load_async(s.b[i], window(a.b, step * K, col), done);
     }
   }
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {

@@ -29,9 +29,9 @@ template <int Stages, int Workers, int Held> struct slots : simple_op {
   };
   static TK_BOTH task task_at(args const&, int i, int) { return {i, steps_of(i)}; }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    be::load_async(s.v, a.v + (t.index * most_steps + step) * 16 + a.shift, left_of(step), done);
-    if (step % 3 == 1) be::load_async(s.tile, window(a.late, 0, 0, t.index, step), done);
-    else be::load_async(s.tile, window(a.tiles, 0, 0, t.index, step), done);
+    load_async(s.v, a.v + (t.index * most_steps + step) * 16 + a.shift, left_of(step), done);
+    if (step % 3 == 1) load_async(s.tile, window(a.late, 0, 0, t.index, step), done);
+    else load_async(s.tile, window(a.tiles, 0, 0, t.index, step), done);
   }
   // Every slot is read when it comes, and again just before it is released, Held - 1 slots later.
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
@@ -43,7 +43,7 @@ template <int Stages, int Workers, int Held> struct slots : simple_op {
       if (step < t.steps) {
         stage& s = k.in.take();
         if (k.w.leader()) a.seen[base + step] = s.v.data[step % 16];
-        be::load(x, s.tile);
+        tk::load(x, s.tile);
         sum = sum + x;
         held[step % Held] = &s;
       }
@@ -51,7 +51,7 @@ template <int Stages, int Workers, int Held> struct slots : simple_op {
       if (oldest < 0 || oldest >= t.steps) continue;
       stage& s = *held[oldest % Held];
       if (k.w.leader()) a.again[base + oldest] = s.v.data[(oldest + 1) % 16];
-      be::load(x, s.tile);
+      tk::load(x, s.tile);
       sum = sum + x * 2.f;
       k.w.sync();
       k.in.release();
@@ -143,14 +143,14 @@ template <int Workers, int Own_slots, bool Common> struct parts_of_block : simpl
   }
   static TK_BOTH task task_at(args const&, int i, int) { return {i, steps_of(i)}; }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    be::load_async(s.v, vector(a, t, Workers + 1 + step), 16, done);
+    load_async(s.v, vector(a, t, Workers + 1 + step), 16, done);
   }
   static TK_DEVICE void load_own(own& s, args const& a, task const& t, int w, be::arrival done) {
-    be::load_async(s.v, vector(a, t, w), 16, done);
+    load_async(s.v, vector(a, t, w), 16, done);
   }
   static TK_DEVICE void load_common(common& s, args const& a, task const& t, be::arrival done) {
     if constexpr (Common)
-      be::load_async(s.tile, window(a.rows, t.index * vectors + Workers, 0, 0, 0), done);
+      load_async(s.tile, window(a.rows, t.index * vectors + Workers, 0, 0, 0), done);
   }
   // Each worker's word of a round is read by all one round later. Two words are enough: who writes
   // a word again has met the others since they read it, in the next task, too.
@@ -273,14 +273,14 @@ template <int Slots, bool Aligned> struct stored_from : simple_op {
     int* ran;
   };
   static TK_DEVICE void load_own(own& s, args const& a, task const& t, int w, be::arrival done) {
-    be::load_async(s.x, window(a.from, w * M, 0, t.index), done);
+    load_async(s.x, window(a.from, w * M, 0, t.index), done);
   }
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     auto& s = k.own.take().x;
     reg_tile<fp16, M, C> x;
-    be::load(x, s);
+    tk::load(x, s);
     k.w.sync();
-    be::store_async(k.w, window(a.to, k.w.id() * M, 0, t.index), cast<fp16>(x * 2.f + 1.f), s);
+    store_async(k.w, window(a.to, k.w.id() * M, 0, t.index), cast<fp16>(x * 2.f + 1.f), s);
     k.own.release_when_stored();
     report(k, a, t.index);
   }

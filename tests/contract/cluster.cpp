@@ -23,9 +23,9 @@ template <class T, int Cluster, int C> struct shared_between : simple_op {
   };
   static TK_BOTH task task_at(args const&, int i, int rank) { return {i, rank, i % 6}; }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    be::load_shared(s.all, window(a.all, 0, 0, t.index, step), done);
+    load_shared(s.all, window(a.all, 0, 0, t.index, step), done);
     for (int w = 0; w < 2; ++w)
-      be::load_async(s.mine[w], window(a.mine, (t.rank * 2 + w) * M, 0, t.index, step), done);
+      load_async(s.mine[w], window(a.mine, (t.rank * 2 + w) * M, 0, t.index, step), done);
   }
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, M, R> product = 0.f;
@@ -35,7 +35,7 @@ template <class T, int Cluster, int C> struct shared_between : simple_op {
       stage& s = k.in.take();
       mma_abt(product, s.mine[k.w.id()], s.all);
       wait<0>(product);
-      be::load(x, s.mine[k.w.id()]);
+      tk::load(x, s.mine[k.w.id()]);
       sum = sum + x;
       k.w.sync();
       k.in.release();

@@ -22,12 +22,12 @@ template <class T, int R, int C, bool Shared> struct load_window : simple_op {
   static TK_BOTH task task_at(args const&, int i, int) { return {i, 1}; }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int, be::arrival done) {
     corner const w = a.corners[t.index];
-    if constexpr (Shared) be::load_shared(s.tile, window(a.from, w.row, w.col, w.i, w.j), done);
-    else be::load_async(s.tile, window(a.from, w.row, w.col, w.i, w.j), done);
+    if constexpr (Shared) load_shared(s.tile, window(a.from, w.row, w.col, w.i, w.j), done);
+    else load_async(s.tile, window(a.from, w.row, w.col, w.i, w.j), done);
   }
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<T, R, C> x;
-    be::load(x, k.in.take().tile);
+    tk::load(x, k.in.take().tile);
     k.w.sync();
     k.in.release();
     write_tile(a.out, t.index, x * 1.f);

@@ -23,8 +23,8 @@ template <class T, int N, int K, int Stages, int Held> struct summed : simple_op
   };
   static TK_BOTH task task_at(args const&, int i, int) { return {i, i}; }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    for (int w = 0; w < 2; ++w) be::load_async(s.a[w], window(a.a, w * M, step * K, t.index), done);
-    be::load_async(s.b, window(a.b, step * K, 0, t.index), done);
+    for (int w = 0; w < 2; ++w) load_async(s.a[w], window(a.a, w * M, step * K, t.index), done);
+    load_async(s.b, window(a.b, step * K, 0, t.index), done);
   }
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, M, N> sum = 0.f;
@@ -91,10 +91,10 @@ template <class T, int N, int K> struct two_at_once : simple_op {
   };
   static TK_BOTH task task_at(args const&, int i, int) { return {i, 2}; }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    be::load_async(s.k, window(a.k, step * N, 0, t.index), done);
+    load_async(s.k, window(a.k, step * N, 0, t.index), done);
   }
   static TK_DEVICE void load_own(own& s, args const& a, task const& t, int, be::arrival done) {
-    be::load_async(s.q, window(a.q, 0, 0, t.index), done);
+    load_async(s.q, window(a.q, 0, 0, t.index), done);
   }
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     auto& q = k.own.take().q;
@@ -165,12 +165,12 @@ template <class T, int N, int D> struct chained : simple_op {
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
     bool const value = step + 1 == t.steps || (step > 0 && step % 2 == 0);
     int const block = (value ? step - 1 : step + 1) / 2;
-    if (value) be::load_async(s.kv, window(a.v, block * N, 0, t.index), done);
-    else be::load_async(s.kv, window(a.k, block * N, 0, t.index), done);
+    if (value) load_async(s.kv, window(a.v, block * N, 0, t.index), done);
+    else load_async(s.kv, window(a.k, block * N, 0, t.index), done);
   }
   static TK_DEVICE void load_own(own& s, args const& a, task const& t, int worker,
                                  be::arrival done) {
-    be::load_async(s.q, window(a.q, worker * M, 0, t.index), done);
+    load_async(s.q, window(a.q, worker * M, 0, t.index), done);
   }
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     auto& q = k.own.take().q;

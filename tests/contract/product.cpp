@@ -34,14 +34,14 @@ template <class A, class B, form Form, int R, int N, int K> struct multiply : si
   };
   static TK_BOTH task task_at(args const&, int i, int) { return {i, 1}; }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int, be::arrival done) {
-    be::load_async(s.a, window(a.a, 0, 0, t.index), done);
-    be::load_async(s.b, window(a.b, 0, 0, t.index), done);
+    load_async(s.a, window(a.a, 0, 0, t.index), done);
+    load_async(s.b, window(a.b, 0, 0, t.index), done);
   }
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, R, N> d;
     reg_tile<A, R, K> left;
     stage& s = k.in.take();
-    if constexpr (left_in_register(Form)) be::load(left, s.a);
+    if constexpr (left_in_register(Form)) tk::load(left, s.a);
     if constexpr (Form == ab) mm_ab(d, s.a, s.b);
     if constexpr (Form == abt) mm_abt(d, s.a, s.b);
     if constexpr (Form == atb) mm_atb(d, s.a, s.b);

@@ -51,7 +51,7 @@ template <class T, int R, int N, bool All> struct flat_rows : simple_op {
     for (int w = 0; w < workers; ++w) {
       auto const is = extent_of<R, N>::template at<T>(t.index * workers + w);
       tensor<T const> const from{a.from, is.rows + step, is.template whole_chunks<T>(), N};
-      be::load_async(s.of[w], from, step, 0, done);
+      load_async(s.of[w], from, step, 0, done);
     }
   }
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
@@ -67,25 +67,25 @@ template <class T, int R, int N, bool All> struct flat_rows : simple_op {
     TK_UNROLL
     for (int step = 0; step < 2; ++step) {
       tk::load(p, k.in.peek(step).of[k.w.id()], is.template whole_chunks<T>());
-      tk::store(out(1 + step, is.rows, N), chunk_of<T>, 0, 0, cast<T>(p * 1.f));
+      store(out(1 + step, is.rows, N), chunk_of<T>, 0, 0, cast<T>(p * 1.f));
     }
     k.w.sync();
     k.in.release();
     k.in.release();
 
     tk::load(p, from, is.vector_width, 0, 0);
-    tk::store(out(0, is.rows, is.cols), is.vector_width, 0, 0, cast<T>(p * 1.f));
+    store(out(0, is.rows, is.cols), is.vector_width, 0, 0, cast<T>(p * 1.f));
 
     // Two in a row: what the first gives is the same in all lanes.
     int turn = 0;
     reg_tile<float, R, N> x;
     x = p - row_sum<All>(k, p, turn);
-    tk::store(out(3, R, N), chunk_of<T>, 0, 0, cast<T>(x));
+    store(out(3, R, N), chunk_of<T>, 0, 0, cast<T>(x));
     x = p + row_sum<All>(k, p * 2.f, turn);
     reg_row<T, R, N> row;
     tk::load(row, a.from, N, chunk_of<T>, 0);
     x = x * row - row;
-    tk::store(out(4, R, N), chunk_of<T>, 0, 0, cast<T>(x));
+    store(out(4, R, N), chunk_of<T>, 0, 0, cast<T>(x));
     row_sum<All>(k, x, turn);
     rejoin<R, All>(k);
 
@@ -93,7 +93,7 @@ template <class T, int R, int N, bool All> struct flat_rows : simple_op {
     for (int part = 0; part < N / V; ++part) {
       reg_tile<T, R, V> q;
       tk::load(q, from, is.vector_width, 0, part * V);
-      tk::store(out(5, R, N), chunk_of<T>, 0, part * V, cast<T>(columns<V>(x, part) - q));
+      store(out(5, R, N), chunk_of<T>, 0, part * V, cast<T>(columns<V>(x, part) - q));
     }
     report(k, a, t.index, results);
   }
@@ -158,7 +158,7 @@ template <class T, int R, int N> struct shifted_rows : simple_op {
   }
   static TK_BOTH task task_at(args const&, int i, int) { return {i, pieces}; }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    be::load_async(s.of, rows_of(a, t.index), 0, step * N, done);
+    load_async(s.of, rows_of(a, t.index), 0, step * N, done);
   }
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     auto const from = rows_of(a, t.index);
@@ -176,7 +176,7 @@ template <class T, int R, int N> struct shifted_rows : simple_op {
       reg_tile<float, R, N> x;
       x = p * 2.f + q + row + 1.f;
       keep_cols(x, 2 - col, cols - 2 - col, 0.f);
-      tk::store(out, t.index < 8 ? chunk_of<T> : 1, 0, col, cast<T>(x));
+      store(out, t.index < 8 ? chunk_of<T> : 1, 0, col, cast<T>(x));
     }
     report(k, a, t.index);
   }

@@ -25,17 +25,17 @@ template <class T, int R, int C> struct there_and_back : simple_op {
     reg_tile<T, R, C> y;
     if constexpr (sizeof(T) <= 2) {
       reg_tile<T, R, C> const packed = cast<T>(x);
-      be::store(k.scratch.tile, packed);
+      store(k.scratch.tile, packed);
     } else {
-      be::store(k.scratch.tile, cast<T>(x));
+      store(k.scratch.tile, cast<T>(x));
     }
     k.w.sync();
-    be::load(y, k.scratch.tile);
+    tk::load(y, k.scratch.tile);
     k.w.sync();
     write_tile(a.loaded, t.index, y * 1.f);
-    be::store(k.scratch.tile, cast<T>(x * 2.f - 1.f));
+    store(k.scratch.tile, cast<T>(x * 2.f - 1.f));
     k.w.sync();
-    be::load(y, k.scratch.tile);
+    tk::load(y, k.scratch.tile);
     k.w.sync();
     write_tile(a.from_expression, t.index, y * 1.f);
     report(k, a, t.index, 2);
@@ -85,7 +85,7 @@ template <class T, int C> struct stored_operand : simple_op {
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, M, C> x;
     read_tile(x, a.x, t.index);
-    be::store(k.scratch.tile, cast<T>(x));
+    store(k.scratch.tile, cast<T>(x));
     k.w.sync();
     reg_tile<float, M, M> d;
     mm_abt(d, k.scratch.tile, k.scratch.tile);
@@ -130,14 +130,14 @@ template <class T, int R, int C, int V> struct parts : simple_op {
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, R, C> x;
     read_tile(x, a.x, 0);
-    be::store(k.scratch.tile, cast<T>(x));
+    store(k.scratch.tile, cast<T>(x));
     k.w.sync();
     TK_UNROLL
     for (int part = 0; part < C / V; ++part) {
       auto const cut = columns<V>(x, part);
       write_tile(a.of_registers, part, cut);
       reg_tile<T, R, V> y;
-      be::load(y, columns<V>(k.scratch.tile, part));
+      tk::load(y, columns<V>(k.scratch.tile, part));
       write_tile(a.of_shared, part, y * 1.f);
     }
     TK_ROLL
@@ -193,7 +193,7 @@ template <class T, int N> struct vectors : simple_op {
   }
   static TK_BOTH task task_at(args const&, int i, int) { return {i, 1}; }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int, be::arrival done) {
-    be::load_async(s.v, a.from + t.index % 9, left_of(t.index), done);
+    load_async(s.v, a.from + t.index % 9, left_of(t.index), done);
   }
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     auto& s = k.in.take();

@@ -33,10 +33,10 @@ template <class T, int R, int V, int Parts, way Way> struct store_window : simpl
       for (int part = 0; part < Parts; ++part) {
         auto const piece = columns<V>(x, part);
         auto const to = window(a.into, w.row, w.col + part * V, t.index, j);
-        if constexpr (Way == way::direct) be::store(to, cast<T>(piece));
+        if constexpr (Way == way::direct) store(to, cast<T>(piece));
         else if constexpr (Way == way::one_tile)
-          be::store_async(k.w, to, cast<T>(piece), k.scratch.via[0]);
-        else be::store_async(k.w, to, cast<T>(piece), k.scratch.via, j * Parts + part);
+          store_async(k.w, to, cast<T>(piece), k.scratch.via[0]);
+        else store_async(k.w, to, cast<T>(piece), k.scratch.via, j * Parts + part);
       }
       x = x * 2.f + 1.f;
     }

@@ -18,11 +18,11 @@ template <class T, int R, int C> struct transposed : simple_op {
   };
   static TK_BOTH task task_at(args const&, int i, int) { return {i, 1}; }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int, be::arrival done) {
-    be::load_async(s.tile, window(a.from, t.index * C), done);
+    load_async(s.tile, window(a.from, t.index * C), done);
   }
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<T, R, C> x;
-    be::load_transposed(x, k.in.take().tile);
+    load_transposed(x, k.in.take().tile);
     k.w.sync();
     k.in.release();
     write_tile(a.out, t.index, x * 1.f);

@@ -24,11 +24,11 @@ template <int R, int C, int Workers> struct relay : simple_op {
     reg_tile<float, R, C> sum;
     read_tile(sum, a.x, mine);
     if (t.index > 0) {
-      be::wait_for(k.w, a.flags + before);
+      wait_for(k.w, a.flags + before);
       load_add(sum, a.partials, before);
     }
     store(a.partials, mine, sum);
-    if (t.index + 1 < a.cases) be::signal(k.w, a.flags + mine);
+    if (t.index + 1 < a.cases) signal(k.w, a.flags + mine);
     write_tile(a.out, mine, sum);
     report(k, a, t.index);
   }

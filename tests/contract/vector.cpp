@@ -159,7 +159,7 @@ template <class T, int N> struct cumulative : simple_op {
   };
   static TK_BOTH task task_at(args const&, int i, int) { return {i, 1}; }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int, be::arrival done) {
-    be::load_async(s.vec, a.from + t.index * N, N, done);
+    load_async(s.vec, a.from + t.index * N, N, done);
   }
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     auto& vec = k.in.take().vec;
