@@ -69,6 +69,7 @@ set(tk_dlpack "")
 if(NOT TK_DLPACK_INCLUDE IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
   set(tk_dlpack " -I${TK_DLPACK_INCLUDE}")
 endif()
-tk_pkg_config(tk "-L\${libdir} -ltk_ops" "${tk_needs}" "${tk_dlpack}" ${TK_TARGET})
+# A program finds the library where it was linked; pkg-config --define-variable=rpath= leaves it out.
+tk_pkg_config(tk "-L\${libdir} \${rpath} -ltk_ops" "${tk_needs}" "${tk_dlpack}" ${TK_TARGET})
 tk_pkg_config(tk-static "\${libdir}/libtk_ops.a -L\${libdir}${tk_needs}" ""
               " -DTK_OPS_STATIC=1${tk_dlpack}" "${TK_TARGET}, static")
