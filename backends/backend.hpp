@@ -7,3 +7,12 @@
 
 #include TK_CHIP(arch.hpp)
 #include TK_BACKEND(fragment.hpp)
+
+namespace tk::be {
+// Whether device code runs on the CPU and can write to the terminal (backends/gather.hpp).
+#if defined(TK_EMULATE)
+inline constexpr bool can_gather = true;
+#else
+inline constexpr bool can_gather = worker_lanes == 1;
+#endif
+}  // namespace tk::be

@@ -87,6 +87,7 @@ enum model_slot {
   proxy_slot,
   copy_slot,
   agreement_slot,
+  gather_slot,
   model_slots
 };
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # What users get of the build folder BUILD: installs it and moves the prefix, then builds and tests the
-# project SOURCE with find_package, and gemm.c with pkg-config, shared and static; the same from the
-# tarball that cpack makes. VERSION, ARCH (sm_90a, host, ...) and LIBDIR are the build's.
+# project SOURCE with find_package, what README says about linking (as it is printed there), and gemm.c
+# with pkg-config, shared and static; the same from the tarball that cpack makes. VERSION, ARCH (sm_90a,
+# host, ...) and LIBDIR are the build's.
 set(work ${BUILD}/install_test)
 file(REMOVE_RECURSE ${work})
 function(step)
@@ -22,10 +23,11 @@ foreach(program cc pkg-config readelf)
   find_program(${program} ${program} REQUIRED)
 endforeach()
 
+unset(ENV{LD_LIBRARY_PATH})
+
 # gemm.c with the options of pkg-config's package `name`, run without the build folder's help.
 function(check_pkg_config prefix name)
   set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
-  set(ENV{LD_LIBRARY_PATH} ${prefix}/${LIBDIR})
   step(${pkg-config} --modversion ${name})
   expect("the version of ${name}" output MATCHES "^${VERSION}\n$")
   step(${pkg-config} ${ARGN} --cflags --libs ${name})
@@ -60,6 +62,37 @@ step(${CMAKE_COMMAND} -S ${SOURCE} -B ${work}/build -G ${GENERATOR} -DCMAKE_PREF
 step(${CMAKE_COMMAND} --build ${work}/build)
 step(${CMAKE_CTEST_COMMAND} --test-dir ${work}/build --output-on-failure --no-tests=error)
 
+# README's example: the first block of code after `heading`, with the prefix of this test for README's.
+function(printed heading variable)
+  file(READ ${SOURCE}/../../README.md text)
+  string(FIND "${text}" "${heading}" at)
+  expect("README.md has no '${heading}'" NOT at EQUAL -1)
+  string(SUBSTRING "${text}" ${at} -1 text)
+  string(FIND "${text}" "```" at)
+  string(SUBSTRING "${text}" ${at} -1 text)
+  string(FIND "${text}" "\n" at)
+  math(EXPR at "${at} + 1")
+  string(SUBSTRING "${text}" ${at} -1 text)
+  string(FIND "${text}" "```" at)
+  string(SUBSTRING "${text}" 0 ${at} text)
+  string(REPLACE /opt/tk/lib/ ${prefix}/${LIBDIR}/ text "${text}")
+  string(REPLACE /opt/tk ${prefix} text "${text}")
+  set(${variable} "${text}" PARENT_SCOPE)
+endfunction()
+printed("\n`CMakeLists.txt`:" project)
+printed("\n`example.cpp`" program)
+printed("\nWithout CMake:" commands)
+file(WRITE ${work}/readme/CMakeLists.txt "${project}")
+file(WRITE ${work}/readme/example.cpp "${program}")
+step(${CMAKE_COMMAND} -S ${work}/readme -B ${work}/readme/build -G ${GENERATOR}
+     -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_BUILD_TYPE=Release)
+step(${CMAKE_COMMAND} --build ${work}/readme/build)
+step(${work}/readme/build/example)
+expect("what README's example says" output STREQUAL "6\n")
+file(WRITE ${work}/readme/commands "set -e\ncd ${work}/readme\n${commands}")
+step(sh ${work}/readme/commands)
+expect("what README's example says, without CMake" output STREQUAL "6\n")
+
 check_pkg_config(${prefix} tk)
 expect("tk links the shared library" output MATCHES "NEEDED.*libtk_ops.so.0]")
 check_pkg_config(${prefix} tk-static)
@@ -74,7 +107,7 @@ file(GLOB unpacked ${work}/unpacked/tk-ops-*)
 foreach(file ${LIBDIR}/libtk_ops.so ${LIBDIR}/libtk_ops.so.0 ${LIBDIR}/libtk_ops.so.${VERSION}
              ${LIBDIR}/libtk_ops.a ${LIBDIR}/cmake/tk/tkConfig.cmake ${LIBDIR}/pkgconfig/tk.pc
              include/tk/ops/tk_ops.h include/tk/ops/tk_ops.hpp include/tk/ops/tk_kokkos.hpp
-             include/tk/core/tile.hpp)
+             include/tk/core/tile.hpp share/doc/tk/LICENSE)
   expect("the tarball lacks ${file}" EXISTS ${unpacked}/${file})
 endforeach()
 check_pkg_config(${unpacked} tk)

@@ -279,7 +279,7 @@ def main():
     parse.add_argument("--seeds", type=int, default=20, help="random schedules of each program")
     parse.add_argument("--jobs", type=int, default=os.cpu_count())
     parse.add_argument("--only", help="mutations of lines whose file:line contains this")
-    parse.add_argument("--record", action="store_true", help="write results/<arch>.md")
+    parse.add_argument("--record", action="store_true", help="write .ci/results/mutation/<arch>.md")
     asked = parse.parse_args()
     listed = json.loads((HERE / "mutations.json").read_text())
     arches = {}
@@ -292,8 +292,8 @@ def main():
         rows = test(arch, listed, asked.only)
         text = "\n".join(table(arch, rows)) + "\n"
         if asked.record:
-            (HERE / "results").mkdir(exist_ok=True)
-            (HERE / "results" / f"{arch.name}.md").write_text(text)
+            (ROOT / ".ci/results/mutation").mkdir(exist_ok=True)
+            (ROOT / ".ci/results/mutation" / f"{arch.name}.md").write_text(text)
         print(text)
         caught = sum(bool(r[2]) for r in rows)
         wrong = [r for r in rows if bool(r[2]) == bool(r[3])]
