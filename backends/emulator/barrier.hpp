@@ -24,7 +24,7 @@ inline void meet(barrier& b, int everyone, bool stays, waiting const& w) {
   if (b.arrived == 0) b.first = w.where;
   if (++b.arrived == everyone) {
     open(b);
-    breathe(me);
+    yield(me);
   } else if (stays) {
     b.parked.push_back(&me);
     park(me, w);

@@ -275,7 +275,7 @@ inline void bulk_load(std::uint32_t to, void const* from, int bytes, std::uint32
   }
   add_job(own_team(self()),
           std::make_unique<load_job>(std::move(plan), bar, 1u << (to >> rank_shift), me, where));
-  breathe(me);
+  yield(me);
 }
 
 }  // namespace tk::emulator

@@ -183,7 +183,7 @@ inline void mbarrier_arrive(std::uint32_t address, location where = location::cu
   if (bar.home().live == 0) bar.refuse("its block has ended");
   sanitizer::publish(bar.order_now());
   bar.arrive();
-  breathe(me);
+  yield(me);
 }
 
 // Whether the phase of this parity has completed.
@@ -195,7 +195,7 @@ inline bool mbarrier_test(std::uint32_t address, int parity, location where = lo
   if (&bar.known().home() != &own_block(me)) bar.refuse("awaited from another block");
   bool const passed = bar.passed(parity);
   if (passed) sanitizer::observe(bar.order(parity));
-  breathe(me);
+  yield(me);
   return passed;
 }
 

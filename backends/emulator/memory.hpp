@@ -56,7 +56,7 @@ template <class T> T poll(T const* p, location where = location::current()) {
       ++own_team(me).polling;
       park(me, {"poll", where, state_of_poll, reinterpret_cast<std::uintptr_t>(p)});
     } else {
-      breathe(me);
+      yield(me);
     }
   }
   x = read_integer(p, sizeof(T));

@@ -131,7 +131,7 @@ inline void park(lane& me, waiting const& w) {
   go_on(me);
 }
 // A random schedule may go on with another lane here.
-inline void breathe(lane& me) {
+inline void yield(lane& me) {
   team& t = own_team(me);
   if (t.is_random() && t.draw(4) == 0) go_on(me);
 }

@@ -148,7 +148,7 @@ inline void wgmma_issue(product_form const& form, float* d, std::uint32_t const*
   sanitizer::quiet const q;
   lane& me = self();
   warpgroups::of(me, where).issue(me, form, d, a, where);
-  breathe(me);
+  yield(me);
 }
 inline void wgmma_commit(location where = location::current()) {
   sanitizer::quiet const q;
