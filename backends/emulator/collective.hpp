@@ -72,7 +72,7 @@ void collective(T& operand, F f, char const* what, location where = location::cu
 // Lanes that have ended need not come.
 inline void sync_warp(location where = location::current()) {
   lane& me = self();
-  sanitizer::publish(me.of);
+  publish(me, me.of->meeting);
   {
     sanitizer::quiet const q;
     if (arrive_at_collective(me, nullptr, "warp barrier", false, where)) {
@@ -82,7 +82,7 @@ inline void sync_warp(location where = location::current()) {
       park(me, {"warp barrier", where, nullptr, 0});
     }
   }
-  sanitizer::observe(me.of);
+  observe(me, me.of->meeting);
 }
 
 }  // namespace tk::emulator

@@ -9,8 +9,8 @@
 //     of warp_lanes (32 or 64), `blocks` of cluster. Blocks of a cluster run together; other blocks
 //     run one after another on each OS thread, and side by side where one polls for another.
 //   launch(shape, settings, body)   the same with settings other than those of the environment:
-//     TK_EMULATE_SEED      0 (default): in turn, and the hardware's own work as late as possible;
-//                          else a random schedule of lanes, blocks and that work
+//     TK_EMULATE_SEED      0 (default): in turn (schedule.hpp), and the hardware's own work as late
+//                          as possible; else a random schedule of lanes, blocks and that work
 //     TK_EMULATE_THREADS   OS threads for independent blocks (default: as many as the CPU has)
 //     TK_EMULATE_MULTIPROCESSORS   what multiprocessors() says (default 4)
 // Device side (`where` is the source line that reports name; by default the caller's)
