@@ -185,7 +185,7 @@ struct team {
   bool has_company = false;    // other teams that could run here
   warp* last = nullptr;        // ran last
   int last_lane = 0;
-  bool down = false;           // the round that goes on, in turn
+  bool down = false;  // the round that goes on, in turn
   // A model that wants to know when no lane of a warp can go on; until then that warp runs.
   model* watcher = nullptr;
   warp* watched = nullptr;

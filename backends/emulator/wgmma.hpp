@@ -47,7 +47,7 @@ class warpgroup {
     std::array<std::uint32_t const*, group_lanes> registers{};
     std::array<std::array<std::uint32_t, 4>, group_lanes> values{};
     shared_operand a, b;
-    known_fences fences;  // which all lanes knew when they issued it
+    known_fences fences;                         // which all lanes knew when they issued it
     std::array<char, group_lanes / 32> order{};  // what each warp did before
   };
   struct group {

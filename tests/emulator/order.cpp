@@ -74,9 +74,9 @@ TEST_CASE("a product reads what a barrier orders before it") {
       CAPTURE(matrices);
       CAPTURE(who);
       for (std::uint64_t seed = 0; seed < seeds; ++seed)
-        for (auto const& sync : {steps([] { sync_block(); }), steps([] { sync_cluster(); }),
-                                 steps([] { named_sync(3, 128); }), steps(through_mbarrier),
-                                 steps(through_leaders)})
+        for (auto const& sync :
+             {steps([] { sync_block(); }), steps([] { sync_cluster(); }),
+              steps([] { named_sync(3, 128); }), steps(through_mbarrier), steps(through_leaders)})
           CHECK(product_after(who, matrices, nothing, sync, seed) == "");
       CHECK(contains(product_after(who, matrices, nothing, nothing), missing));
       CHECK(contains(product_after(who, matrices, nothing, [] { sync_warp(); }), missing));
@@ -107,8 +107,7 @@ TEST_CASE("barriers pass on what was ordered before them") {
 TEST_CASE("a tensor store reads what a barrier orders before it") {
   world<tk::bf16> const x({64, 8});
   tensor_map const map = x.map({64, 8}, 0);
-  auto const store = [&](bool matrices, int writer, bool synced, int blocks,
-                         std::uint64_t seed) {
+  auto const store = [&](bool matrices, int writer, bool synced, int blocks, std::uint64_t seed) {
     return report_of(
         form_of(blocks, 128, 8192),
         [&] {
