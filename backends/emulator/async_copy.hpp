@@ -129,7 +129,7 @@ class arrival_job : public job {
   void run() override {
     team& t = own_team(*issuer);
     mbarrier bar(*issuer, bar_, where);
-    void* const order = bar.known().order_now();
+    void* const order = &bar.known().edge_now().order;
     std::vector<sanitizer::range> reads, writes;
     for (auto const& b : batches_) {
       if (sanitizer::sees_races && !b->done)

@@ -6,6 +6,9 @@
 // missing in some lanes of a warp, or made up for by another warp's later fence, goes unnoticed;
 // one that comes too early does not. Lanes of a warp that fence wait for one another's stores, so
 // that the comparison is made once.
+// The fence must also happen before the hardware's access: barriers must lead from it to the lanes
+// that issue the access (order.hpp). What a fence finds changed may have been stored by any warp
+// that ran since the fence before it; knowing the fence of one of them is enough.
 #pragma once
 #include "backends/emulator/memory.hpp"
 
@@ -22,6 +25,8 @@ class async_view : public model {
     bytes_ = (b.of->memory.offset() + b.of->memory.bytes()) / chunk * chunk;
     seen_.assign(bytes_, static_cast<char>(0xff));
     writer_.assign(bytes_ / chunk, 0);
+    shown_.assign(bytes_ / chunk, {});
+    team_ = b.of, block_ = &b;
     stored_.resize(static_cast<std::size_t>(b.threads));
     for (auto& s : stored_) s.clear();
     parked_.clear();
@@ -34,8 +39,9 @@ class async_view : public model {
   }
   void fence(lane& l, location const& where) {
     auto& mine = stored_[static_cast<std::size_t>(l.thread)];
+    std::uint32_t const warp = std::uint32_t{1} << (l.of - block_->warps);
     for (std::uint32_t const c : mine)
-      if (writer_[c] == l.thread + 1) show(c);
+      if (writer_[c] == l.thread + 1) show(c, warp);
     mine.clear();
     parked_.push_back(&l);
     own_team(l).watcher = this, own_team(l).watched = l.of;
@@ -47,39 +53,71 @@ class async_view : public model {
       std::size_t const n = std::min(step, bytes_ - at);
       if (std::memcmp(memory_ + at, seen_.data() + at, n) == 0) continue;
       for (std::size_t c = at / chunk; c < (at + n) / chunk; ++c)
-        if (!writer_[c]) std::memcpy(seen_.data() + c * chunk, memory_ + c * chunk, chunk);
+        if (!writer_[c] && differs(c)) show(c, block_->ran);
     }
-    for (lane* const l : parked_) wake(*l);
+    ++team_->fences;
+    for (lane* const l : parked_) {
+      l->fences.set(l->of->index, team_->fences);
+      wake(*l);
+    }
     parked_.clear();
+    block_->ran = 0;
   }
   // The hardware has written these bytes.
   void wrote(std::uint32_t address, std::size_t n) {
     std::size_t const at = address & offset_mask;
     std::memcpy(seen_.data() + at, memory_ + at, n);
-    for (std::size_t c = at / chunk; c < (at + n + chunk - 1) / chunk; ++c) writer_[c] = 0;
+    for (std::size_t c = at / chunk; c < (at + n + chunk - 1) / chunk; ++c)
+      writer_[c] = 0, shown_[c] = {};
   }
   // Whether the hardware would read of this chunk what memory holds.
   bool sees(std::uint32_t address) const {
-    std::size_t const at = address & offset_mask;
-    std::uint64_t a[2], b[2];
-    std::memcpy(a, seen_.data() + at, chunk), std::memcpy(b, memory_ + at, chunk);
-    return a[0] == b[0] && a[1] == b[1] && !writer_[at / chunk];
+    std::size_t const c = (address & offset_mask) / chunk;
+    return !differs(c) && !writer_[c];
   }
-  std::string blame(std::uint32_t address, char const* what = "read") const {
+  // Whether the fence that made this chunk visible is among those that happened before.
+  bool is_ordered(std::uint32_t address, known_fences const& before) const {
+    visible const& x = shown_[(address & offset_mask) / chunk];
+    if (x.fence == 0) return true;
+    for (std::uint32_t rest = x.warps; rest; rest &= rest - 1)
+      if (before.of(block_->warps[__builtin_ctz(rest)].index) >= x.fence) return true;
+    return false;
+  }
+  // What is wrong where the hardware, for one that knows these fences, reads or writes this chunk;
+  // empty if nothing is.
+  std::string fault(std::uint32_t address, known_fences const& before,
+                    char const* what = "read") const {
+    if (sees(address) && is_ordered(address, before)) return {};
     int const who = writer_[(address & offset_mask) / chunk];
     return "shared memory at " + hex(address) + ", stored " +
            (who ? "with stmatrix by thread " + std::to_string(who - 1) : std::string("by a lane")) +
-           ", is " + what + " by the hardware without a proxy fence after the store";
+           ", is " + what + " by the hardware without a " +
+           (sees(address) ? "barrier after the store and its proxy fence"
+                          : "proxy fence after the store");
   }
 
  private:
-  void show(std::size_t c) {
+  // The fence that made a chunk visible, and the warps that may have stored it, by bit.
+  struct visible {
+    std::uint32_t fence = 0, warps = 0;
+  };
+  bool differs(std::size_t c) const {
+    std::uint64_t a[2], b[2];
+    std::memcpy(a, seen_.data() + c * chunk, chunk), std::memcpy(b, memory_ + c * chunk, chunk);
+    return a[0] != b[0] || a[1] != b[1];
+  }
+  // By the fence that is going on.
+  void show(std::size_t c, std::uint32_t warps) {
     std::memcpy(seen_.data() + c * chunk, memory_ + c * chunk, chunk);
     writer_[c] = 0;
+    shown_[c] = {team_->fences + 1, warps};
   }
+  team* team_ = nullptr;
+  block* block_ = nullptr;
   char* memory_ = nullptr;
   std::size_t first_ = 0, bytes_ = 0;
   std::vector<char> seen_;
+  std::vector<visible> shown_;         // by chunk
   std::vector<std::uint16_t> writer_;  // by chunk: 1 + the thread whose stmatrix is not fenced
   std::vector<std::vector<std::uint32_t>> stored_;
   std::vector<lane*> parked_;

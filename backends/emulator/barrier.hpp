@@ -14,22 +14,22 @@ inline void open(barrier& b) {
 }
 // What the lanes of one opening publish and observe; two in turn, so that a lane which is late does
 // not see what others did after it.
-inline void* order_of(barrier& b, std::uint32_t turn) { return &b.order[turn & 1]; }
+inline edge& edge_of(barrier& b, std::uint32_t turn) { return b.edges[turn & 1]; }
 
 // `everyone` counts the lanes that must come, for barriers without a count of their own.
 inline void meet(barrier& b, int everyone, bool stays, waiting const& w) {
   lane& me = self();
-  void* const order = order_of(b, b.turn);
-  sanitizer::publish(order);
+  edge& at = edge_of(b, b.turn);
+  publish(me, at);
   if (b.arrived == 0) b.first = w.where;
   if (++b.arrived == everyone) {
     open(b);
-    breathe(me);
+    yield(me);
   } else if (stays) {
     b.parked.push_back(&me);
     park(me, w);
   }
-  if (stays) sanitizer::observe(order);
+  if (stays) observe(me, at);
 }
 
 inline std::string state_of_named(lane const& l, std::uint64_t id) {

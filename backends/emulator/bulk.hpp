@@ -67,7 +67,7 @@ class load_job : public job {
         to += static_cast<std::uint32_t>(r.bytes);
       }
       wrote(rank);
-      announce(rank, bar.order_now());
+      announce(rank, &bar.edge_now().order);
       bar.expect(-static_cast<std::int64_t>(plan_.bytes));
     });
   }
@@ -85,7 +85,8 @@ class load_job : public job {
     std::uint32_t const to = to_rank(plan_.shared, rank);
     auto const& view = model_of<async_view>(block_of(own_team(*issuer), to));
     for (std::uint32_t c = 0; c < plan_.bytes; c += 16)
-      if (!view.sees(to + c)) fail_for(*issuer, view.blame(to + c, "written"), where);
+      if (auto const fault = view.fault(to + c, issuer->fences, "written"); !fault.empty())
+        fail_for(*issuer, fault, where);
   }
   void wrote(int rank) const {
     std::uint32_t const to = to_rank(plan_.shared, rank);
@@ -155,7 +156,7 @@ class store_job : public job {
     block& b = own_block(l);
     auto const& view = model_of<async_view>(b);
     for_each_chunk([&](std::uint32_t from, std::size_t at) {
-      if (!view.sees(from)) fail_for(l, view.blame(from), where);
+      if (auto const fault = view.fault(from, l.fences); !fault.empty()) fail_for(l, fault, where);
       std::memcpy(&data_[at], own_team(l).memory.window() + from, 16);
     });
     ++group_->unread, ++group_->unwritten;
@@ -275,7 +276,7 @@ inline void bulk_load(std::uint32_t to, void const* from, int bytes, std::uint32
   }
   add_job(own_team(self()),
           std::make_unique<load_job>(std::move(plan), bar, 1u << (to >> rank_shift), me, where));
-  breathe(me);
+  yield(me);
 }
 
 }  // namespace tk::emulator

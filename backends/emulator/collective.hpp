@@ -63,7 +63,7 @@ void collective(T& operand, F f, char const* what, location where = location::cu
   if (arrive_at_collective(me, &operand, what, true, where)) {
     f(reinterpret_cast<T* const*>(me.of->operands.data()));
     release_collective(*me.of);
-    breathe(me);
+    yield(me);
   } else {
     park(me, {what, where, nullptr, 0});
   }
@@ -72,17 +72,17 @@ void collective(T& operand, F f, char const* what, location where = location::cu
 // Lanes that have ended need not come.
 inline void sync_warp(location where = location::current()) {
   lane& me = self();
-  sanitizer::publish(me.of);
+  publish(me, me.of->meeting);
   {
     sanitizer::quiet const q;
     if (arrive_at_collective(me, nullptr, "warp barrier", false, where)) {
       release_collective(*me.of);
-      breathe(me);
+      yield(me);
     } else {
       park(me, {"warp barrier", where, nullptr, 0});
     }
   }
-  sanitizer::observe(me.of);
+  observe(me, me.of->meeting);
 }
 
 }  // namespace tk::emulator

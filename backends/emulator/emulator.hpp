@@ -9,8 +9,8 @@
 //     of warp_lanes (32 or 64), `blocks` of cluster. Blocks of a cluster run together; other blocks
 //     run one after another on each OS thread, and side by side where one polls for another.
 //   launch(shape, settings, body)   the same with settings other than those of the environment:
-//     TK_EMULATE_SEED      0 (default): in turn, and the hardware's own work as late as possible;
-//                          else a random schedule of lanes, blocks and that work
+//     TK_EMULATE_SEED      0 (default): in turn (schedule.hpp), and the hardware's own work as late
+//                          as possible; else a random schedule of lanes, blocks and that work
 //     TK_EMULATE_THREADS   OS threads for independent blocks (default: as many as the CPU has)
 //     TK_EMULATE_MULTIPROCESSORS   what multiprocessors() says (default 4)
 // Device side (`where` is the source line that reports name; by default the caller's)
@@ -33,13 +33,13 @@
 //     its own time: the hardware takes one for all
 //   fail(sentence, where)     stops the launch with a report; does not return
 // Found without being asked: deadlocks (with each warp's line), divergent collectives, wrong
-// counts, stores past the end of shared memory (red zones; at once under AddressSanitizer), work in
-// flight when a lane or block ends. Shared memory starts as NaN (bytes 0xff). To ThreadSanitizer
-// lanes are threads, and so are copy and product units: it reports races between them; between
-// blocks best under a seed, which runs them side by side. Objects on the stacks of lanes that a
-// failure leaves behind are not destroyed. Models of sm_90 on top: mbarrier.hpp, async_view.hpp
-// (proxy fences, stmatrix), bulk.hpp, tma.hpp, wgmma.hpp, registers.hpp. Not modelled: time, bank
-// conflicts, the accumulation order of products.
+// counts, stores past the end of shared memory, work in flight when a lane or block ends, stores
+// that no barrier orders before the hardware's accesses. Shared memory starts as NaN (bytes 0xff).
+// A barrier missing between ordinary stores and loads shows in some round (schedule.hpp), surely to
+// ThreadSanitizer, to which lanes, copy and product units are threads; between blocks best under a
+// seed. Objects on the stacks of lanes that a failure leaves behind are not destroyed. Models of
+// sm_90 on top: mbarrier.hpp, async_view.hpp (proxy fences, stmatrix), bulk.hpp, tma.hpp,
+// wgmma.hpp, registers.hpp. Not modelled: time, bank conflicts, the products' accumulation order.
 #pragma once
 #include "backends/emulator/machine.hpp"
 #include "backends/emulator/collective.hpp"

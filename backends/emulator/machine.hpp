@@ -15,6 +15,7 @@
 
 #include "backends/emulator/arena.hpp"
 #include "backends/emulator/fiber.hpp"
+#include "backends/emulator/order.hpp"
 #include "core/status.hpp"
 
 namespace tk::emulator {
@@ -48,6 +49,7 @@ struct lane {
   int polled_bytes = 0;
   std::array<std::uint32_t, named_barriers> barrier_turn{};
   std::vector<std::function<void()>> later;
+  known_fences fences;
 };
 
 struct warp {
@@ -59,6 +61,7 @@ struct warp {
   char const* what = nullptr;
   location where;
   std::array<void*, 64> operands{};
+  edge meeting;  // of its barrier
 };
 
 // Lanes meet; those that sync are parked until `expected` have come.
@@ -66,7 +69,7 @@ struct barrier {
   int expected = 0, arrived = 0;
   std::uint32_t turn = 1;  // how often it has opened, plus one
   location first;
-  char order[2] = {};
+  edge edges[2];
   std::vector<lane*> parked;
 };
 
@@ -97,6 +100,7 @@ struct block {
   int warp_count = 0, threads = 0;
   int index = 0, rank = 0;  // in the grid, in the cluster
   int live = 0;
+  std::uint32_t ran = 0;  // the warps that ran since the last proxy fence, by bit
   char* shared = nullptr;
   std::array<barrier, named_barriers> barriers;
   std::array<std::unique_ptr<model>, model_slots> models;
@@ -176,11 +180,13 @@ struct team {
   unsigned next_copy = 0;
   barrier cluster;
   int live = 0, polling = 0;
+  std::uint32_t fences = 0;  // proxy fences so far
   unsigned uses = 0;
   std::array<char, 2> ends{};  // what lanes and engines publish at the end of this use and the last
   bool has_company = false;    // other teams that could run here
   warp* last = nullptr;        // ran last
   int last_lane = 0;
+  bool down = false;  // the round that goes on, in turn
   // A model that wants to know when no lane of a warp can go on; until then that warp runs.
   model* watcher = nullptr;
   warp* watched = nullptr;
@@ -223,6 +229,18 @@ constinit inline thread_local lane* current = nullptr;
 TK_UNSANITIZED inline lane& self() { return *current; }
 inline block& own_block(lane const& l) { return *l.of->of; }
 inline team& own_team(lane const& l) { return *l.of->of->of; }
+
+// What lane `l` did and knows is known to all that observe the edge later.
+TK_UNSANITIZED inline void publish(lane const& l, edge& e) {
+  sanitizer::publish(&e.order);
+  sanitizer::quiet const q;
+  e.fences.join(l.fences);
+}
+TK_UNSANITIZED inline void observe(lane& l, edge& e) {
+  sanitizer::observe(&e.order);
+  sanitizer::quiet const q;
+  l.fences.join(e.fences);
+}
 
 template <class M> M& model_of(block& b) {
   auto& m = b.models[M::slot];

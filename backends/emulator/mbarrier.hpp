@@ -26,7 +26,7 @@ class mbarriers : public model {
     std::uint32_t phases = 0;  // completed
     lane* maker = nullptr;
     bool fenced = false;
-    char order[2] = {};
+    edge edges[2];
     std::vector<lane*> parked;
   };
 
@@ -43,6 +43,7 @@ class mbarriers : public model {
     if (used_ == static_cast<int>(entries_.size())) entries_.push_back(std::make_unique<entry>());
     entry& e = *entries_[used_++];
     e.address = address, e.phases = 0, e.fenced = false;
+    for (edge& x : e.edges) x.fences.clear();
     e.parked.clear();
     index_[slot_of(address)] = static_cast<std::uint16_t>(used_);
     return e;
@@ -110,8 +111,8 @@ class mbarrier {
   bool passed(int parity) const { return get().phase != static_cast<unsigned>(parity); }
   mbarriers::entry& entry() { return *entry_; }
   block& home() { return *block_; }
-  void* order(int parity) { return &entry_->order[parity & 1]; }
-  void* order_now() { return order(static_cast<int>(get().phase)); }
+  edge& edge_of(int parity) { return entry_->edges[parity & 1]; }
+  edge& edge_now() { return edge_of(static_cast<int>(get().phase)); }
   std::string state() const {
     mbarrier_word const w = get();
     return "mbarrier " + hex(address_) + " in phase " + std::to_string(entry_->phases) + ": " +
@@ -181,9 +182,9 @@ inline void mbarrier_arrive(std::uint32_t address, location where = location::cu
   bar.known();
   if (&bar.home() != &own_block(me)) bar.visible_elsewhere();
   if (bar.home().live == 0) bar.refuse("its block has ended");
-  sanitizer::publish(bar.order_now());
+  publish(me, bar.edge_now());
   bar.arrive();
-  breathe(me);
+  yield(me);
 }
 
 // Whether the phase of this parity has completed.
@@ -194,8 +195,8 @@ inline bool mbarrier_test(std::uint32_t address, int parity, location where = lo
   mbarrier bar(me, address, where);
   if (&bar.known().home() != &own_block(me)) bar.refuse("awaited from another block");
   bool const passed = bar.passed(parity);
-  if (passed) sanitizer::observe(bar.order(parity));
-  breathe(me);
+  if (passed) observe(me, bar.edge_of(parity));
+  yield(me);
   return passed;
 }
 
@@ -219,7 +220,7 @@ inline void mbarrier_wait(std::uint32_t address, int parity, location where = lo
     if (bar.known().entry().phases != before + 1)
       bar.refuse("went a phase further while a lane waited for the one before");
   }
-  sanitizer::observe(bar.order(parity));
+  observe(me, bar.edge_of(parity));
 }
 
 }  // namespace tk::emulator

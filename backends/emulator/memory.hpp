@@ -41,6 +41,13 @@ inline std::uint64_t read_integer(void const* p, int bytes) {
 inline std::string state_of_poll(lane const& l, std::uint64_t at) {
   return "the integer at " + hex(at) + " is " + std::to_string(l.polled_value);
 }
+// Who released what is read here is not known: it may be any warp of the team.
+inline void know_all_fences(lane& me) {
+  sanitizer::quiet const q;
+  team const& t = own_team(me);
+  if (t.fences)
+    for (warp const& w : t.warps) me.fences.set(w.index, t.fences);
+}
 // Acquire load. A lane that finds the same value twice in a row waits until it changes; where
 // nothing else can go on, it is let go a few times all the same (launch.hpp).
 template <class T> T poll(T const* p, location where = location::current()) {
@@ -56,11 +63,12 @@ template <class T> T poll(T const* p, location where = location::current()) {
       ++own_team(me).polling;
       park(me, {"poll", where, state_of_poll, reinterpret_cast<std::uintptr_t>(p)});
     } else {
-      breathe(me);
+      yield(me);
     }
   }
   x = read_integer(p, sizeof(T));
   me.polled = p, me.polled_value = x;
+  know_all_fences(me);
   return static_cast<T>(static_cast<bits>(x));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Which lane runs next. A lane runs until it must wait; then the next ready lane of its warp runs,
-// then the next warp's, and when none is ready a job of the hardware. In a random schedule every
+// Which lane runs next. In turn, a lane runs until it must wait; then the next ready lane of its
+// warp runs, then the next warp's, and when none is ready a job of the hardware. Each round over
+// the warps goes up or down, by numbers that are the same in every run: where nothing orders a
+// store and a load of two lanes, either comes first in some round. In a random schedule every
 // call into the emulator may change lanes, jobs run at any time, and some lanes lag behind. When
 // nothing can go on control returns to the OS thread's own stack (launch.hpp), which reports a
 // deadlock or takes another team.
@@ -46,20 +48,31 @@ inline bool run_wanted_job(team& t) {
   return true;
 }
 
-inline lane* later_in_warp(warp const& w, int than) {
-  std::uint64_t const after = w.ready & ~((std::uint64_t{2} << than) - 1);
-  return after ? w.lanes + __builtin_ctzll(after) : nullptr;
+// The first of these lanes in the direction in which the round goes.
+inline lane* first_of(warp const& w, std::uint64_t lanes, bool down) {
+  if (!lanes) return nullptr;
+  return w.lanes + (down ? 63 - __builtin_clzll(lanes) : __builtin_ctzll(lanes));
 }
+inline lane* later_in_warp(warp const& w, int than, bool down) {
+  std::uint64_t const one = std::uint64_t{1} << than, before = one - 1;
+  return first_of(w, w.ready & (down ? before : ~(one | before)), down);
+}
+// A round goes over the warps, up or down, and so do its lanes.
 inline lane* next_in_turn(team& t) {
-  if (t.last)
-    if (lane* const l = later_in_warp(*t.last, t.last_lane)) return l;
-  warp* const all = t.warps.data();
-  warp* const end = all + t.warps.size();
-  warp* const from = t.last && t.last + 1 != end ? t.last + 1 : all;
-  for (warp* w = from; w != end; ++w)
-    if (w->ready) return w->lanes + __builtin_ctzll(w->ready);
-  for (warp* w = all; w != from; ++w)
-    if (w->ready) return w->lanes + __builtin_ctzll(w->ready);
+  std::ptrdiff_t const n = std::ssize(t.warps);
+  std::ptrdiff_t at = t.down ? n - 1 : 0;
+  if (t.last) {
+    if (lane* const l = later_in_warp(*t.last, t.last_lane, t.down)) return l;
+    at = t.last - t.warps.data() + (t.down ? -1 : 1);
+  }
+  for (int rounds = 0; rounds < 2; ++rounds) {
+    for (; at >= 0 && at < n; at += t.down ? -1 : 1) {
+      warp const& w = t.warps[static_cast<std::size_t>(at)];
+      if (lane* const l = first_of(w, w.ready, t.down)) return l;
+    }
+    t.down = t.draw(2) != 0;
+    at = t.down ? n - 1 : 0;
+  }
   return nullptr;
 }
 // A lane, a warp or a block, or nobody, is held back for a while, so that others get far ahead.
@@ -95,6 +108,8 @@ inline lane* next_at_random(team& t) {
 
 inline lane* run_next(team& t, lane* l) {
   t.last = l->of, t.last_lane = l->index;
+  block& b = *l->of->of;
+  b.ran |= std::uint32_t{1} << (l->of - b.warps);
   return l;
 }
 // The lane to run now; null leaves it to the OS thread, which may take another team.
@@ -131,7 +146,7 @@ inline void park(lane& me, waiting const& w) {
   go_on(me);
 }
 // A random schedule may go on with another lane here.
-inline void breathe(lane& me) {
+inline void yield(lane& me) {
   team& t = own_team(me);
   if (t.is_random() && t.draw(4) == 0) go_on(me);
 }

@@ -60,6 +60,7 @@ inline void begin_block(team& t, block& b, int index, int rank, int first_warp) 
   b.warps = &t.warps[static_cast<std::size_t>(first_warp)];
   b.warp_count = form.threads / form.warp_lanes;
   b.threads = b.live = form.threads;
+  b.ran = 0;
   b.shared = t.memory.at(rank) + form.smem_offset;
   for (barrier& x : b.barriers) x = barrier{};
   for (int i = 0; i < b.warp_count; ++i) {
@@ -75,6 +76,7 @@ inline void begin_block(team& t, block& b, int index, int rank, int first_warp) 
       l.polled = nullptr;
       l.barrier_turn.fill(0);
       l.later.clear();
+      l.fences.clear();
     }
   }
   for (auto& m : b.models)
@@ -91,7 +93,8 @@ inline void begin_team(team& t, task const& what, int number, fiber& home) {
   t.memory.begin(form.cluster, form.smem_offset, form.smem_bytes);
   t.warps.resize(static_cast<std::size_t>(form.cluster * (form.threads / form.warp_lanes)));
   t.live = form.cluster * form.threads;
-  t.polling = 0, t.last = nullptr, t.last_lane = 0, t.watcher = nullptr;
+  t.polling = 0, t.fences = 0, t.last = nullptr, t.last_lane = 0, t.watcher = nullptr;
+  t.down = t.draw(2) != 0;
   t.picks = 0, t.next_due = ~std::uint64_t{0}, t.held = {};
   t.cluster = barrier{};
   while (static_cast<int>(t.blocks.size()) < form.cluster)

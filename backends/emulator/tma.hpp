@@ -110,7 +110,7 @@ inline void tensor_load_to(std::uint32_t shared, tensor_map const* map, int cons
          where);
   add_job(own_team(self()), std::make_unique<load_job>(plan_tensor_copy(*map, coordinates, shared),
                                                        bar, ranks, me, where));
-  breathe(me);
+  yield(me);
 }
 template <int Rank>
 void tensor_load(std::uint32_t shared, tensor_map const* map, int const (&coordinates)[Rank],
@@ -147,7 +147,7 @@ inline void tensor_store_kind(tensor_map const* map, int const* coordinates, int
   else  // a row's end is clipped to whole 16 bytes, not to elements (seen on an H200)
     for (copy_row& r : plan.rows) r.inside = std::min(r.bytes - r.first, (r.inside + 15) / 16 * 16);
   add_job(own_team(self()), std::make_unique<store_job>(std::move(plan), mine.open, me, where));
-  breathe(me);
+  yield(me);
 }
 template <int Rank>
 void tensor_store(tensor_map const* map, int const (&coordinates)[Rank], std::uint32_t shared,

@@ -47,7 +47,8 @@ class warpgroup {
     std::array<std::uint32_t const*, group_lanes> registers{};
     std::array<std::array<std::uint32_t, 4>, group_lanes> values{};
     shared_operand a, b;
-    char order = 0;
+    known_fences fences;                         // which all lanes knew when they issued it
+    std::array<char, group_lanes / 32> order{};  // what each warp did before
   };
   struct group {
     int end = 0, commits = 0;  // products before its end
@@ -96,7 +97,7 @@ class warpgroup {
   int first_ = 0, completed_ = 0, wanted_ = 0;
   std::vector<lane*> parked_;
   std::vector<float> left_, right_;
-  void* engine_ = nullptr;
+  std::array<void*, group_lanes / 32> engines_{};
   char order_ = 0;
 };
 
@@ -148,7 +149,7 @@ inline void wgmma_issue(product_form const& form, float* d, std::uint32_t const*
   sanitizer::quiet const q;
   lane& me = self();
   warpgroups::of(me, where).issue(me, form, d, a, where);
-  breathe(me);
+  yield(me);
 }
 inline void wgmma_commit(location where = location::current()) {
   sanitizer::quiet const q;

@@ -98,7 +98,9 @@ inline void warpgroup::issue(lane& l, product_form const& form, float* d, std::u
   t.last[i] = state(l).issued - 1;
   p.registers[i] = a;
   if (a) std::memcpy(p.values[i].data(), a, 16);
-  sanitizer::publish(&p.order);
+  sanitizer::publish(&p.order[i / 32]);
+  if (p.issued == 0) p.fences = l.fences;
+  else p.fences.meet(l.fences);
   if (++p.issued == group_lanes) multiply(l, p);
 }
 
@@ -115,9 +117,8 @@ inline void warpgroup::multiply(lane& l, product& p) {
                p.where);
     auto const& view = model_of<async_view>(*block_);
     for (auto const& piece : x.pieces())
-      if (!view.sees(piece.address))
-        fail_for(l, std::string("wgmma: operand ") + which + ": " + view.blame(piece.address),
-                 p.where);
+      if (auto const fault = view.fault(piece.address, p.fences); !fault.empty())
+        fail_for(l, std::string("wgmma: operand ") + which + ": " + fault, p.where);
   };
   left_.resize(static_cast<std::size_t>(64 * depth));
   right_.resize(static_cast<std::size_t>(depth * n));
@@ -173,8 +174,11 @@ inline void warpgroup::check_operands(product& p) {
   };
   if (!p.form.a_in_registers) check("a", p.a);
   check("b", p.b);
-  if (!engine_) engine_ = block_->of->new_engine();
-  sanitizer::access(engine_, &p.order, reads.data(), reads.size(), nullptr, 0, &order_);
+  for (std::size_t warp = 0; warp < engines_.size(); ++warp) {
+    if (!engines_[warp]) engines_[warp] = block_->of->new_engine();
+    sanitizer::access(engines_[warp], &p.order[warp], reads.data(), reads.size(), nullptr, 0,
+                      &order_);
+  }
 }
 // No lane has passed its wait for this group yet, so none may have changed its registers.
 inline void warpgroup::complete_group() {

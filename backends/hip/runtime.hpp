@@ -4,6 +4,7 @@
 #pragma once
 #include <hip/hip_runtime_api.h>
 
+#include <atomic>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -42,6 +43,40 @@ inline void fill_async(void* device, int byte, std::size_t bytes, void* stream) 
   check(hipMemsetAsync(device, byte, bytes, static_cast<hipStream_t>(stream)), "hipMemset");
 }
 inline void synchronize() { check(hipDeviceSynchronize(), "synchronize"); }
+
+// ---- streams
+// For tests: a stream that waits for no other, and whose work waits for let_go(). Until then
+// nothing may wait for the whole device.
+class held_stream {
+ public:
+  static constexpr bool holds = true;
+  held_stream() {
+    check(hipStreamCreateWithFlags(&s_, hipStreamNonBlocking), "hipStreamCreateWithFlags");
+    check(hipLaunchHostFunc(s_, await, &is_open_), "hipLaunchHostFunc");
+  }
+  ~held_stream() {
+    open();
+    static_cast<void>(hipStreamSynchronize(s_));
+    static_cast<void>(hipStreamDestroy(s_));
+  }
+  held_stream(held_stream const&) = delete;
+  held_stream& operator=(held_stream const&) = delete;
+  void* handle() { return s_; }
+  // Returns when the work is done.
+  void let_go() {
+    open();
+    check(hipStreamSynchronize(s_), "hipStreamSynchronize");
+  }
+
+ private:
+  static void await(void* is_open) { static_cast<std::atomic<bool>*>(is_open)->wait(false); }
+  void open() {
+    is_open_ = true;
+    is_open_.notify_all();
+  }
+  hipStream_t s_ = nullptr;
+  std::atomic<bool> is_open_{false};
+};
 
 // ---- events
 class event {

@@ -4,6 +4,7 @@
 #pragma once
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <cstddef>
 #include <string>
 
@@ -39,6 +40,42 @@ inline void fill_async(void* device, int byte, std::size_t bytes, void* stream) 
   check(cudaMemsetAsync(device, byte, bytes, static_cast<cudaStream_t>(stream)), "cudaMemset");
 }
 inline void synchronize() { check(cudaDeviceSynchronize(), "synchronize"); }
+
+// ---- streams
+// For tests: a stream that waits for no other, and whose work waits for let_go(). Until then
+// nothing may wait for the whole device.
+class held_stream {
+ public:
+  static constexpr bool holds = true;
+  held_stream() {
+    check(cudaStreamCreateWithFlags(&s_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    check(cudaLaunchHostFunc(s_, await, &is_open_), "cudaLaunchHostFunc");
+  }
+  ~held_stream() {
+    open();
+    static_cast<void>(cudaStreamSynchronize(s_));
+    static_cast<void>(cudaStreamDestroy(s_));
+  }
+  held_stream(held_stream const&) = delete;
+  held_stream& operator=(held_stream const&) = delete;
+  void* handle() { return s_; }
+  // Returns when the work is done.
+  void let_go() {
+    open();
+    check(cudaStreamSynchronize(s_), "cudaStreamSynchronize");
+  }
+
+ private:
+  static void CUDART_CB await(void* is_open) {
+    static_cast<std::atomic<bool>*>(is_open)->wait(false);
+  }
+  void open() {
+    is_open_ = true;
+    is_open_.notify_all();
+  }
+  cudaStream_t s_ = nullptr;
+  std::atomic<bool> is_open_{false};
+};
 
 // ---- events
 class event {

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Takes each barrier, wait, fence, commit and swizzle out of a backend, one at a time, and finds the
-contract test that notices: tests/mutation/run.py [options] <preset>...
+"""Takes each barrier, wait, fence, commit and swizzle out of a backend, and each barrier, wait and
+release out of core/ and ops/, one at a time, and finds the test that notices:
+tests/mutation/run.py [options] <preset>...
 
 Presets are build folders with the contract tests built; those of one arch (emulate-sm_90a and
 emulate-sm_90a-tsan) look at the same mutations, one after the other. The mutations of an arch are
   - the lines of its files that call an intrinsic which asks the emulator's omitted(): left out at run
     time (backends/emulator/omission.hpp), under every program that reaches the line;
-  - the lines that mutations.json names: changed in a copy of the file, its programs compiled again.
+  - the lines that mutations.json names: changed in a copy of the file, its programs compiled again,
+    or, where it names "instances" of an op (ops/instances.cmake), these, and its programs linked.
 Programs run in the order in turn first, then under random schedules, until one fails; it must pass
 as it is, in the same schedule. Survivors must be explained in mutations.json, and what is
 explained there, for runs of no other presets than it names, must survive. Ends with "N passed,
@@ -32,6 +34,11 @@ NEEDED = 0.95
 # Lines that order something through a function of the backend: each needs an edit in mutations.json.
 WRAPPED = re.compile(
     r"\bsync\(\);|_barriers\.init\(|\bb\.init\(|>::init\(|\b(await_free|is_free)\(\)")
+
+# The same of core/ and ops/.
+ORDERING = re.compile(
+    r"\bsync\(\);|\.(arrive|await|pass)\(\);|\brelease\w*\((c, a)?\);|^wait<\w+>\(|\brejoin<.*>\(c\);"
+    r"|\b(pass_turn|take_turn|signal|wait_for)\(\w*, ")
 
 Line = namedtuple("Line", "file number text nth")  # the nth line of that text in the file
 Run = namedtuple("Run", "preset program seed seconds")
@@ -94,18 +101,22 @@ def run_program(path, seed, limit, **more):
 
 
 class Arch:
-    def __init__(self, presets, seeds, jobs):
+    def __init__(self, presets, seeds, jobs, listed):
         self.presets = presets
         self.name = re.sub(r"-tsan$", "", presets[0])
         self.seeds, self.jobs = seeds, jobs
         self.runs, self.reaches, self.passes = [], {}, set()
+        self.of_ops = {p for e in listed if self.mutates(e) for p in e["programs"] if p.startswith("ops.")}
+
+    def mutates(self, edit):
+        return self.name in edit.get("presets", [self.name])
 
     def programs(self, preset):
         folder = ROOT / "build" / preset / "bin"
         found = sorted(p.name for p in folder.glob("co[nr]*.*"))
         if not found:
             sys.exit(f"no contract tests in {folder}")
-        return found
+        return found + sorted(p for p in self.of_ops if (folder / p).exists())
 
     def path(self, preset, program):
         return ROOT / "build" / preset / "bin" / program
@@ -116,17 +127,19 @@ class Arch:
         return range(2 if "tsan" in preset else self.seeds + 1)
 
     def files(self):
-        """Of backends/ and core/, what the tests are compiled from."""
+        """Of backends/, core/ and ops/, what the tests and the library are compiled from."""
         deps = subprocess.run(["ninja", "-C", ROOT / "build" / self.presets[0], "-t", "deps"],
                               capture_output=True, text=True, check=True).stdout
-        names = re.findall(r"^ +\S*?((?:backends|core)/\S+)$", deps, re.MULTILINE)
+        names = re.findall(r"^ +(?:\S*?/)?((?:backends|core|ops)/\S+)$", deps, re.MULTILINE)
         return sorted(n for n in set(names) if "emulator/" not in n and (ROOT / n).exists())
 
     def look_at(self, program):
         """Runs a program as it is: its time, and the sites it reaches."""
         with tempfile.NamedTemporaryFile("r") as sites:
             begin = time.monotonic()
-            self.must_pass(Run(self.presets[0], program, 0, 300), TK_EMULATE_SITES=sites.name)
+            # Sites are for programs that show what each intrinsic is for: those of ops take long.
+            asked = {} if program in self.of_ops else {"TK_EMULATE_SITES": sites.name}
+            self.must_pass(Run(self.presets[0], program, 0, 300), **asked)
             seconds = time.monotonic() - begin
             reached = {re.sub(r".*?(backends|core)/", r"\1/", s.strip()) for s in sites}
         return program, seconds, reached
@@ -168,16 +181,22 @@ class Arch:
         return self.caught_by((r for r in self.runs if r.program in programs),
                               lambda r: self.path(r.preset, r.program), TK_EMULATE_OMIT=site)
 
-    def compile(self, preset, program, folder):
-        """Compiles the program with `folder` before the sources."""
+    def compile(self, preset, program, folder, instances):
+        """Compiles the program, or these instances that it links, with `folder` before the sources."""
         build = ROOT / "build" / preset
         commands = subprocess.run(["ninja", "-C", build, "-t", "commands", f"bin/{program}"],
                                   capture_output=True, text=True, check=True).stdout
-        compiling = [c for c in commands.splitlines() if f"/{program}.dir/" in c and " -c " in c][-1]
-        linking = commands.splitlines()[-1]
-        object_file = re.search(r" -o (\S+)", compiling)[1]
-        for command in (compiling, linking):
-            command = command.replace(object_file, f"{folder}/{program}.o")
+        *compiling, linking = commands.splitlines()
+        wanted = [f"/instances/{name}.cpp.o" for name in instances] or [f"/{program}.dir/"]
+        compiling = [c for c in compiling if " -c " in c and any(w in c for w in wanted)]
+        if len(compiling) < len(wanted):
+            sys.exit(f"{program} is not made of {wanted}")
+        objects = {re.search(r" -o (\S+)", c)[1]: f"{folder}/{n}.o" for n, c in enumerate(compiling)}
+        if instances:  # an object comes before the library's of the same names
+            linking = linking.replace(f"-o bin/{program}", f"{' '.join(objects)} -o bin/{program}")
+        for command in (*compiling, linking):
+            for name, changed in objects.items():
+                command = command.replace(name, changed)
             command = command.replace(f"-I{ROOT}", f"-I{folder} -I{ROOT}", 1)
             command = command.replace(f"-o bin/{program}", f"-o {folder}/{program}")
             done = subprocess.run(command, shell=True, cwd=build, capture_output=True, text=True)
@@ -197,7 +216,7 @@ class Arch:
             for preset in self.presets:
                 runs = [r for r in self.runs if r.preset == preset and r.program in edit["programs"]]
                 for program in {r.program for r in runs}:
-                    self.compile(preset, program, folder)
+                    self.compile(preset, program, folder, edit.get("instances", []))
                 if found := self.caught_by(runs, lambda r: f"{folder}/{r.program}"):
                     return found
         return None
@@ -214,11 +233,13 @@ class Arch:
                 edit = edits.get((line.file, line.text, line.nth))
                 if edit:
                     found.add((line.file, line.text, line.nth))
-                if edit and self.name in edit.get("presets", [self.name]):
+                if edit and self.mutates(edit):
                     yield line, edit.get("what", "removed"), edit
                 if calls.search(line.text) and not file.endswith("intrinsics.hpp"):
                     yield line, "left out", None
-                elif WRAPPED.search(line.text) and not edit and "TK_DEVICE" not in line.text:
+                orders = WRAPPED if file.startswith("backends/") else ORDERING
+                code = not line.text.startswith("//") and "TK_DEVICE" not in line.text
+                if orders.search(line.text) and code and not edit and not calls.search(line.text):
                     sys.exit(f"{file}:{line.number}: '{line.text}' has no edit in mutations.json")
         for file, text, nth in edits:
             if file in files and (file, text, nth) not in found:
@@ -288,7 +309,7 @@ def main():
 
     passed = failed = 0
     for presets in arches.values():
-        arch = Arch(presets, asked.seeds, asked.jobs)
+        arch = Arch(presets, asked.seeds, asked.jobs, listed["edits"])
         rows = test(arch, listed, asked.only)
         text = "\n".join(table(arch, rows)) + "\n"
         if asked.record:

@@ -23,7 +23,8 @@ void launch(void (*kernel)(Args...), launch_shape const& how,
   emulator::shape form;
   form.blocks = how.blocks, form.threads = how.threads, form.warp_lanes = 64;
   form.smem_bytes = how.smem_bytes, form.smem_offset = 1024;
-  emulator::launch(form, emulator::settings{}, [&] { kernel(args...); });
+  enqueue(how.stream,
+          [=] { emulator::launch(form, emulator::settings{}, [&] { kernel(args...); }); });
 }
 
 }  // namespace tk::be::rt

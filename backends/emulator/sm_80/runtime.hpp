@@ -24,7 +24,9 @@ void launch(void (*kernel)(Args), launch_shape const& how, std::type_identity_t<
     throw error(status::runtime_error,
                 "shared memory of a kernel: " + std::to_string(how.smem_bytes) +
                     " bytes, at most " + std::to_string(smem_bytes));
-  emulator::launch(how.blocks, how.threads, warp_lanes, 1, how.smem_bytes, [&] { kernel(args); });
+  enqueue(how.stream, [=] {
+    emulator::launch(how.blocks, how.threads, warp_lanes, 1, how.smem_bytes, [&] { kernel(args); });
+  });
 }
 
 }  // namespace tk::be::rt

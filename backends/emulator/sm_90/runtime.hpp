@@ -63,7 +63,10 @@ template <class Args> void launch(void (*kernel)(Args), launch_shape const& how,
   if (how.cluster > 8)
     throw error(status::runtime_error,
                 "launch: a cluster of " + std::to_string(how.cluster) + " blocks, at most 8");
-  emulator::launch(how.blocks, how.threads, 32, how.cluster, how.smem_bytes, [&] { kernel(args); });
+  enqueue(how.stream, [=] {
+    emulator::launch(how.blocks, how.threads, 32, how.cluster, how.smem_bytes,
+                     [&] { kernel(args); });
+  });
 }
 
 }  // namespace tk::be::rt
