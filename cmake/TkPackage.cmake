@@ -4,6 +4,9 @@
 #   tk-ops-sm-90a_0.1.0_amd64.deb    tk-ops-0.1.0-sm_90a-x86_64.tar.gz
 # The tarball may be unpacked anywhere. Packages of different archs hold the same files, so that only
 # one of them can be installed. (Debian's own package tk is another thing: Tcl's toolkit.)
+# A package of the host for other machines is built with -DTK_HOST_MARCH=x86-64-v3, or x86-64 for any:
+# the default is this machine's CPU, and on one that lacks something every call is refused with
+# TK_WRONG_CHIP.
 include_guard()
 set(tk_build ${TK_TARGET})
 if(TK_EMULATE)

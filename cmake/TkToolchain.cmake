@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Flags and languages, after project(). Gives
 #   tk_flags                    INTERFACE: the flags of every source of this project, not exported
+#   tk_any_cpu                  of the host: flags of sources that must run on every CPU
 #   tk_device_sources(files)    marks files that hold device code: compiled by nvcc, as HIP, or, for
 #                               the host and emulated, as they are
 include_guard()
@@ -65,6 +66,10 @@ if(TK_DEVICE STREQUAL CUDA)
 elseif(TK_DEVICE STREQUAL CXX AND TK_HOST_MARCH)
   # Device code runs on this CPU, natively or emulated.
   target_compile_options(tk_flags INTERFACE -march=${TK_HOST_MARCH})
+endif()
+set(tk_any_cpu "")  # what undoes that: code for every CPU of the family
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  set(tk_any_cpu -march=x86-64)
 endif()
 
 if(TK_SANITIZE STREQUAL address)

@@ -5,8 +5,8 @@
 // and a block of block_rows x strip sums stays in SIMD registers while k runs. Each element is one
 // sum over k, upward, whatever the tiles' sizes are.
 #pragma once
-#include <memory>
 #include <new>
+#include <utility>
 
 #include "backends/host/copy.hpp"
 #include "backends/host/simd.hpp"
@@ -15,20 +15,26 @@ namespace tk::be {
 
 inline constexpr int block_rows = simd_registers >= 32 ? 8 : 4, strip = 2 * simd_lanes;
 
-// This thread's memory for panels; grows, and is given back when the thread ends.
-inline float* panel_memory(std::size_t floats) {
-  struct free_aligned {
-    void operator()(float* p) const { ::operator delete(p, std::align_val_t{64}); }
-  };
-  static thread_local std::unique_ptr<float, free_aligned> memory;
-  static thread_local std::size_t size = 0;
-  if (size < floats) {
-    memory.reset();
+// This thread's memory for panels; grows, and is given back when the thread ends. The two numbers
+// outlive their owner: destructors of static objects may still multiply.
+struct panels_of_thread {
+  static inline thread_local float* memory = nullptr;
+  static inline thread_local std::size_t size = 0;
+  static void release() {
+    ::operator delete(std::exchange(memory, nullptr), std::align_val_t{64});
     size = 0;
-    memory.reset(static_cast<float*>(::operator new(floats * sizeof(float), std::align_val_t{64})));
-    size = floats;
   }
-  return memory.get();
+  ~panels_of_thread() { release(); }
+};
+inline float* panel_memory(std::size_t floats) {
+  static thread_local panels_of_thread const owner;
+  if (panels_of_thread::size < floats) {
+    panels_of_thread::release();
+    panels_of_thread::memory =
+        static_cast<float*>(::operator new(floats * sizeof(float), std::align_val_t{64}));
+    panels_of_thread::size = floats;
+  }
+  return panels_of_thread::memory;
 }
 
 template <int N, class T> TK_DEVICE void widen_row(float* dst, T const* src) {

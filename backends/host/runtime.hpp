@@ -4,6 +4,7 @@
 #pragma once
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "backends/host/cpu.hpp"
 #include "core/status.hpp"
 
 namespace tk::be::rt {
@@ -67,11 +69,14 @@ struct device_info {
   int multiprocessors;
   std::size_t memory_bytes, l2_bytes;
 };
-inline int current_device() { return 0; }
-inline void require_chip() {}
-inline int multiprocessors() {
-  unsigned const n = std::thread::hardware_concurrency();
-  return n ? static_cast<int>(n) : 1;
+inline void require_chip() { require_cpu(cpu_needs, cpu_features()); }
+inline int current_device() {
+  require_chip();  // each check of a problem asks for the device
+  return 0;
+}
+inline int multiprocessors() {  // asked once: the answer is in a file
+  static int const n = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return n;
 }
 inline std::size_t system_value(int name) {
   long const n = sysconf(name);
