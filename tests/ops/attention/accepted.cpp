@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tests/ops/attention/scene.hpp"
+#include "tests/support/streams.hpp"
 
 namespace {
 
@@ -104,4 +105,9 @@ TEST_CASE("as many blocks of rows as can be counted are supported") {
   EXPECT_OK(batches(most / 4));
   CHECK(batches(most / 4 + 1) == TK_UNSUPPORTED);
   CHECK(says(tk_last_error(), "tk_supports: q has 536870656 times 4 blocks"));
+}
+
+TEST_CASE("a call's work is on its stream") {
+  attention s;
+  check_stream(s);
 }

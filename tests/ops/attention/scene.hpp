@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A small correct problem of the op, whose every part a test may spoil before it makes the call.
 #pragma once
+#include <cstddef>
+
 #include "ops/attention/attention_forward.h"
 #include "tests/support/scene.hpp"
 
@@ -11,6 +13,7 @@ struct attention {
   static constexpr tk_op op = TK_OP_ATTENTION_FORWARD;
   static constexpr char const* call_name = "tk_attention_forward";
   static constexpr std::size_t first_size = 56;  // of the struct\'s first version
+  static_assert(offsetof(problem_type, repeat) == first_size);
   memory arena{arena_bytes, arena_byte};
   tensor q{arena.at(0), bf16, {2, 5, 4, 16}};
   tensor k{arena.at(4096), bf16, {2, 7, 2, 16}};
@@ -31,8 +34,9 @@ struct attention {
     problem.lse = lse.given;
     return &problem;
   }
-  static tk_status call(problem_type const* x, void* workspace = nullptr, std::size_t size = 0) {
-    return tk_attention_forward(x, workspace, size, nullptr);
+  static tk_status call(problem_type const* x, void* workspace = nullptr, std::size_t size = 0,
+                        void* stream = nullptr) {
+    return tk_attention_forward(x, workspace, size, stream);
   }
 };
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tests/ops/gemm/scene.hpp"
+#include "tests/support/streams.hpp"
 
 namespace {
 
@@ -236,4 +237,22 @@ TEST_CASE("queries look at no data") {
   EXPECT_OK(tk_supports(gemm::op, s.get()));
   EXPECT_OK(tk_workspace(gemm::op, s.get(), &without));
   CHECK(with == without);
+}
+
+TEST_CASE("a call's work is on its stream") {
+  gemm s;
+  check_stream(s);
+}
+
+// Rows of both operands lie badly for most chips, which copy them first, in launches of their own.
+TEST_CASE("so are the copies that gemm makes of its operands") {
+  constexpr std::int64_t m = 96, n = 107, k = 129;
+  memory const arena(std::size_t{1} << 17, arena_byte);
+  tensor a(arena.at(0), bf16, {m, k}), b(arena.at(1 << 15), bf16, {k, n});
+  tensor d(arena.at(1 << 16), fp32, {m, n});
+  tk_gemm_problem problem{};
+  problem.size = sizeof problem;
+  problem.a = &a.dl, problem.b = &b.dl, problem.d = &d.dl;
+  problem.alpha = 1;
+  check_stream(TK_OP_GEMM, problem, arena, tk_gemm);
 }

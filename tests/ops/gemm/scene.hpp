@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A small correct problem of the op, whose every part a test may spoil before it makes the call.
 #pragma once
+#include <cstddef>
+
 #include "ops/gemm/gemm.h"
 #include "tests/support/scene.hpp"
 
@@ -11,6 +13,7 @@ struct gemm {
   static constexpr tk_op op = TK_OP_GEMM;
   static constexpr char const* call_name = "tk_gemm";
   static constexpr std::size_t first_size = 72;  // of the struct\'s first version
+  static_assert(offsetof(problem_type, repeat) == first_size);
   memory arena{arena_bytes, arena_byte};
   tensor a{arena.at(0), bf16, {2, 8, 16}};
   tensor b{arena.at(4096), bf16, {2, 16, 24}};
@@ -43,8 +46,9 @@ struct gemm {
     problem.bias = bias.given;
     return &problem;
   }
-  static tk_status call(problem_type const* x, void* workspace = nullptr, std::size_t size = 0) {
-    return tk_gemm(x, workspace, size, nullptr);
+  static tk_status call(problem_type const* x, void* workspace = nullptr, std::size_t size = 0,
+                        void* stream = nullptr) {
+    return tk_gemm(x, workspace, size, stream);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tests/ops/norm/scene.hpp"
+#include "tests/support/streams.hpp"
 
 namespace {
 
@@ -99,4 +100,9 @@ TEST_CASE("the largest sizes are supported, larger ones are not") {
     CHECK(supports(axis, most + 1) == TK_UNSUPPORTED);
     EXPECT_OK(supports(axis, 1));
   }
+}
+
+TEST_CASE("a call's work is on its stream") {
+  norm s;
+  check_stream(s);
 }

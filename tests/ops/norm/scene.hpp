@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A small correct problem of the op, whose every part a test may spoil before it makes the call.
 #pragma once
+#include <cstddef>
+
 #include "ops/norm/norm.h"
 #include "tests/support/scene.hpp"
 
@@ -11,6 +13,7 @@ struct norm {
   static constexpr tk_op op = TK_OP_NORM;
   static constexpr char const* call_name = "tk_norm";
   static constexpr std::size_t first_size = 64;  // of the struct\'s first version
+  static_assert(offsetof(problem_type, repeat) == first_size);
   memory arena{arena_bytes, arena_byte};
   tensor x{arena.at(0), fp32, {2, 20}};
   tensor residual{arena.at(4096), fp32, {2, 20}};
@@ -39,8 +42,9 @@ struct norm {
     problem.r = r.given;
     return &problem;
   }
-  static tk_status call(problem_type const* x, void* workspace = nullptr, std::size_t size = 0) {
-    return tk_norm(x, workspace, size, nullptr);
+  static tk_status call(problem_type const* x, void* workspace = nullptr, std::size_t size = 0,
+                        void* stream = nullptr) {
+    return tk_norm(x, workspace, size, stream);
   }
 };
 
