@@ -66,7 +66,9 @@ endfunction()
 add_library(tk_compile_probe OBJECT EXCLUDE_FROM_ALL ${tk_doctest_main})
 target_link_libraries(tk_compile_probe PRIVATE tk_core)
 set(tk_compile_command ${PROJECT_BINARY_DIR}/compile_command.cmake)
+set(tk_compile_language CXX)
 if(TK_DEVICE STREQUAL CUDA)
+  set(tk_compile_language CUDA)
   string(REPLACE sm_ compute_ virtual ${TK_TARGET})
   set(tk_command ${CMAKE_CUDA_COMPILER} -ccbin ${CMAKE_CXX_COMPILER} -std=c++20 -w -x cu
       --expt-relaxed-constexpr -gencode arch=${virtual},code=${TK_TARGET} -c -o /dev/null)
@@ -79,7 +81,8 @@ file(GENERATE OUTPUT ${tk_compile_command} CONTENT
 "set(command [==[${tk_command}]==])
 set(includes [==[$<TARGET_PROPERTY:INCLUDE_DIRECTORIES>]==])
 set(defines [==[$<TARGET_PROPERTY:COMPILE_DEFINITIONS>]==])
-set(options [==[$<TARGET_PROPERTY:COMPILE_OPTIONS>]==])\n" TARGET tk_compile_probe)
+set(options [==[$<TARGET_PROPERTY:COMPILE_OPTIONS>]==])\n" TARGET tk_compile_probe
+  CONDITION $<COMPILE_LANGUAGE:${tk_compile_language}>)  # the options differ by language; one file
 
 # g++ parses what they all include once (ctest runs compile.headers before any of them).
 set(tk_precompiled "")
