@@ -99,6 +99,7 @@ template <class T, int R, int C> inline constexpr bool is_tile<reg_tile<T, R, C>
 template <class X> inline constexpr bool is_col = false;
 template <int R> inline constexpr bool is_col<reg_col<float, R>> = true;
 
+// What operations take: tiles, rows, columns, and lazy expressions of them where they are written.
 template <class X, class D = std::remove_cvref_t<X>>
 concept tile_expression = (is_col<D> || is_row<D> || is_tile<D>) && used_where_written<X>::value;
 

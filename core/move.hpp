@@ -11,8 +11,8 @@ struct alignas(16) chunk16 {
   std::uint32_t w[4];
 };
 
-// How many elements may be read at once at any multiple of that many columns: a power of two, at
-// most 16 bytes.
+// The vector width of a tensor: its widest aligned vector access, in elements (a power of two, at
+// most 16 bytes). Such an access may begin at every column that is a multiple of it, in every row.
 template <class T> inline int vector_width_of(tensor<T> const& x) {
   std::int64_t bytes = 16;
   auto const limit = [&](std::int64_t n) {
@@ -61,7 +61,7 @@ TK_DEVICE chunk16 read_chunk(tensor<T const> const& x, int vector_width, int row
     TK_UNROLL
     for (int k = 0; k < 4; ++k)
       if (col + k < x.cols) read_words<1>(y.w + k, p + k);
-  } else if (col > 0 && col + n + per_word - 2 < x.cols) {  // whole words, neighbours' parts too
+  } else if (col > 0 && col + n + per_word - 2 < x.cols) {  // whole words, with what lies beside
     auto const at = reinterpret_cast<std::uintptr_t>(p);
     auto const* const words = reinterpret_cast<std::uint32_t const*>(at & ~std::uintptr_t{3});
     if (at % 4 == 0) {
@@ -115,8 +115,8 @@ TK_DEVICE void put(T* p, float x) {
 }
 
 // ---- register tiles, global and shared memory
-// This lane's rows of a tile at (row, col): where each begins, null below the tensor's last row;
-// and how many columns are left of the tensor from this lane's first one on.
+// For a tile at (row, col): line[r] is where this lane's r-th row begins, null below the tensor's
+// last row; `left` is the number of the tensor's columns from this lane's first one on.
 template <class Map, class T> struct lane_rows {
   T* line[Map::rows_per_lane];
   int left;

@@ -13,7 +13,7 @@
 //                                           row_exchange<R, All> exchange
 // Columns below 0 are outside, too. vector_width (core/move.hpp) is that from (row, col) on.
 // With All, the workers of a block have tiles at the same rows, and a sum is over those of all
-// workers. All lanes that hold a part of a row call row_sum. `buffer` is 0 in the first call of a
+// workers. All lanes that hold columns of a row call row_sum. `buffer` is 0 in the first call of a
 // task, and each call changes it. Every lane gets the same sums, added in the layout's order: equal
 // bits every time. When a sum returns, all lanes have read what they read before it. After the last
 // sum of a task, rejoin<R, All>(c) lets the next task begin with buffer 0.

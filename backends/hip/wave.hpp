@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What all chips of this backend have in common: qualifiers, capabilities and sizes. A worker is
-// one wave of 64 lanes. All waves of a block move data and compute: there is no room for a moving
-// wave, and no barrier for parts of a block.
+// one wave of 64 lanes. All waves of a block move data and compute: there is no room for a
+// producer wave, and no barrier for parts of a block.
 #pragma once
 #include <cstdint>
 

@@ -28,10 +28,10 @@ TK_DEVICE std::uint32_t matrix_at(shared_tile<T, R, C> const& x, int block, int 
   int const chunk = tile::layout::chunk(row, 2 * (k % steps) + (lane >> 4 & 1));
   return ptx::smem(&x) + k / steps * tile::panel_bytes + row * tile::layout::row_bytes + chunk * 16;
 }
-// Element pairs of one lane, of the part-th R rows of x, by ordinary stores. Rows of one slot
-// differ from those of another by multiples of eight, which the swizzle does not see; columns of
-// one pair from those of another by multiples of what the lanes have side by side, so that bits of
-// places may be flipped for them.
+// Element pairs of one lane, of the part-th R rows of x, by ordinary stores. A lane's rows differ
+// by multiples of eight, on which the swizzle does not depend, and its columns by multiples of what
+// the lanes have side by side: so place(row, col) = place(lane_row, lane_col) ^ col's bytes +
+// row's.
 template <class T, int R, int C, class X>
 TK_DEVICE void put_pairs(shared_tile<T, R, C>& dst, X const& x, int lane, int part = 0) {
   using map = fragment_map<X::rows, C>;

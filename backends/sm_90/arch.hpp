@@ -14,7 +14,7 @@ inline constexpr int max_cluster = 8;          // blocks (CUDA C++ Programming G
 inline constexpr int tile_alignment = 1024;    // PTX ISA, "Swizzling modes"
 inline constexpr int smem_bytes = 227 * 1024;  // of one block (CUDA C++ Programming Guide, 9.0)
 
-// Registers per lane of the moving warpgroup and of each worker: together at most what a launch
+// Registers per lane of the producers' warpgroup and of each worker: together at most what a launch
 // gives a block, as many to each warpgroup, in eights.
 constexpr int launch_registers(int workers) { return 65536 / 128 / (workers + 1) / 8 * 8; }
 constexpr int producer_registers(int workers) { return workers == 1 ? 56 : workers == 2 ? 40 : 32; }

@@ -97,7 +97,7 @@ template <class Op> struct context {
         all(m.meeting_barrier) {}
 };
 
-// The part of the producer in warp `warp`, with all its lanes.
+// What the producer in warp `warp` does, with all its lanes.
 template <class Op>
 TK_DEVICE void move(block_memory<Op>& m, typename Op::args const& a, int warp, int rank) {
   using memory = block_memory<Op>;

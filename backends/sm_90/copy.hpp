@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Movement of shared tiles (backends/sm_80/tile.hpp). A source or sink carries the TMA map whose
 // box is one panel, and the pointer and strides, which plain copies use where TMA's alignment rules
-// don't hold. The moving warp calls loads with all its lanes; one of them issues TMA.
+// don't hold. A producer warp calls loads with all its lanes; one of them issues TMA.
 #pragma once
 #include "backends/sm_80/tile.hpp"
 
@@ -20,7 +20,7 @@ template <class T, int R, int C> struct sink {
   bool tma;
 };
 
-// Where a load reports, which block of its cluster this one is, and this lane of the moving warp.
+// Where a load reports, which block of its cluster this one is, and this lane of the producer warp.
 struct arrival {
   std::uint32_t bar;
   int rank, lane;

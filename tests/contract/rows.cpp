@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // shards: 3
-// Flat tiles (core/rows.hpp) in each element type, one per part: rows from global memory and from
+// Flat tiles (core/rows.hpp) in each element type, one per shard: rows from global memory and from
 // vectors in shared memory, of slots that are held, whole and with tails, at once and element by
 // element; sums over rows of one worker and of all; expressions with a row; parts of columns;
 // clipped stores. Rows and sums of ordinary tiles. Whole numbers: sums are exact in any order.

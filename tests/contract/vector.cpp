@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // shards: 3
-// Vectors in shared memory (core/vector.hpp) in each element type, one per part: reductions over
+// Vectors in shared memory (core/vector.hpp) in each element type, one per shard: reductions over
 // columns, of tiles, packed tiles and expressions, for every width to 256, read back as rows of an
 // expression; cumulative sums; one value per row; and how far a vector is stored. Whole numbers:
 // sums are exact in any order.
