@@ -48,7 +48,7 @@ struct row_logsumexp {
     reg_col<float, M> running_max = std::numeric_limits<float>::lowest(), running_sum = 0.f;
     for (int step = 0; step < t.steps; ++step) {
       reg_tile<bf16, M, N> x;
-      be::load(x, c.in.take().x[c.w.id()]);
+      tk::load(x, c.in.take().x[c.w.id()]);
       c.w.sync();  // every lane has read, and the slot may be filled again
       c.in.release();
       reg_tile<float, M, N> s;

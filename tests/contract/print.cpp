@@ -54,7 +54,7 @@ struct print_op : simple_op {
       print(packed, "packed", {.row = 8, .col = 4, .rows = 2, .cols = 3});
       print(row_max(x), "row_max");
       print(load_row<M, C>(a.values, C), "row");
-      be::store(c.scratch.tile, cast<bf16>(x));
+      store(c.scratch.tile, cast<bf16>(x));
       if (c.w.leader())
         for (int i = 0; i < C; ++i) c.scratch.vector.data[i] = a.values[i];
       c.w.sync();

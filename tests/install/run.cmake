@@ -93,6 +93,22 @@ file(WRITE ${work}/readme/commands "set -e\ncd ${work}/readme\n${commands}")
 step(sh ${work}/readme/commands)
 expect("what README's example says, without CMake" output STREQUAL "6\n")
 
+# README's lines of C++, inside a program that has their variables.
+printed("\n## Five lines of C++" lines)
+string(REPLACE "#include <tk_ops.hpp>" "" lines "${lines}")
+file(WRITE ${work}/readme/lines.cpp "#include <vector>\n#include <tk_ops.hpp>\nint main() {
+  std::int64_t const m = 2, n = 2, k = 3;
+  std::vector<std::uint16_t> a_of(m * k, 0x3f80), b_of(k * n, 0x4000);  // 1 and 2
+  std::vector<float> d_of(m * n), workspace_of(1 << 20);
+  void *a_data = a_of.data(), *b_data = b_of.data(), *d_data = d_of.data();
+  void *workspace = workspace_of.data(), *stream = nullptr;
+  ${lines}
+  return d_of[3] == 6 && bytes <= workspace_of.size() * sizeof(float) ? 0 : 1;\n}\n")
+file(WRITE ${work}/readme/commands "set -e\nPKG_CONFIG_PATH=${prefix}/${LIBDIR}/pkgconfig
+${CXX} -std=c++20 ${work}/readme/lines.cpp -o ${work}/readme/lines \\
+  $(PKG_CONFIG_PATH=$PKG_CONFIG_PATH ${pkg-config} --cflags --libs tk)\n${work}/readme/lines\n")
+step(sh ${work}/readme/commands)
+
 check_pkg_config(${prefix} tk)
 expect("tk links the shared library" output MATCHES "NEEDED.*libtk_ops.so.0]")
 check_pkg_config(${prefix} tk-static)
