@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What it costs to add an op, and to change one: tests/structure/new_op.py <scratch folder> [cmake option...]
+
+Makes a copy of this tree in the scratch folder and adds to it a copy of a small op under another name, in
+folders of its own. Then, for the host: one existing file was edited; the library of these two ops builds,
+and the new op's tests pass; a change inside the new op compiles files of that op alone; and a library of the
+new op alone builds, in which the old one is refused.
+"""
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+OLD, NEW, NUMBER = "norm", "twin", 900
+TESTS = ("accepted", "refusals")
+
+
+def run(*command, cwd, **more):
+    done = subprocess.run([str(x) for x in command], cwd=cwd, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, **more)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))}:\n{done.stdout[-4000:]}")
+    return done.stdout
+
+
+def renamed(text):
+    for old, new in ((OLD, NEW), (OLD.upper(), NEW.upper())):
+        text = re.sub(rf"{old}(?!al)", new, text)  # but not 'normal'
+    return text
+
+
+def files_of(tree):
+    """The tree's files as git has them, also those not yet committed."""
+    listed = run("git", "ls-files", "-co", "--exclude-standard", cwd=tree).split("\n")
+    return [Path(name) for name in listed if name and (tree / name).is_file()]
+
+
+def copy_tree(to):
+    shutil.rmtree(to, ignore_errors=True)
+    for name in files_of(ROOT):
+        (to / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, to / name)
+    run("git", "init", "-q", cwd=to)
+    run("git", "add", "-A", cwd=to)
+
+
+def add_op(tree):
+    """Returns the files made, and those edited."""
+    made = []
+    for name in files_of(tree):
+        own = OLD in name.parts or (name.stem == OLD and "tune" in name.parts)
+        if not own or "results" in name.parts:
+            continue
+        target = tree / Path(*(renamed(part) for part in name.parts))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(renamed((tree / name).read_text()))
+        made.append(target)
+    listed = tree / "ops/ops.cmake"
+    listed.write_text(listed.read_text() + f"tk_op({NUMBER} {NEW} {NEW})\n")
+    changed = run("git", "diff", "--name-only", cwd=tree).split()
+    return made, changed
+
+
+def compiled(log):
+    """The sources, of the library and of tests, that ninja compiles."""
+    return sorted(set(re.findall(r"Building \w+ object (\S+)\.o\b", log)))
+
+
+def main():
+    work, options = Path(sys.argv[1]).resolve(), sys.argv[2:]
+    tree, build = work / "tree", work / "build"
+    copy_tree(tree)
+    made, edited = add_op(tree)
+    print(f"{len(made)} files made, {len(edited)} edited: {' '.join(edited)}")
+    if edited != ["ops/ops.cmake"]:
+        sys.exit("an op must edit the list of ops, and nothing else")
+
+    shutil.rmtree(build, ignore_errors=True)
+    configure = ("cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DTK_ARCH=host", "-DTK_BUILD_BENCHMARKS=OFF",
+                 "-DCMAKE_BUILD_TYPE=Release", *options)
+    programs = [f"ops.{NEW}.{name}" for name in TESTS]
+    run(*configure, "-DTK_BUILD_TESTS=ON", f"-DTK_OPS={OLD};{NEW}", cwd=tree)
+    run("ninja", "tk_ops", *programs, cwd=build)
+    for program in programs:
+        run(build / "bin" / program, cwd=tree)
+    print(f"{' '.join(programs)}: passed")
+
+    for header in (f"ops/{NEW}/{NEW}.hpp", f"ops/{NEW}/problem.hpp", f"backends/host/tune/{NEW}.hpp"):
+        path = tree / header
+        path.write_text(path.read_text() + "// changed\n")
+    again = compiled(run("ninja", "tk_ops", cwd=build))
+    others = [name for name in again if f"/{NEW}" not in name]
+    print(f"a change of {NEW}'s headers: {len(again)} files are compiled")
+    if not again or others:
+        sys.exit(f"a change inside an op compiles {others or 'nothing'}")
+
+    run(*configure, "-DTK_BUILD_TESTS=OFF", f"-DTK_OPS={NEW}", cwd=tree)
+    run("ninja", "tk_ops", cwd=build)
+    exported = run("nm", "-D", "--defined-only", build / "lib/libtk_ops.so", cwd=build)
+    if f"tk_{NEW}" not in exported or re.search(rf"\btk_{OLD}\b", exported):
+        sys.exit("a library of the new op alone holds another, or does not hold it")
+    print(f"TK_OPS={NEW}: a library of that op alone")
+
+
+main()
