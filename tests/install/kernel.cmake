@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # examples/kernel (SOURCE) as its README.md builds it: against tk::core alone, installed from the build
 # folder BUILD, of which nothing need have been built. With EMULATE also under ThreadSanitizer, which
-# must find nothing. With BARRIER it must find it when the kernel's barrier is taken out: where it is
-# what keeps the next copy off the slot (elsewhere take() has a barrier of the block).
+# must find nothing. With BARRIER it must find it when the kernel's barrier is taken out: on a chip
+# where one lane releases a slot for all of its worker.
 set(work ${BUILD}/install_test/core)
 file(REMOVE_RECURSE ${work})
 function(step)
