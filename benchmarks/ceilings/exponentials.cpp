@@ -6,6 +6,7 @@
 #include "benchmarks/ceilings/rates.hpp"
 #include "core/expression.hpp"
 #include "core/reduce.hpp"
+#include "ops/attention/tuning.hpp"
 
 namespace tk::bench {
 

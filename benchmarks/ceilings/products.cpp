@@ -5,6 +5,7 @@
 #include "benchmarks/ceilings/rates.hpp"
 #include "core/product.hpp"
 #include "core/reduce.hpp"
+#include "ops/gemm/tuning.hpp"
 
 namespace tk::bench {
 namespace {
