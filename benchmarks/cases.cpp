@@ -1,30 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Reads the text of cases.txt: one case a line, '#' begins a comment.
+// Lines that describe cases (cases.hpp).
 #include "benchmarks/cases.hpp"
 
 #include <algorithm>
-#include <set>
 #include <sstream>
 #include <stdexcept>
+
+#include "benchmarks/benchmark.hpp"
 
 namespace tk::bench {
 namespace {
 
-std::set<std::string> const& known_words(std::string const& suite) {
-  static std::map<std::string, std::set<std::string>> const words{
-      {"ceilings", {"copy", "rate"}},
-      {"gemm", {"mnk", "trans", "type", "out", "batch", "bias", "act"}},
-      {"attention", {"b", "n", "h", "d", "nk", "hk", "mask", "layout", "type"}},
-      {"norm", {"rows", "width", "kind", "residual", "type"}}};
-  auto const found = words.find(suite);
-  if (found == words.end()) throw std::runtime_error("no suite is called '" + suite + "'");
-  return found->second;
-}
-
-bench_case read_case(std::istringstream words) {
+bench_case read_case(std::istringstream& words) {  // behind its first word
   bench_case x;
   words >> x.suite >> x.name;
-  auto const& known = known_words(x.suite);
+  auto const& known = find_suite(x.suite).words;
   for (std::string word; words >> word;) {
     auto const sign = word.find('=');
     if (word == "quick") {
@@ -59,9 +49,13 @@ std::vector<bench_case> read_cases(std::string const& text) {
   for (std::string line; std::getline(lines, line);) {
     ++number;
     line.resize(std::min(line.size(), line.find('#')));
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    std::istringstream words(line);
+    std::string kind;
+    if (!(words >> kind)) continue;
     try {
-      cases.push_back(read_case(std::istringstream(line)));
+      if (kind == "bench") cases.push_back(read_case(words));
+      else if (kind != "quick" && kind != "full" && kind != "card")
+        throw std::runtime_error("'" + kind + "' is neither bench nor a level of the tests");
     } catch (std::exception const& fault) {
       throw std::runtime_error("cases, line " + std::to_string(number) + ": " + fault.what());
     }

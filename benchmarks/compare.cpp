@@ -9,6 +9,8 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "benchmarks/numbers.hpp"
+
 namespace tk::bench {
 namespace {
 
@@ -34,14 +36,6 @@ std::vector<std::string> peers_of(result const& file, std::string const& suite) 
   return names;
 }
 
-result_row const* any_row(std::vector<result> const& files, std::string const& suite,
-                          std::string const& name) {
-  for (result const& file : files)
-    for (result_row const& x : file.rows)
-      if (x.suite == suite && x.name == name) return &x;
-  return nullptr;
-}
-
 bool same_work(result_row const& x, result_row const& y) {
   auto const near = [](double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(a, b); };
   return near(x.flops, y.flops) && near(x.bytes, y.bytes);
@@ -50,11 +44,9 @@ bool same_work(result_row const& x, result_row const& y) {
 // One column: its cells, and what its mean is taken over.
 class cells {
  public:
-  void add(double value, char const* form) {
-    text_.push_back(value > 0 ? fmt::format(fmt::runtime(form), value) : "-");
-  }
-  void add_to_mean(double value, char const* form) {
-    add(value, form);
+  void add(std::string text) { text_.push_back(std::move(text)); }
+  void add_to_mean(double value, char const* form, bool noisy = false) {
+    add(value > 0 ? fmt::format(fmt::runtime(form), value) + (noisy ? noise_mark : "") : "-");
     if (value <= 0) return;
     logs_ += std::log(value);
     ++count_;
@@ -72,7 +64,28 @@ class cells {
   int count_ = 0;
 };
 
-constexpr char const *rate_form = "{:.4g}", *ratio_form = "{:.3f}", *share_form = "{:.2f}";
+constexpr char const *ratio_form = "{:.3f}", *share_form = "{:.2f}";
+
+bool is_noisy(result_row const& x) { return bench::is_noisy(x.ms, x.ms_iqr); }
+
+// "tk", "tk row", or "tk run, row" where a file has both.
+std::string own_head(result const& file, std::string const& suite) {
+  bool by_run = false, by_row = false;
+  for (result_row const& x : file.rows)
+    if (x.suite == suite && x.implementation == "tk") (x.repeat == "row" ? by_row : by_run) = true;
+  return by_row ? by_run ? "tk run, row" : "tk row" : "tk";
+}
+
+// The unit that suits the fastest of a case's rows.
+rate_unit unit_of_case(std::vector<result> const& files, std::string const& suite,
+                       std::string const& name) {
+  double most = 0;
+  bool moves = false;
+  for (result const& file : files)
+    for (result_row const& x : file.rows)
+      if (x.suite == suite && x.name == name) most = std::max(most, x.rate()), moves = x.moves();
+  return unit_of(most, moves ? "B/s" : "FLOP/s");
+}
 
 class table_of_suite {
  public:
@@ -82,8 +95,7 @@ class table_of_suite {
     table_.rows.resize(names_.size() + 2);
     std::vector<std::string> units;
     units.reserve(names_.size() + 2);
-    for (auto const& name : names_)
-      units.push_back(any_row(files, suite, name)->moves() ? "GB/s" : "TFLOP/s");
+    for (auto const& name : names_) units.push_back(unit_of_case(files, suite, name).name);
     auto titles = names_;
     titles.insert(titles.end(), {"geometric mean", "cases"});
     units.insert(units.end(), {"", ""});
@@ -105,25 +117,29 @@ class table_of_suite {
   void add_file(std::size_t index) {
     result const& file = files_[index];
     int const number = static_cast<int>(index) + 1;
-    cells rates, shares, to_first;
+    cells rates, spreads, shares, to_first;
     for (auto const& name : names_) {
       result_row const* const own = file.find(suite_, name, "tk");
-      bool const moves = any_row(files_, suite_, name)->moves();
-      double const work = !own ? 0 : moves ? own->bytes / 1e9 : own->flops / 1e12;
-      rates.add(own ? work / (own->ms * 1e-3) : 0, rate_form);
+      double const unit = unit_of_case(files_, suite_, name).size;
+      rates.add(own ? three_digits(own->rate() / unit) : "-");
+      spreads.add(own ? spread_text(own->ms, own->ms_iqr) : "-");
       shares.add_to_mean(own ? file.ceilings.share(*own) : 0, share_form);
       result_row const* const first = files_.front().find(suite_, name, "tk");
-      to_first.add_to_mean(own && first && same_work(*own, *first) ? first->ms / own->ms : 0,
-                           ratio_form);
+      bool const both = own && first && same_work(*own, *first);
+      to_first.add_to_mean(both ? first->ms / own->ms : 0, ratio_form,
+                           both && (is_noisy(*own) || is_noisy(*first)));
     }
-    put(number, "tk", rates.finish(rate_form));
+    put(number, own_head(file, suite_), rates.finish(""));
+    put(number, "+-", spreads.finish(""));
     put(number, "roof", shares.finish(share_form));
     for (auto const& peer : peers_of(file, suite_)) {
       cells ratios;
       for (auto const& name : names_) {
-        result_row const *const own = file.find(suite_, name, "tk"), *const other = file.find(
-                                                                         suite_, name, peer);
-        ratios.add_to_mean(own && other ? other->ms / own->ms : 0, ratio_form);
+        result_row const* const own = file.find(suite_, name, "tk");
+        result_row const* const other = file.find(suite_, name, peer);
+        bool const both = own && other;
+        ratios.add_to_mean(both ? other->ms / own->ms : 0, ratio_form,
+                           both && (is_noisy(*own) || is_noisy(*other)));
       }
       put(number, "/" + peer, ratios.finish(ratio_form));
     }
@@ -177,14 +193,14 @@ std::string describe(result const& x) {
   bool const hash = x.commit.find_first_not_of("0123456789abcdef") == std::string::npos;
   std::string text = fmt::format("{}, {}, {}, {}: copy ", x.device, x.arch,
                                  hash ? x.commit.substr(0, 12) : x.commit, x.date.substr(0, 10));
-  auto const add = [&](double rate, char const* unit) {
-    text += rate > 0 ? fmt::format("{:.4g} {}", rate / 1e12, unit) : "not measured";
+  auto const add = [&](double rate, char const* what) {
+    text += rate > 0 ? rate_text(rate, what) : "not measured";
   };
-  add(x.ceilings.copy_bytes_per_s, "TB/s");
+  add(x.ceilings.copy_bytes_per_s, "B/s");
   text += ", products ";
-  add(x.ceilings.product_flops_per_s, "TFLOP/s");
+  add(x.ceilings.product_flops_per_s, "FLOP/s");
   text += ", exp2 ";
-  add(x.ceilings.exp2_per_s, "T/s");
+  add(x.ceilings.exp2_per_s, "/s");
   return text;
 }
 
@@ -200,8 +216,9 @@ void compare(std::vector<std::string> const& paths, std::string const& html) {
   for (auto const& path : paths) files.push_back(read_result(path));
   for (std::size_t i = 0; i < files.size(); ++i) fmt::print("{} {}\n", i + 1, describe(files[i]));
   fmt::print(
-      "tk: rate; roof: share of the ceilings; /peer and /1: speed over a peer's and the first "
-      "file's\n");
+      "tk: rate; +-: spread of the calls; roof: share of the ceilings; /peer and /1: speed over a "
+      "peer's\nand the first file's, {} where a spread is over {:.0f}%\n",
+      noise_mark, 100 * noisy_share);
   for (auto const& table : compare(files)) fmt::print("\n{}", text_of(table));
   if (html.empty()) return;
   std::ofstream page(html);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // tk_bench compare: files of several cards, archs or commits side by side. A table for each suite
 // has a row for each case and these columns for each file:
-//   tk      its rate
+//   tk      its rate; "tk row" where rows were to have equal bits whatever the others (--repeat)
+//   +-      the distance of the quartiles of its times, in parts of their median
 //   roof    the share of the device's ceilings that it reaches (result_ceilings::share)
 //   /PEER   its speed over that of a peer in the same file, one column for each peer
 //   /1      its speed over that in the first file, if both did the same work
+// A ratio is marked where one of its two rows is noisy (numbers.hpp).
 #pragma once
 #include <string>
 #include <vector>

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "benchmarks/compare.hpp"
+#include "benchmarks/numbers.hpp"
 
 namespace tk::bench {
 namespace {
@@ -88,9 +89,12 @@ std::string escaped(std::string const& text) {
 
 std::string html_page(std::vector<result> const& files) {
   std::string html = head + legend(files) + roofline_svg(files);
-  html +=
-      "<p><b>tk</b>: rate. <b>roof</b>: share of the ceilings. <b>/peer</b>, <b>/1</b>: speed "
-      "over a peer's in the same file, and over the first file's.</p>\n";
+  html += fmt::format(
+      "<p><b>tk</b>: rate. <b>+-</b>: spread of the calls, the distance of their quartiles. "
+      "<b>roof</b>: share of the ceilings. <b>/peer</b>, <b>/1</b>: speed over a peer's in the "
+      "same "
+      "file, and over the first file's; {} where a spread is over {:.0f}%.</p>\n",
+      noise_mark, 100 * noisy_share);
   for (auto const& table : compare(files)) html += table_html(table);
   return html + "</body></html>\n";
 }

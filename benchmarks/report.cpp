@@ -16,13 +16,20 @@
 #include <thread>
 
 #include "backends/runtime.hpp"
-#include "benchmarks/peers.hpp"
+#include "benchmarks/numbers.hpp"
 
 namespace tk::bench {
 namespace {
 
-// TFLOP/s, or TB/s where operations are not what counts.
-double tera_per_s(row const& x) { return (x.flops > 0 ? x.flops : x.bytes) / x.time.ms / 1e9; }
+// Of bytes where operations are not what counts.
+std::string rate_of(row const& x) {
+  double const seconds = x.time.ms * 1e-3;
+  return x.flops > 0 ? rate_text(x.flops / seconds, "FLOP/s") : rate_text(x.bytes / seconds, "B/s");
+}
+
+bool is_noisy(row const& x) { return bench::is_noisy(x.time.ms, x.time.ms_iqr); }
+
+char const* name_of(tk_repeat x) { return x == TK_REPEAT_ROW ? "row" : "run"; }
 
 row const* own_row(std::vector<row> const& rows, row const& like) {
   for (row const& x : rows)
@@ -38,8 +45,7 @@ nlohmann::ordered_json machine() {
                               {"l2_bytes", device.l2_bytes},
                               {"cores", std::thread::hardware_concurrency()},
                               {"library", tk_version()}};
-  if (auto const version = cublaslt_version(); !version.empty()) json["cublaslt"] = version;
-  if (auto const version = cudnn_version(); !version.empty()) json["cudnn"] = version;
+  for (auto const& [name, version] : peer_versions()) json[name] = version;
   return json;
 }
 
@@ -60,19 +66,25 @@ void ceilings::add(bench_case const& x, row const& found) {
   if (!copies.empty()) copy_bytes_per_s = copies.front().bytes_per_s;
 }
 
-void report::print_head(int repeats) const {
-  fmt::print("{}, {}; TFLOP/s (copies, norm: TB/s), medians of {}; xR: tk / peer\n",
-             be::rt::device().name, tk_version(), repeats);
+void report::print_head(int repeats, tk_repeat repeat) const {
+  fmt::print("{}, {}; repeat {}\n", be::rt::device().name, tk_version(), name_of(repeat));
+  fmt::print(
+      "rates of medians of {}, and the spread of the calls: how far their quartiles are apart\n"
+      "xR: tk / peer; {} behind it: one of the two spreads is over {:.0f}%\n",
+      repeats, noise_mark, 100 * noisy_share);
   std::fflush(stdout);
 }
 
 void report::print_case(bench_case const& x, std::vector<row> const& found) const {
   std::string text = fmt::format("{:9s} {:33s}", x.suite, x.name);
-  if (found.empty() || found.front().implementation != "tk") text += " tk       -";
+  if (found.empty() || found.front().implementation != "tk") text += " tk -";
   for (row const& r : found) {
-    text += fmt::format(" {} {:7.4g}", r.implementation, tera_per_s(r));
+    text += fmt::format("  {} {:>12s} {:>3s}", r.implementation, rate_of(r),
+                        spread_text(r.time.ms, r.time.ms_iqr));
     row const* const own = own_row(found, r);
-    if (own && own != &r) text += fmt::format(" x{:5.3f} ", r.time.ms / own->time.ms);
+    if (own && own != &r)
+      text += fmt::format(" x{:.3f}{}", r.time.ms / own->time.ms,
+                          is_noisy(r) || is_noisy(*own) ? noise_mark : "");
   }
   fmt::print("{}\n", text);
   std::fflush(stdout);
@@ -80,16 +92,21 @@ void report::print_case(bench_case const& x, std::vector<row> const& found) cons
 
 void report::print_tail() const {
   std::map<std::pair<std::string, std::string>, std::vector<double>> ratios;
-  for (row const& x : rows)
-    if (row const* const own = own_row(rows, x); own && own != &x)
-      ratios[{x.suite, x.implementation}].push_back(x.time.ms / own->time.ms);
+  std::map<std::pair<std::string, std::string>, int> noisy;
+  for (row const& x : rows) {
+    row const* const own = own_row(rows, x);
+    if (!own || own == &x) continue;
+    ratios[{x.suite, x.implementation}].push_back(x.time.ms / own->time.ms);
+    noisy[{x.suite, x.implementation}] += is_noisy(x) || is_noisy(*own);
+  }
   for (auto const& [key, values] : ratios) {
     double logs = 0;
     for (double x : values) logs += std::log(x);
     auto const [least, most] = std::minmax_element(values.begin(), values.end());
-    fmt::print("{}: tk is {:.3f} x {} in the geometric mean of {} cases, {:.3f} to {:.3f}\n",
+    fmt::print("{}: tk is {:.3f} x {} in the geometric mean of {} cases, {:.3f} to {:.3f}{}\n",
                key.first, std::exp(logs / static_cast<double>(values.size())), key.second,
-               values.size(), *least, *most);
+               values.size(), *least, *most,
+               noisy[key] == 0 ? "" : fmt::format("; {} of them noisy", noisy[key]));
   }
   for (auto const& x : remarks) fmt::print("{}\n", x);
   for (auto const& x : failures) fmt::print("FAILED {}\n", x);
@@ -112,7 +129,8 @@ void report::write_json(std::string const& path) const {
     json["rows"].push_back({{"suite", x.suite},
                             {"case", x.name},
                             {"impl", x.implementation},
-                            {"dtype", name_of(x.type)},
+                            {"dtype", bench::name_of(x.type)},
+                            {"repeat", name_of(x.repeat)},
                             {"ms", x.time.ms},
                             {"ms_min", x.time.ms_min},
                             {"ms_iqr", x.time.ms_iqr},

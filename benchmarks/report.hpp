@@ -14,6 +14,7 @@ namespace tk::bench {
 struct row {
   std::string suite, name, implementation;
   dtype type;
+  tk_repeat repeat;  // that tk was asked for
   timing time;
   double flops, bytes, error, share;
 };
@@ -35,7 +36,7 @@ struct report {
   std::vector<row> rows;
   std::vector<std::string> failures, remarks;
 
-  void print_head(int repeats) const;
+  void print_head(int repeats, tk_repeat repeat) const;
   void print_case(bench_case const& x, std::vector<row> const& found) const;
   void print_tail() const;  // geometric means over each peer's cases, failures, remarks
   void write_json(std::string const& path) const;

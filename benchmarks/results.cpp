@@ -56,9 +56,14 @@ struct place {
 
 result_row read_row(place const& at, json const& x) {
   if (!x.is_object()) at.fail(fmt::format("{} is a {}, not an object", at.where, x.type_name()));
-  return {at.text(x, "suite"),        at.text(x, "case"),        at.text(x, "impl"),
-          at.text(x, "dtype"),        at.number(x, "ms", false), at.number(x, "flops", true),
-          at.number(x, "bytes", true)};
+  result_row row{at.text(x, "suite"),        at.text(x, "case"),        at.text(x, "impl"),
+                 at.text(x, "dtype"),        at.number(x, "ms", false), at.number(x, "flops", true),
+                 at.number(x, "bytes", true)};
+  row.ms_iqr = at.number_or_zero(x, "ms_iqr");
+  if (x.contains("repeat")) row.repeat = at.text(x, "repeat");
+  if (row.repeat != "run" && row.repeat != "row")
+    at.fail(fmt::format("{} is '{}', not run or row", at.name("repeat"), row.repeat));
+  return row;
 }
 
 json parse(std::string const& path) {

@@ -11,6 +11,8 @@ namespace tk::bench {
 struct result_row {
   std::string suite, name, implementation, dtype;
   double ms, flops, bytes;
+  double ms_iqr = 0;                                 // 0 in files that do not say
+  std::string repeat = "run";                        // that tk was asked for: run or row
   bool moves() const { return flops < 16 * bytes; }  // its rate is one of bytes
   double rate() const { return (moves() ? bytes : flops) / (ms * 1e-3); }
   double intensity() const { return bytes > 0 ? flops / bytes : 0; }

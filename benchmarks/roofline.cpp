@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "benchmarks/compare.hpp"
+#include "benchmarks/numbers.hpp"
 
 namespace tk::bench {
 namespace {
@@ -130,8 +131,8 @@ std::string roofline_svg(std::vector<result> const& files) {
                                                   suites.begin());
       double const rate = r.flops / r.ms / 1e9;
       svg += mark(suite, x.at(r.intensity()), y.at(rate), colour_of(i)) +
-             fmt::format("<title>{} {}, file {}: {:.4g} TFLOP/s</title>", escaped(r.suite),
-                         escaped(r.name), i + 1, rate) +
+             fmt::format("<title>{} {}, file {}: {}</title>", escaped(r.suite), escaped(r.name),
+                         i + 1, rate_text(1e12 * rate, "FLOP/s")) +
              mark_ends[suite % 4] + "\n";
     }
   return svg + "</svg>\n";

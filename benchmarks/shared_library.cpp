@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Libraries opened at run time (peers.hpp).
+// Libraries opened at run time (shared_library.hpp).
+#include "benchmarks/shared_library.hpp"
+
 #include <dlfcn.h>
 
-#include <initializer_list>
 #include <stdexcept>
-
-#include "benchmarks/peers.hpp"
+#include <string>
 
 namespace tk::bench {
 

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "backends/runtime.hpp"
-#include "benchmarks/peers.hpp"
+#include "benchmarks/shared_library.hpp"
 
 namespace tk::bench {
 namespace {

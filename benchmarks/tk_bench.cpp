@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// tk_bench list | run: the cases of cases.txt through libtk_ops, each result checked against an
-// fp64 oracle and then timed beside the vendor's libraries that are found at run time.
+// tk_bench list | run: the cases of every suite (cases.hpp) through libtk_ops, each result checked
+// against an fp64 oracle and then timed beside the vendor's libraries that are found at run time.
 // tk_bench compare: what several runs wrote, side by side (compare.hpp). Exit status: 0; 1 if a
 // result was wrong, missing or not repeatable, or a file is none; other numbers for bad options.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <optional>
@@ -23,17 +24,35 @@
 namespace tk::bench {
 namespace {
 
+constexpr int least_repeats = 3;
+
 std::string commit_of_library() {  // the last word of tk_version()
   std::string const version = tk_version();
   return version.substr(version.rfind(' ') + 1);
 }
 
 struct options {
-  std::string suite, filter, json, cases_file, html, commit = commit_of_library();
+  std::string suite, filter, json, cases_file, html, repeat, commit = commit_of_library();
   std::vector<std::string> files;
   bool quick = false;
   std::optional<int> repeats;
+  int calls() const { return repeats.value_or(quick ? 5 : 20); }
 };
+
+// The repeat that a name stands for: what of a result is equal bit for bit.
+tk_repeat parse_repeat(std::string const& name) {
+  if (name.empty() || name == "run") return TK_REPEAT_RUN;
+  if (name == "row") return TK_REPEAT_ROW;
+  throw std::runtime_error("--repeat is '" + name + "'; it is run or row");
+}
+
+std::regex parse_filter(std::string const& text) {
+  try {
+    return std::regex(text);
+  } catch (std::regex_error const&) {
+    throw std::runtime_error("--filter '" + text + "' is no regular expression");
+  }
+}
 
 std::string text_of_cases(options const& given) {
   if (given.cases_file.empty()) return built_in_cases;
@@ -44,13 +63,27 @@ std::string text_of_cases(options const& given) {
   return text.str();
 }
 
+// Throws std::runtime_error where no case is chosen.
 std::vector<bench_case> chosen_cases(options const& given, bool all_sizes) {
+  if (!given.suite.empty()) find_suite(given.suite);
+  std::regex const pattern = parse_filter(given.filter);
   std::vector<bench_case> chosen;
-  std::regex const pattern(given.filter);
-  for (bench_case& x : read_cases(text_of_cases(given)))
-    if ((all_sizes || x.quick == given.quick) && (given.suite.empty() || x.suite == given.suite) &&
-        std::regex_search(x.suite + " " + x.name, pattern))
-      chosen.push_back(std::move(x));
+  std::size_t others = 0;  // match, but are of the other sizes
+  for (bench_case& x : read_cases(text_of_cases(given))) {
+    if ((!given.suite.empty() && x.suite != given.suite) ||
+        !std::regex_search(x.suite + " " + x.name, pattern))
+      continue;
+    if (all_sizes || x.quick == given.quick) chosen.push_back(std::move(x));
+    else ++others;
+  }
+  if (chosen.empty())
+    throw std::runtime_error(fmt::format(
+        "no case {}matches '{}' in the suite{} {}{}; `tk_bench list` names the cases",
+        given.quick ? "for --quick " : "", given.filter, given.suite.empty() ? "s" : "",
+        given.suite.empty() ? names_of_suites() : given.suite,
+        others == 0
+            ? ""
+            : fmt::format(", but {} do {} --quick", others, given.quick ? "without" : "with")));
   return chosen;
 }
 
@@ -75,7 +108,7 @@ double checked_error(benchmark& x, implementation const& which, double tolerance
   fill_nan(x);
   which.call();
   be::rt::synchronize();
-  verdict const v = x.compare(which);
+  verdict const v = x.compare();
   if (!(v.error <= tolerance * v.limit))
     throw std::runtime_error(fmt::format("wrong: error {:.3e}, limit {:.3e}", v.error, v.limit));
   return v.error;
@@ -118,10 +151,10 @@ std::vector<row> run_case(bench_case const& c, options const& given, stopwatch c
   for (absence const& peer : peers.absent)
     found.remarks.push_back(fmt::format("no {} in {}: {}", peer.name, title, peer.reason));
   std::vector<row> rows;
-  auto const times = watch.time(ready, given.repeats.value_or(given.quick ? 5 : 20), 10);
+  auto const times = watch.time(ready, given.calls(), 10);
   for (std::size_t i = 0; i < ready.size(); ++i) {
-    rows.push_back({c.suite, c.name, ready[i].name, x->type(), times[i], x->flops(), x->bytes(),
-                    errors[i], 0});
+    rows.push_back({c.suite, c.name, ready[i].name, x->type(), x->repeat(), times[i], x->flops(),
+                    x->bytes(), errors[i], 0});
     if (c.suite == "ceilings") found.limits.add(c, rows.back());
     if (double const rate = found.limits.copy_bytes_per_s; rate > 0)
       rows.back().share = x->bytes() / (times[i].ms * 1e-3) / rate;
@@ -133,14 +166,26 @@ void show_progress(std::string const& text) {
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\033[K{}", text);
 }
 
+// Throws std::runtime_error if the file cannot be written; leaves what is there.
+void check_writable(std::string const& path) {
+  bool const there = std::filesystem::exists(path);
+  bool const opened = static_cast<bool>(std::ofstream(path, std::ios::app));
+  if (!opened) throw std::runtime_error("--json: cannot write " + path);
+  if (!there) std::filesystem::remove(path);
+}
+
 int run(options const& given) {
-  auto const chosen = chosen_cases(given, false);
-  if (chosen.empty()) throw std::runtime_error("no case matches; `tk_bench list` names them");
-  auto const cases = with_ceilings(given, chosen);
+  tk_repeat const repeat = parse_repeat(given.repeat);
+  if (given.calls() < least_repeats)
+    throw std::runtime_error(fmt::format(
+        "--repeats is {}; a median and its spread take at least {}", given.calls(), least_repeats));
+  auto cases = with_ceilings(given, chosen_cases(given, false));
+  for (bench_case& x : cases) x.repeat = repeat;
+  if (!given.json.empty()) check_writable(given.json);
   stopwatch const watch;
   report found;
   found.commit = given.commit;
-  found.print_head(given.repeats.value_or(given.quick ? 5 : 20));
+  found.print_head(given.calls(), repeat);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     show_progress(fmt::format("{}/{} {}", i + 1, cases.size(), cases[i].name));
     auto const rows = run_case(cases[i], given, watch, found);
@@ -163,8 +208,7 @@ int list(options const& given) {
 }
 
 void add_choice(CLI::App& command, options& given) {
-  command.add_option("--suite", given.suite, "ceilings, gemm, attention or norm")
-      ->check(CLI::IsMember({"ceilings", "gemm", "attention", "norm"}));
+  command.add_option("--suite", given.suite, names_of_suites());
   command.add_option("--filter", given.filter, "regular expression, searched in 'suite case'");
   command.add_option("--cases", given.cases_file, "a file to read in place of the built-in cases");
 }
@@ -182,8 +226,9 @@ int main(int argc, char** argv) {
   tk::bench::add_choice(*run, given);
   run->add_flag("--quick", given.quick, "the small cases, for CPUs");
   run->add_option("--json", given.json, "a file to write, anew after each case");
-  run->add_option("--repeats", given.repeats, "timed calls; 20, or 5 with --quick")
-      ->check(CLI::PositiveNumber);
+  run->add_option("--repeats", given.repeats, "timed calls; 20, or 5 with --quick");
+  run->add_option("--repeat", given.repeat,
+                  "run (as if unsaid), or row: a row's bits do not depend on the other rows");
   run->add_option("--commit", given.commit, "recorded in the JSON");
   auto* const compare = app.add_subcommand("compare", "what runs wrote, side by side");
   compare->add_option("files", given.files, "files that run --json or peers.py wrote")->required();

@@ -33,7 +33,7 @@ class copy_ceiling final : public benchmark {
     return {"tk", device_copy(to_.data(), from_.data(), static_cast<std::size_t>(from_.bytes()))};
   }
   peer_list peers() override { return {}; }
-  verdict compare(implementation const&) override {
+  verdict compare() override {
     auto const copied = to_.copy_out();
     bool const same = std::all_of(copied.begin(), copied.end(),
                                   [](std::byte x) { return x == std::byte{pattern}; });
@@ -73,7 +73,7 @@ class repeated : public benchmark {
   }
 
  protected:
-  // Products truncate each of depth / 16 partial sums a repeat (gemm.cpp); this many lose 1 %.
+  // Products truncate each of depth / 16 partial sums a repeat; this many lose 1 %.
   static constexpr int most_repeats = 1 << 16;
   virtual void launch() = 0;
   float* out() const { return static_cast<float*>(out_.data()); }
@@ -107,7 +107,7 @@ class product_ceiling final : public repeated {
   }
   dtype type() const override { return dtype::bf16; }
   double flops() const override { return 2 * elements() * shape_.depth; }
-  verdict compare(implementation const&) override {
+  verdict compare() override {
     std::vector<double> row(static_cast<std::size_t>(shape_.cols)), b;
     for (int k = 0; k < shape_.depth; ++k) {
       b_.read(row.data(), std::int64_t{k} * shape_.cols, shape_.cols);
@@ -138,7 +138,7 @@ class exponential_ceiling final : public repeated {
   exponential_ceiling() : repeated(shape_of_exponentials()) {}
   dtype type() const override { return dtype::fp32; }
   double flops() const override { return elements(); }
-  verdict compare(implementation const&) override {
+  verdict compare() override {
     double x = 0;
     for (int i = 0; i < repeats_; ++i) x = std::exp2(-x);
     // The fixed point takes back 4/9 of each step's error; exp2 is good to some units of 2^-23.
@@ -149,8 +149,6 @@ class exponential_ceiling final : public repeated {
   void launch() override { launch_exponentials(out(), tasks_, repeats_); }
 };
 
-}  // namespace
-
 std::unique_ptr<benchmark> make_ceiling(bench_case const& x) {
   if (auto const size = x.number("copy", 0); size > 0) return std::make_unique<copy_ceiling>(size);
   std::string const rate = x.get("rate", "");
@@ -159,4 +157,7 @@ std::unique_ptr<benchmark> make_ceiling(bench_case const& x) {
   throw std::runtime_error("a ceiling is copy=BYTES, rate=products or rate=exp2");
 }
 
+suite_entry const entry{"ceilings", {"copy", "rate"}, make_ceiling};
+
+}  // namespace
 }  // namespace tk::bench

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# tk_bench compare: its text on one.json and two.json is that of expected.txt, its page is whole and
+# tk_bench compare: its text on one.json and two.json is that of expected.txt (units suit the numbers,
+# spreads are shown, ratios of noisy rows marked, rows of --repeat row named), its page is whole and
 # refers to nothing, and files that are none are refused in a sentence. BENCH, WORK.
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(MAKE_DIRECTORY ${WORK})
@@ -59,6 +60,8 @@ refused("{${head}, ${limits}, \"rows\": [{${row}, \"ms\": \"1\"}]}"
         "'ms' of rows[0] is a string, not a number")
 refused("{${head}, ${limits}, \"rows\": [{${row}, \"ms\": 0}]}"
         "'ms' of rows[0] is 0, not more than zero")
+refused("{${head}, ${limits}, \"rows\": [{${row}, \"ms\": 1, \"repeat\": \"col\"}]}"
+        "'repeat' of rows[0] is 'col', not run or row")
 refused("{${head}, ${limits}, \"rows\": [{${row}, \"ms\": 1}, {${row}, \"ms\": 2}]}"
         "rows[1] is 'tk' in s c once more")
 run(STATUS 1 ARGUMENTS absent.json)

@@ -2,8 +2,8 @@
 // The list of sizes of an op, tests/ops/<folder>/sizes.txt: lines of
 //   LEVEL NAME=VALUE NAME=VALUE ...
 // where # begins a comment. A level takes its own lines and those of the levels before it: quick,
-// full, card. Programs start in the root of the repository; TK_TEST_SIZES is another folder in
-// place of tests/ops.
+// full, card. Lines that begin with "bench" are the benchmarks' (benchmarks/cases.hpp). Programs
+// start in the root of the repository; TK_TEST_SIZES is another folder in place of tests/ops.
 #pragma once
 #include <cstdint>
 #include <cstdlib>
@@ -42,7 +42,7 @@ inline std::vector<size_line> read_sizes(std::string const& op) {
   for (std::string text; std::getline(in, text);) {
     std::istringstream words(text.substr(0, text.find('#')));
     std::string word;
-    if (!(words >> word)) continue;
+    if (!(words >> word) || word == "bench") continue;
     size_line line{level_of(word), {}};
     while (words >> word) {
       auto const equals = word.find('=');

@@ -3,12 +3,14 @@
 // cuBLASLt API"). It thinks in column-major order, where our row-major d is d^T = op(b)^T op(a)^T:
 // its left operand is our b. The algorithm is the first that its heuristic names, with 32 MiB of
 // workspace, which its documentation recommends for Hopper.
+#include "benchmarks/gemm/cublaslt.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
 
 #include "backends/runtime.hpp"
-#include "benchmarks/peers.hpp"
+#include "benchmarks/shared_library.hpp"
 
 namespace tk::bench {
 namespace {
@@ -174,6 +176,13 @@ class product {
   heuristic_result chosen_{};
 };
 
+std::string version() {
+  try {
+    return be::rt::dl_device_type == kDLCUDA ? std::to_string(api().version()) : "";
+  } catch (std::runtime_error const&) { return ""; }
+}
+peer_entry const entry{"cublaslt", version};
+
 }  // namespace
 
 void add_cublaslt(peer_list& peers, gemm_operands const& x) {
@@ -184,12 +193,6 @@ void add_cublaslt(peer_list& peers, gemm_operands const& x) {
   } catch (std::runtime_error const& reason) {
     peers.absent.push_back({"cublaslt", reason.what()});
   }
-}
-
-std::string cublaslt_version() {
-  try {
-    return be::rt::dl_device_type == kDLCUDA ? std::to_string(api().version()) : "";
-  } catch (std::runtime_error const&) { return ""; }
 }
 
 }  // namespace tk::bench

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "benchmarks/benchmark.hpp"
-#include "benchmarks/peers.hpp"
+#include "benchmarks/gemm/cublaslt.hpp"
 
 namespace tk::bench {
 namespace {
@@ -67,6 +67,7 @@ class gemm_benchmark final : public benchmark {
       bias_.fill_normal(3);
     }
     bind();
+    problem_.repeat = x.repeat;
   }
 
   dtype type() const override { return a_.type(); }
@@ -75,6 +76,7 @@ class gemm_benchmark final : public benchmark {
     std::int64_t const bias = bias_ ? bias_.bytes() : 0;
     return static_cast<double>(a_.bytes() + b_.bytes() + d_.bytes() + bias);
   }
+  tk_repeat repeat() const override { return problem_.repeat; }
   std::vector<tensor*> outputs() override { return {&d_}; }
 
   implementation tk() override {
@@ -92,7 +94,7 @@ class gemm_benchmark final : public benchmark {
     return list;
   }
 
-  verdict compare(implementation const&) override {
+  verdict compare() override {
     if (reference_.empty()) compute_reference();
     std::vector<std::byte> const result = d_.copy_out();
     std::vector<double> row(static_cast<std::size_t>(n_));
@@ -220,10 +222,8 @@ class gemm_benchmark final : public benchmark {
   std::vector<double> reference_;
 };
 
+suite_entry const entry{
+    "gemm", {"mnk", "trans", "type", "out", "batch", "bias", "act"}, make<gemm_benchmark>};
+
 }  // namespace
-
-std::unique_ptr<benchmark> make_gemm(bench_case const& x) {
-  return std::make_unique<gemm_benchmark>(x);
-}
-
 }  // namespace tk::bench

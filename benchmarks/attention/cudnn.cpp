@@ -4,6 +4,8 @@
 //   s = q k^T; s = s scale; [s = row >= column ? s : -inf]
 //   e = exp(s - max s); lse = max s + log sum e; p = e / sum e; o = p v
 // with q [b, hq, nq, d], k^T [b, hk, d, nk], v [b, hk, nk, d], o [b, hq, nq, d] by strides.
+#include "benchmarks/attention/cudnn.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -15,7 +17,7 @@
 #include <vector>
 
 #include "backends/runtime.hpp"
-#include "benchmarks/peers.hpp"
+#include "benchmarks/shared_library.hpp"
 
 namespace tk::bench {
 namespace {
@@ -379,20 +381,21 @@ class attention_plan {
   tensor workspace_;
 };
 
+std::string version() {
+  try {
+    return be::rt::dl_device_type == kDLCUDA ? std::to_string(api().version()) : "";
+  } catch (std::runtime_error const&) { return ""; }
+}
+peer_entry const entry{"cudnn", version};
+
 }  // namespace
 
 void add_cudnn(peer_list& peers, attention_operands const& x) {
   if (be::rt::dl_device_type != kDLCUDA) return;
   try {
     auto const made = std::make_shared<attention_plan>(x);
-    peers.present.push_back({"cudnn", [made] { made->run(); }, true});
+    peers.present.push_back({"cudnn", [made] { made->run(); }});
   } catch (std::runtime_error const& reason) { peers.absent.push_back({"cudnn", reason.what()}); }
-}
-
-std::string cudnn_version() {
-  try {
-    return be::rt::dl_device_type == kDLCUDA ? std::to_string(api().version()) : "";
-  } catch (std::runtime_error const&) { return ""; }
 }
 
 }  // namespace tk::bench

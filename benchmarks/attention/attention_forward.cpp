@@ -10,8 +10,9 @@
 #include <limits>
 #include <stdexcept>
 
+#include "benchmarks/attention/cudnn.hpp"
 #include "benchmarks/benchmark.hpp"
-#include "benchmarks/peers.hpp"
+#include "ops/attention/attention_forward.h"
 
 namespace tk::bench {
 namespace {
@@ -54,6 +55,7 @@ class attention_benchmark final : public benchmark {
     o_ = tensor(type, {b_, nq_, hq_, d_});
     lse_ = tensor(dtype::fp32, {b_, hq_, nq_});
     bind();
+    problem_.repeat = x.repeat;
   }
 
   dtype type() const override { return o_.type(); }
@@ -66,6 +68,7 @@ class attention_benchmark final : public benchmark {
   double bytes() const override {
     return static_cast<double>(q_.bytes() + k_.bytes() + v_.bytes() + o_.bytes() + lse_.bytes());
   }
+  tk_repeat repeat() const override { return problem_.repeat; }
   std::vector<tensor*> outputs() override { return {&o_, &lse_}; }
 
   implementation tk() override {
@@ -74,7 +77,7 @@ class attention_benchmark final : public benchmark {
       check(tk_attention_forward(&problem_, workspace_.data(),
                                  static_cast<std::size_t>(workspace_.bytes()), nullptr));
     };
-    return {"tk", call, true};
+    return {"tk", call};
   }
 
   peer_list peers() override {
@@ -83,7 +86,7 @@ class attention_benchmark final : public benchmark {
     return list;
   }
 
-  verdict compare(implementation const& x) override {
+  verdict compare() override {
     if (reference_.empty()) compute_reference();
     std::vector<std::byte> const o = o_.copy_out(), lse = lse_.copy_out();
     std::vector<double> row(static_cast<std::size_t>(d_));
@@ -102,9 +105,8 @@ class attention_benchmark final : public benchmark {
       if (got != want) worst_lse = off <= lse_limit ? std::max(worst_lse, off) : HUGE_VAL;
     }
     bool const blind = mask_ == TK_MASK_CAUSAL && nq_ > nk_;  // rows whose lse is -inf
-    bool const right =
-        all_finite(o_.type(), o) &&
-        (!x.writes_lse || (worst_lse <= lse_limit && (blind || all_finite(dtype::fp32, lse))));
+    bool const right = all_finite(o_.type(), o) && worst_lse <= lse_limit &&
+                       (blind || all_finite(dtype::fp32, lse));
     return {right ? all.relative() : HUGE_VAL, 2 * all.relative_floor()};
   }
 
@@ -126,7 +128,14 @@ class attention_benchmark final : public benchmark {
     v_dl_ = v_.dl();
     o_dl_ = o_.dl();
     lse_dl_ = lse_.dl();
-    problem_ = {sizeof problem_, &q_dl_, &k_dl_, &v_dl_, &o_dl_, &lse_dl_, mask_, scale_};
+    problem_.size = sizeof problem_;
+    problem_.q = &q_dl_;
+    problem_.k = &k_dl_;
+    problem_.v = &v_dl_;
+    problem_.o = &o_dl_;
+    problem_.lse = &lse_dl_;
+    problem_.mask = mask_;
+    problem_.scale = scale_;
   }
 
   // Rows are numbered through as lse's elements are: (b hq + h) nq + i.
@@ -194,10 +203,9 @@ class attention_benchmark final : public benchmark {
   std::vector<double> reference_, reference_lse_;
 };
 
+suite_entry const entry{"attention",
+                        {"b", "n", "h", "d", "nk", "hk", "mask", "layout", "type"},
+                        make<attention_benchmark>};
+
 }  // namespace
-
-std::unique_ptr<benchmark> make_attention(bench_case const& x) {
-  return std::make_unique<attention_benchmark>(x);
-}
-
 }  // namespace tk::bench

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "benchmarks/benchmark.hpp"
+#include "ops/norm/norm.h"
 
 namespace tk::bench {
 namespace {
@@ -38,6 +39,7 @@ class norm_benchmark final : public benchmark {
       r_ = tensor(type, {rows_, width_});
     }
     bind();
+    problem_.repeat = x.repeat;
   }
 
   dtype type() const override { return x_.type(); }
@@ -48,6 +50,7 @@ class norm_benchmark final : public benchmark {
     if (residual_) sum += residual_.bytes() + r_.bytes();
     return static_cast<double>(sum);
   }
+  tk_repeat repeat() const override { return problem_.repeat; }
   std::vector<tensor*> outputs() override {
     return r_ ? std::vector<tensor*>{&y_, &r_} : std::vector<tensor*>{&y_};
   }
@@ -61,7 +64,7 @@ class norm_benchmark final : public benchmark {
   }
   peer_list peers() override { return {}; }
 
-  verdict compare(implementation const&) override {
+  verdict compare() override {
     if (reference_.empty()) compute_reference();
     std::vector<std::byte> const y = y_.copy_out(), r = r_ ? r_.copy_out() : y;
     std::vector<double> row(static_cast<std::size_t>(width_));
@@ -137,10 +140,8 @@ class norm_benchmark final : public benchmark {
   std::vector<double> reference_, sums_;
 };
 
+suite_entry const entry{
+    "norm", {"rows", "width", "kind", "residual", "type"}, make<norm_benchmark>};
+
 }  // namespace
-
-std::unique_ptr<benchmark> make_norm(bench_case const& x) {
-  return std::make_unique<norm_benchmark>(x);
-}
-
 }  // namespace tk::bench
