@@ -208,8 +208,21 @@ void generator::spoil() {
     case 1: t = any(); break;
     case 2: t.device_type = flip() ? static_cast<int>(number(0, 17)) : wild_int(); break;
     case 3: t.device_id = wild_int(); break;
-    case 4: t.code = flip() ? static_cast<int>(number(0, 14)) : wild_int(); break;
-    case 5: t.bits = flip() ? 8 << number(0, 3) : wild_int(); break;
+    case 4: {
+      static constexpr type others[] = {bf16,
+                                        fp16,
+                                        fp32,
+                                        {TK_DL_FLOAT8_E4M3FN, 8},
+                                        {kDLInt, 16},
+                                        {kDLFloat, 64},
+                                        {TK_DL_FLOAT8_E5M2, 8}};
+      auto const of = any_of(others);
+      t.code = of.code, t.bits = of.bits;
+      break;
+    }
+    case 5:
+      (flip() ? t.code : t.bits) = flip() ? static_cast<int>(number(0, 32)) : wild_int();
+      break;
     case 6: t.lanes = wild_int(); break;
     case 7: t.ndim = number(0, 2) ? static_cast<int>(number(-1, 9)) : wild_int(); break;
     case 8: t.has_shape = !t.has_shape; break;
