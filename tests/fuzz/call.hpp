@@ -5,12 +5,11 @@
 #pragma once
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 
-#include "ops/tk_ops.h"
+#include "tests/fuzz/op.hpp"
 
 namespace fuzz {
 
@@ -24,13 +23,16 @@ struct tensor_spec {
 
 enum class workspace_in { nowhere, pool, arena };
 
+constexpr std::size_t largest_struct = 1024;  // of any version
+
 struct call_spec {
-  tk_op op = TK_OP_GEMM;
-  // a, b, c, d, bias, or q, k, v, o, lse, or x, residual, weight, y, r, bias
-  std::array<tensor_spec, 6> tensors;
-  std::size_t size = 0;  // the struct's field
-  int transpose_a = 0, transpose_b = 0, bias_kind = 0, activation = 0, mask = 0, kind = 0;
-  float alpha = 1, beta = 0, scale = 1, eps = 0;
+  fuzzed_op const* op = nullptr;
+  std::vector<tensor_spec> tensors;   // as in op->tensors
+  std::vector<unsigned char> fields;  // the problem's struct; `size` and tensors are put in later
+  std::size_t size = 0;               // the struct's field
+  // A struct that is longer than this library's has zeros there, but for one byte.
+  std::size_t tail_at = 0;
+  unsigned char tail_byte = 0;
   workspace_in where = workspace_in::pool;
   std::uint64_t workspace_shift = 0;  // bytes into the arena, or off the pool's alignment
   std::int64_t workspace_more = 0;    // bytes past what is needed
@@ -38,36 +40,27 @@ struct call_spec {
 
 // A number that need not be an enumerator, as C would store it.
 template <class Enum> void put(Enum& to, int number) { std::memcpy(&to, &number, sizeof number); }
+template <class Enum> int number_in(Enum const& from) {
+  int number;
+  std::memcpy(&number, &from, sizeof number);
+  return number;
+}
 
 class built {
  public:
-  explicit built(call_spec const& x) {
-    for (std::size_t i = 0; i < tensors_.size(); ++i) make(i, x.tensors[i]);
-    if (x.op == TK_OP_GEMM) {
-      tk_gemm_problem p{};
-      p.a = tensor(0), p.b = tensor(1), p.c = tensor(2), p.d = tensor(3), p.bias = tensor(4);
-      p.size = x.size;
-      p.transpose_a = x.transpose_a, p.transpose_b = x.transpose_b;
-      p.alpha = x.alpha, p.beta = x.beta;
-      put(p.bias_kind, x.bias_kind);
-      put(p.activation, x.activation);
-      keep(p);
-    } else if (x.op == TK_OP_ATTENTION_FORWARD) {
-      tk_attention_forward_problem p{};
-      p.q = tensor(0), p.k = tensor(1), p.v = tensor(2), p.o = tensor(3), p.lse = tensor(4);
-      p.size = x.size;
-      put(p.mask, x.mask);
-      p.scale = x.scale;
-      keep(p);
-    } else {
-      tk_norm_problem p{};
-      p.x = tensor(0), p.residual = tensor(1), p.weight = tensor(2);
-      p.y = tensor(3), p.r = tensor(4), p.bias = tensor(5);
-      p.size = x.size;
-      put(p.kind, x.kind);
-      p.eps = x.eps;
-      keep(p);
+  explicit built(call_spec const& x) : tensors_(x.tensors.size()) {
+    auto fields = x.fields;
+    std::memcpy(fields.data(), &x.size, sizeof x.size);
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      make(tensors_[i], x.tensors[i]);
+      DLTensor const* const at = tensors_[i].dl.get();
+      std::memcpy(fields.data() + x.op->tensors[i].offset, &at, sizeof at);
     }
+    // A struct that says it is smaller is smaller.
+    auto const bytes = std::clamp(x.size, sizeof x.size, largest_struct);
+    problem_ = std::make_unique<unsigned char[]>(bytes);
+    std::memcpy(problem_.get(), fields.data(), std::min(bytes, fields.size()));
+    if (x.tail_at >= fields.size() && x.tail_at < bytes) problem_[x.tail_at] = x.tail_byte;
   }
   void const* problem() const { return problem_.get(); }
 
@@ -77,11 +70,8 @@ class built {
     std::unique_ptr<std::int64_t[]> shape, strides;
   };
 
-  DLTensor const* tensor(std::size_t i) const { return tensors_[i].dl.get(); }
-
-  void make(std::size_t i, tensor_spec const& x) {
+  static void make(one& t, tensor_spec const& x) {
     if (!x.given) return;
-    auto& t = tensors_[i];
     auto const rank = static_cast<std::size_t>(x.ndim > 0 && x.ndim <= 8 ? x.ndim : 0);
     auto const copy = [&](auto const& from) {
       auto to = std::make_unique<std::int64_t[]>(rank);
@@ -102,14 +92,7 @@ class built {
     t.dl->byte_offset = x.byte_offset;
   }
 
-  // A struct that says it is smaller is smaller.
-  template <class Problem> void keep(Problem const& p) {
-    auto const bytes = std::min(std::max(p.size, sizeof p.size), sizeof p);
-    problem_ = std::make_unique<unsigned char[]>(bytes);
-    std::memcpy(problem_.get(), &p, bytes);
-  }
-
-  std::array<one, 6> tensors_;
+  std::vector<one> tensors_;
   std::unique_ptr<unsigned char[]> problem_;
 };
 

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
-// libFuzzer on the C interface: one call made from the fuzzer's bytes, put to tk_supports,
-// tk_workspace and the launch itself. Whatever the call, a status is known and is the one that the
-// oracle expects, a refusal has a sentence and writes nothing, the answers agree with each other,
-// and a launch writes the output's elements and its workspace, and leaves the counters zero.
+// One call of the C interface made from bytes, put to tk_supports, tk_workspace and the launch
+// itself. Whatever the call, a status is known and is the one that the oracle expects, a refusal
+// has a sentence and writes nothing, the answers agree with each other, and a launch writes the
+// output's elements and its workspace, and leaves the counters zero. libFuzzer supplies main() and
+// bytes that it chooses by what they reach; calls.cpp does it with random ones.
+#include "tests/fuzz/fuzz.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
-#include "ops/problem.hpp"
 #include "tests/fuzz/generate.hpp"
-#include "tests/fuzz/oracle.hpp"
+#include "tests/fuzz/launch.hpp"
 
+namespace fuzz {
 namespace {
-
-using namespace fuzz;
 
 struct answer {
   tk_status status;
@@ -49,13 +50,15 @@ void expect(answer const& got, faults const& f) {
 answer query(call_spec const& x, void const* problem, seen_call const& seen, std::size_t& needed) {
   constexpr std::size_t untouched = 0x5a5a5a5a;
   needed = untouched;
-  auto const supports = ask("tk_supports", [&] { return tk_supports(x.op, problem); });
-  auto const sized = ask("tk_workspace", [&] { return tk_workspace(x.op, problem, &needed); });
+  auto const supports = ask("tk_supports", [&] { return tk_supports(x.op->number, problem); });
+  auto const sized =
+      ask("tk_workspace", [&] { return tk_workspace(x.op->number, problem, &needed); });
   require(supports.status == sized.status && supports.sentence == sized.sentence,
           "tk_supports and tk_workspace differ");
   require(sized.status == TK_OK || needed == untouched, "a refusal writes the workspace's size");
   expect(supports, seen.by_query);
-  auto const nowhere = ask("tk_workspace", [&] { return tk_workspace(x.op, problem, nullptr); });
+  auto const nowhere =
+      ask("tk_workspace", [&] { return tk_workspace(x.op->number, problem, nullptr); });
   require(nowhere.status == TK_NULL_POINTER, "tk_workspace takes NULL for bytes");
   return supports;
 }
@@ -94,27 +97,13 @@ void prepare_memory(workspace const& w) {
   }
 }
 
-answer launch(tk_op op, void const* problem, workspace const& w) {
-  auto const with = [&](char const* name, auto call, auto const* p) {
-    return ask(name, [&] { return call(p, w.at, w.bytes, nullptr); });
-  };
-  switch (op) {
-    case TK_OP_GEMM: return with("tk_gemm", tk_gemm, static_cast<tk_gemm_problem const*>(problem));
-    case TK_OP_ATTENTION_FORWARD:
-      return with("tk_attention_forward", tk_attention_forward,
-                  static_cast<tk_attention_forward_problem const*>(problem));
-    default: return with("tk_norm", tk_norm, static_cast<tk_norm_problem const*>(problem));
-  }
-}
-
 // The arena as a launch must leave it, but for the workspace after its counters.
 void expect_memory(unsigned char* before, seen_call const& seen, workspace const& w,
                    std::size_t needed, bool launched) {
   if (launched && seen.touchable()) {
-    auto const written = seen.outputs();
-    for (std::size_t i = 0; i < written.size(); ++i) {
+    for (std::size_t i = 0; i < seen.tensors.size(); ++i) {
       auto const& t = seen.tensors[i];
-      if (!written[i]) continue;
+      if (!seen.is_written(i)) continue;
       for (auto const at : t.elements())
         for (int byte = 0; byte < t.width; ++byte) {
           auto& x = before[static_cast<std::size_t>(at - address_of(arena)) + std::size_t(byte)];
@@ -136,7 +125,7 @@ void expect_memory(unsigned char* before, seen_call const& seen, workspace const
   require(zero, "counters that are not zero, or a write outside the workspace");
 }
 
-void run(call_spec const& x) {
+outcome run(call_spec const& x) {
   built const made(x);
   auto const* problem = made.problem();
   auto const seen = look(x);
@@ -154,8 +143,10 @@ void run(call_spec const& x) {
     expected.must |= more.must;
     expected.may |= more.may;
   }
-  running = {&seen, w.at, needed, 0};
-  auto const launched = launch(x.op, problem, w);
+  static char stream;  // only its address counts
+  running = {&seen, w.at, needed, &stream, 0};
+  auto const launched =
+      ask(x.op->call, [&] { return x.op->launch(problem, w.at, w.bytes, &stream); });
   if (asked.status == TK_OK || !seen.sound()) expect(launched, expected);
   if (asked.status != TK_OK) require(launched.status != TK_OK, "a launch of what is not supported");
   if (asked.status != TK_OK && seen.sound())
@@ -164,6 +155,7 @@ void run(call_spec const& x) {
   bool const runs = launched.status == TK_OK && !seen.empty;
   require(running.launches == int(runs), "launches where none is due, or none");
   expect_memory(before, seen, w, needed, runs);
+  return {x.op, launched.status, runs};
 }
 
 // An operation that need not be one, as C would pass it.
@@ -173,13 +165,32 @@ __attribute__((no_sanitize("enum"))) tk_status supports_nothing(int number) {
   return tk_supports(op, nullptr);
 }
 
+// Whatever number stands for the op, a NULL problem is refused: of an op that there is, as that.
+void call_without_problem(int number) {
+  auto const missing = ask("tk_supports", [&] { return supports_nothing(number); });
+  bool const known = std::any_of(all_ops().begin(), all_ops().end(),
+                                 [&](auto const* op) { return op->number == number; });
+  require(missing.status == (known ? TK_NULL_POINTER : TK_BAD_VALUE), "a problem that is NULL");
+}
+
 }  // namespace
 
+outcome try_call(std::uint8_t const* data, std::size_t size) {
+  call_without_problem(size ? data[0] - 128 : 3);
+  return run(generate(data, size));
+}
+
+std::string running_input;
+
+void broken(char const* what) {
+  std::fprintf(stderr, "%s%s\n  tk_last_error(): %s\n", running_input.c_str(), what,
+               tk_last_error());
+  __builtin_trap();
+}
+
+}  // namespace fuzz
+
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-  int const number = size ? data[0] - 128 : 3, operations = 3;
-  auto const missing = ask("tk_supports", [&] { return supports_nothing(number); });
-  require(missing.status == (number >= 0 && number < operations ? TK_NULL_POINTER : TK_BAD_VALUE),
-          "a problem that is NULL");
-  run(generate(data, size));
+  fuzz::try_call(data, size);
   return 0;
 }

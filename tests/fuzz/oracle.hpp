@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// What ops/tk_ops.h says of a call, decided from its numbers alone and by counting addresses one by
-// one: which statuses its faults have. A call must be accepted if and only if it has no fault; a
-// refusal must name one of them, whichever comes first.
+// What ops/tk_base.h and an op's header say of a call, decided from its numbers alone and by
+// counting addresses one by one: which statuses its faults have. A call must be accepted if and
+// only if it has no fault; a refusal must name one of them, whichever comes first.
 #pragma once
-#include <vector>
+#include <tuple>
+#include <utility>
 
 #include "tests/fuzz/call.hpp"
 #include "tests/fuzz/memory.hpp"
 
 namespace fuzz {
 
+constexpr std::int64_t largest_size = (std::int64_t(1) << 31) - 1025;
+
 constexpr unsigned bit(tk_status x) { return 1u << x; }
 
-// `may`: faults that are not counted out, because there are too many addresses, or because the
-// header leaves the limit to the library.
+// `may`: faults that are not counted out, because there are too many addresses.
 struct faults {
   unsigned must = 0, may = 0;
   void add(bool wrong, tk_status as) { must |= wrong ? bit(as) : 0; }
@@ -39,32 +41,56 @@ struct seen_tensor {
   mutable std::vector<wide> elements_;
 };
 
+// What an op expects of a tensor.
+enum : unsigned { takes_bf16 = 1, takes_fp16 = 2, takes_fp32 = 4, takes_halves = 3, takes_any = 7 };
+struct expected {
+  int least_rank, rank;
+  unsigned types;
+};
+
 struct seen_call {
   call_spec const* spec = nullptr;
-  std::array<seen_tensor, 6> tensors;
+  std::vector<unsigned char> fields;  // the struct as the library reads it
+  std::vector<seen_tensor> tensors;
   faults by_query, by_data;  // what tk_supports sees, and what a launch sees besides
   bool empty = false;        // no output element
 
+  template <class Problem> Problem problem() const {
+    Problem p;
+    std::memcpy(&p, fields.data(), sizeof p);
+    return p;
+  }
+  // All tensors, for a structured binding of N names in the order of the op's table.
+  template <std::size_t N> auto all() const {
+    require(N == tensors.size(), "an op's tensors are not those of its table");
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return std::tie(tensors[I]...);
+    }(std::make_index_sequence<N>{});
+  }
+  std::size_t index(std::string_view name) const;
+  bool given(std::string_view name) const { return spec->tensors[index(name)].given; }
+  // For the ops: reads a tensor; NULL is a fault.
+  void read(std::string_view name, expected const& is);
+
   faults by_launch() const { return {by_query.must | by_data.must, by_query.may | by_data.may}; }
   bool sound() const { return (by_data.must | by_data.may) == 0; }
-  std::array<bool, 6> outputs() const;
-  bool in_place(std::size_t i) const;  // input i is an output itself, where the op allows it
+  bool is_output(std::size_t i) const { return spec->op->tensors[i].output; }
+  bool is_written(std::size_t i) const { return is_output(i) && tensors[i].looked_at; }
+  // Input i lies where output j does, element for element, which the op allows.
+  bool in_place(std::size_t i, std::size_t j) const;
+  bool in_place(std::size_t i) const;
   // Each tensor that is looked at lies in the arena, and can be walked.
   bool touchable() const;
 };
+
+// Axis i of x has the size of axis j of y; both have one type.
+void same_size(faults& to, seen_tensor const& x, int i, seen_tensor const& y, int j);
+void same_type(faults& to, seen_tensor const& x, seen_tensor const& y);
+inline wide tiles(std::int64_t size, int tile) { return (wide(size) + tile - 1) / tile; }
 
 seen_call look(call_spec const& x);
 
 // Faults of the workspace of a call that has no others and needs some.
 faults look_at_workspace(seen_call const& x, void const* at, std::size_t given, std::size_t needed);
-
-// The call that runs, for the launches, and what they did.
-struct running_call {
-  seen_call const* seen = nullptr;
-  void* workspace = nullptr;
-  std::size_t needed = 0;
-  int launches = 0;
-};
-inline running_call running;
 
 }  // namespace fuzz

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The device's part of the library, in place of the compiled kernels. What stands in for an op's
+// kernels (tests/ops/<folder>/fuzz_launch.cpp) begins with begin(), holds the problem that it is
+// given against what the caller said, and ends with touch(), which reads every input and turns over
+// every bit of each output element and of the workspace's rim. An element written twice, or written
+// as an input is read, would show.
+#pragma once
+#include "ops/tensors.hpp"
+#include "tests/fuzz/oracle.hpp"
+
+namespace fuzz {
+
+// The call that runs, and how often it has launched.
+struct running_call {
+  seen_call const* seen = nullptr;
+  void* workspace = nullptr;
+  std::size_t needed = 0;
+  void* stream = nullptr;
+  int launches = 0;
+};
+inline running_call running;
+
+// `workspace`: what the launch was given; NULL will do where the problem needs none.
+seen_call const& begin(tk_op op, void* workspace, void* stream);
+void touch();
+
+void agree(tk::any_tensor const& x, seen_tensor const& t);
+void agree(tk::matrix const& x, seen_tensor const& t);
+
+// Is T the element type of x?
+template <class T> bool is_of(tk::any_tensor const& x);
+
+}  // namespace fuzz
