@@ -295,13 +295,30 @@ def table(arch, rows):
         yield f"| {line.file}:{line.number} `{text}` | {what} | {by} | {how.replace('|', '/')} |"
 
 
+def merged(old, new):
+    """The table `old` with the rows of `new` in the place of those of the same lines and mutations."""
+    def rows_of(table):
+        for row in table.splitlines()[6:]:
+            place, number, text, what = re.match(r"\| (.*?):(\d+) (`.*?`) \| (.*?) \|", row).groups()
+            yield (place, text, what), (place, int(number)), row
+
+    changed = list(rows_of(new))
+    keys = {key for key, _, _ in changed}
+    rows = sorted([r for r in rows_of(old) if r[0] not in keys] + changed, key=lambda r: r[1])
+    head = old.splitlines()[:6]
+    caught = sum(" | - | survives" not in row for _, _, row in rows)
+    head[0] = re.sub(r"\d+ of \d+", f"{caught} of {len(rows)}", head[0])
+    return "\n".join(head + [row for _, _, row in rows]) + "\n"
+
+
 def main():
     parse = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parse.add_argument("presets", nargs="+")
     parse.add_argument("--seeds", type=int, default=20, help="random schedules of each program")
     parse.add_argument("--jobs", type=int, default=os.cpu_count())
     parse.add_argument("--only", help="mutations of lines whose file:line contains this")
-    parse.add_argument("--record", action="store_true", help="write .ci/results/mutation/<arch>.md")
+    parse.add_argument("--record", action="store_true",
+                       help="write .ci/results/mutation/<arch>.md, or with --only its rows")
     asked = parse.parse_args()
     listed = json.loads((HERE / "mutations.json").read_text())
     arches = {}
@@ -314,8 +331,8 @@ def main():
         rows = test(arch, listed, asked.only)
         text = "\n".join(table(arch, rows)) + "\n"
         if asked.record:
-            (ROOT / ".ci/results/mutation").mkdir(exist_ok=True)
-            (ROOT / ".ci/results/mutation" / f"{arch.name}.md").write_text(text)
+            path = ROOT / ".ci/results/mutation" / f"{arch.name}.md"
+            path.write_text(merged(path.read_text(), text) if asked.only and path.exists() else text)
         print(text)
         caught = sum(bool(r[2]) for r in rows)
         wrong = [r for r in rows if bool(r[2]) == bool(r[3])]
