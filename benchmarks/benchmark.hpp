@@ -36,8 +36,8 @@ class benchmark {
  public:
   virtual ~benchmark() = default;
   virtual dtype type() const = 0;
-  virtual double flops() const = 0;  // 0 where memory is what counts
-  virtual double bytes() const = 0;  // every input and output once
+  virtual double flops() const = 0;                           // 0 where memory is what counts
+  virtual double bytes() const = 0;                           // every input and output once
   virtual tk_repeat repeat() const { return TK_REPEAT_RUN; }  // that tk's problem asks for
   virtual implementation tk() = 0;
   virtual peer_list peers() = 0;
