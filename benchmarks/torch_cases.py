@@ -4,8 +4,8 @@
 The suites of an op are in <folder of the op>/torch_cases.py beside this file: SUITES, a class by
 name. Its objects are made of a case's words and a device; they have flops, bytes and dtype,
 tk(library) and peers(library), which give implementations, outputs(), and compare(results), which
-gives the error against float64 (relative, in the Frobenius norm) and the limit that a right result
-keeps. On a GPU whole results are compared, on the CPU a sample of rows.
+gives the error against float64 (as a share of the result, both as roots of sums of squares) and the
+limit that a right result keeps. On a GPU whole results are compared, on the CPU a sample of rows.
 """
 import contextlib
 import importlib.util
