@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the cases of cases.txt through libtk_ops and, in the same process, through its peers.
+"""Runs the benchmarks' cases through libtk_ops and, in the same process, through its peers.
 
-Peers are what PyTorch brings: cuBLAS and cuBLASLt for gemm, cuDNN and FlashAttention-2 for
-attention, its own kernels and torch.compile's for norm; on the CPU PyTorch's own. A library for
-sm_80 on a later card also meets the gemm kernels that cuBLASLt has for sm_80. Inputs are random
-normal. Each result is first checked against float64; then the calls take turns, each behind an
-overwritten L2 cache. The JSON has the form that `tk_bench run --json` writes; `share` is the rate at
-which a case's bytes moved, each once, as a share of the measured copy rate.
+Peers are what PyTorch brings: the vendor's libraries, its own kernels, torch.compile's; each
+suite's are in <folder of the op>/torch_cases.py. Inputs are random normal. Each result is first
+checked against float64; then the calls take turns, each behind an overwritten L2 cache. The JSON
+has the form that `tk_bench run --json` writes; `share` is the rate at which a case's bytes moved,
+each once, as a share of the measured copy rate.
 Exit status: 0, or 1 if a result of tk was wrong or missing.
 
 usage: peers.py --lib libtk_ops.so [--json FILE] [--suite NAME] [--filter REGEX] [--repeats N]
-                [--apart SECONDS]
+                [--apart SECONDS] [--repeat run|row]
 """
 import argparse
 import contextlib
@@ -32,10 +31,10 @@ import torch
 sys.dont_write_bytecode = True  # the source folder stays as it is
 
 from tk_binding import DL_CPU, tk_library
-from torch_cases import attention_case, gemm_case, implementation, norm_case, read_cases
+from torch_cases import built_in_cases, implementation, read_cases, suites
 
-SUITES = ["gemm", "attention", "norm"]  # cases of other suites are tk_bench's alone
 REST = 0.5  # seconds
+NOISY = 0.05  # the spread of the calls, in parts of their median, from which a ratio is marked
 
 
 class clock:
@@ -124,8 +123,7 @@ def run_peer(case, peer):
 
 def run_case(line, library, timer, repeats, copy_rate, notes):
     torch.manual_seed(1)
-    suites = {"gemm": gemm_case, "attention": attention_case, "norm": norm_case}
-    case = suites[line["suite"]](line, timer.device)
+    case = suites()[line["suite"]](line, timer.device)
     ready, errors = [], {}
     try:
         tk, errors["tk"] = run_tk(case, library)
@@ -142,20 +140,33 @@ def run_case(line, library, timer, repeats, copy_rate, notes):
     for name, ms in timer.time_all(ready, repeats).items():
         low, median, high = statistics.quantiles(ms, n=4, method="inclusive")
         rows.append({"suite": line["suite"], "case": line["case"], "impl": name,
-                     "dtype": case.dtype, "ms": median, "ms_min": min(ms), "ms_iqr": high - low,
+                     "dtype": case.dtype, "repeat": library.repeat, "ms": median, "ms_min": min(ms), "ms_iqr": high - low,
                      "flops": case.flops, "bytes": case.bytes, "error": errors[name],
                      "share": case.bytes / (median * 1e-3) / copy_rate})
     return rows
 
 
+def rate(row):
+    """Of operations, or of bytes where those are what counts, with three significant digits."""
+    number, unit = (row["flops"], "FLOP/s") if row["flops"] else (row["bytes"], "B/s")
+    number /= row["ms"] * 1e-3
+    size, prefix = next(((s, p) for s, p in ((1e12, "T"), (1e9, "G")) if number >= s), (1e6, "M"))
+    digits = 2 - math.floor(math.log10(number / size)) if number else 0
+    return f"{number / size:.{max(0, digits)}f} {prefix}{unit}"
+
+
+def noisy(row):
+    return row["ms_iqr"] > NOISY * row["ms"]
+
+
 def show(line, rows):
     """One line of the table: tk, then each peer with tk's speed as a multiple of the peer's."""
-    speed = {r["impl"]: (r["flops"] or r["bytes"]) / r["ms"] / 1e9 for r in rows}
-    own = speed.pop("tk", None)
-    text = f"{line['suite']:9s} {line['case']:33s} tk {own:7.4g}" if own else \
-        f"{line['suite']:9s} {line['case']:33s} tk       -"
-    for name, value in speed.items():
-        text += f"  {name} {value:6.4g}" + (f" x{own / value:5.3f}" if own else "")
+    own = next((r for r in rows if r["impl"] == "tk"), None)
+    text = f"{line['suite']:9s} {line['case']:33s}" + ("" if own else " tk -")
+    for r in rows:
+        text += f"  {r['impl']} {rate(r):>12s} {100 * r['ms_iqr'] / r['ms']:2.0f}%"
+        if own and r is not own:
+            text += f" x{r['ms'] / own['ms']:5.3f}" + ("~" if noisy(r) or noisy(own) else "")
     print(text, flush=True)
 
 
@@ -197,33 +208,45 @@ def commit():
 
 
 def arguments():
-    here = os.path.dirname(os.path.abspath(__file__))
     p = argparse.ArgumentParser(description="tk beside its peers of PyTorch, checked and timed")
     p.add_argument("--lib", required=True, help="path of libtk_ops.so")
     p.add_argument("--json", help="file to write, anew after each case")
-    p.add_argument("--suite", choices=SUITES)
+    p.add_argument("--suite", choices=list(suites()))
     p.add_argument("--filter", default="", help="regular expression, searched in 'suite case'")
     p.add_argument("--quick", action="store_true", help="the small cases for CPUs")
     p.add_argument("--repeats", type=int, default=20)
     p.add_argument("--apart", type=float, default=0.0, metavar="SECONDS",
                    help="the card rests before each call: rates below its power limit")
-    p.add_argument("--cases", default=os.path.join(here, "cases.txt"))
+    p.add_argument("--cases", help="a file to read in place of the built-in cases")
+    p.add_argument("--repeat", choices=["run", "row"], default="run",
+                   help="row: a row's bits do not depend on the other rows")
     p.add_argument("--commit", default=None, help="recorded in the JSON; default: asks git")
     given = p.parse_args()
-    if given.repeats < 2:
-        p.error("--repeats: at least 2, for the spread")
+    if given.repeats < 3:
+        p.error(f"--repeats is {given.repeats}; a median and its spread take at least 3")
+    if given.json:
+        there = os.path.exists(given.json)
+        try:
+            with open(given.json, "a", encoding="utf-8"):
+                pass
+        except OSError as failure:
+            p.error(f"--json: cannot write {given.json}: {failure.strerror}")
+        if not there:
+            os.remove(given.json)
     return given
 
 
 def main():
     given = arguments()
-    library = tk_library(given.lib)
+    library = tk_library(given.lib, given.repeat)
     device = "cpu" if library.device_type == DL_CPU else "cuda"
     pattern = re.compile(given.filter)
-    lines = [c for c in read_cases(given.cases) if c["quick"] == given.quick
-             and c["suite"] in ([given.suite] if given.suite else SUITES) and pattern.search(f"{c['suite']} {c['case']}")]
+    chosen = [given.suite] if given.suite else list(suites())  # others are tk_bench's alone
+    lines = [c for c in (read_cases(given.cases) if given.cases else built_in_cases())
+             if c["quick"] == given.quick and c["suite"] in chosen
+             and pattern.search(f"{c['suite']} {c['case']}")]
     if not lines:
-        sys.exit("no case matches")
+        sys.exit(f"no case matches '{given.filter}' in the suites {', '.join(chosen)}")
     timer = clock(device, given.apart)
     copy_rate = timer.copy_rate()
     document = {"machine": describe(library, device), "arch": library.version.split()[1],
@@ -231,7 +254,8 @@ def main():
                 "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
                 "seconds_apart": given.apart, "ceilings": {"copy_bytes_per_s": copy_rate}, "rows": []}
     print(f"{document['machine']['device']}, {library.version}, torch {torch.__version__}, copy "
-          f"{copy_rate / 1e12:.3g} TB/s; TFLOP/s (norm: TB/s), medians of {given.repeats}; xR: tk / peer")
+          f"{copy_rate / 1e12:.3g} TB/s; repeat {given.repeat}\nrates of medians of {given.repeats}, and "
+          f"the distance of the quartiles; xR: tk / peer; ~: one of the two is over {NOISY:.0%}")
     notes = []
     for i, line in enumerate(lines):
         if sys.stderr.isatty():

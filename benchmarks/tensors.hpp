@@ -64,7 +64,7 @@ void parallel_for(std::int64_t n, std::function<void(std::int64_t)> const& body)
 // `wanted` of the numbers below n, ascending: all, or both ends, edges of tiles, a random sample.
 std::vector<std::int64_t> sample_rows(std::int64_t n, std::int64_t wanted);
 
-// What a result is off by, relative to the oracle's norm, and what a right result keeps.
+// What a result is off by, relative to the oracle's size, and what a right result keeps.
 struct verdict {
   double error, limit;
   bool right() const { return error <= limit; }

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Suite attention beside cuDNN and FlashAttention-2, as PyTorch calls them; on the CPU beside
+PyTorch's own."""
+import math
+
+import torch
+import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from torch_cases import TYPES, deviation, implementation, sampled
+
+
+class attention_case:
+    def __init__(self, case, device):
+        self.b, self.nq, self.hq, self.d = (int(case[key]) for key in "bnhd")
+        self.nk, self.hk = int(case.get("nk", self.nq)), int(case.get("hk", self.hq))
+        self.mask = case.get("mask", "none")
+        self.dtype = self.out = case.get("type", "bf16")
+        self.device, self.scale = device, self.d**-0.5
+
+        def random(*shape):
+            return torch.randn(*shape, device=device).to(TYPES[self.dtype])
+
+        if case.get("layout") == "packed":
+            packed = random(self.b, self.nq, self.hq + 2 * self.hk, self.d)
+            self.q, self.k, self.v = packed.split([self.hq, self.hk, self.hk], dim=2)
+        else:
+            self.q = random(self.b, self.nq, self.hq, self.d)
+            self.k, self.v = (random(self.b, self.nk, self.hk, self.d) for _ in range(2))
+        self.o = torch.empty(self.b, self.nq, self.hq, self.d, dtype=self.q.dtype, device=device)
+        self.lse = torch.empty(self.b, self.hq, self.nq, device=device)
+        seeing = min(self.nq, self.nk)  # of the rows, where the mask is causal
+        pairs = seeing * (2 * self.nk - seeing) // 2 if self.mask == "causal" else self.nq * self.nk
+        self.flops = 4 * self.b * self.hq * pairs * self.d
+        tensors = (self.q, self.k, self.v, self.o, self.lse)
+        self.bytes = sum(x.numel() * x.element_size() for x in tensors)
+
+    def tk(self, library):
+        operands = {"q": self.q, "k": self.k, "v": self.v, "o": self.o, "lse": self.lse}
+        call = library.bind("attention_forward", operands, self.device,
+                            mask=f"TK_MASK_{self.mask.upper()}", scale=self.scale)
+        return implementation("tk", call, lambda _: (self.o, self.lse))
+
+    def outputs(self):
+        return [self.o, self.lse]
+
+    def peers(self, _):
+        # PyTorch aligns its causal mask to the first key: the same only where nq = nk
+        if self.mask == "causal" and self.nq != self.nk:
+            return []
+        q, k, v = (x.transpose(1, 2) for x in (self.q, self.k, self.v))
+
+        def call():
+            return F.scaled_dot_product_attention(q, k, v, is_causal=self.mask == "causal",
+                                                  scale=self.scale, enable_gqa=self.hq != self.hk)
+
+        def results(returned):
+            return returned.transpose(1, 2), None
+
+        def on(backend):
+            return lambda: sdpa_kernel([backend])
+
+        if self.device == "cpu":
+            return [implementation("torch_cpu", call, results)]
+        return [implementation("cudnn", call, results, on(SDPBackend.CUDNN_ATTENTION)),
+                implementation("flash2", call, results, on(SDPBackend.FLASH_ATTENTION))]
+
+    def reference(self, batch, rows):
+        """o and lse of some rows of every head of one batch, float64: [hq, rows, d], [hq, rows]."""
+        operands = self.q[batch][rows], self.k[batch], self.v[batch]
+        q, k, v = (x.transpose(0, 1).double() for x in operands)
+        k, v = (x.repeat_interleave(self.hq // self.hk, dim=0) for x in (k, v))
+        scores = q @ k.mT * self.scale
+        if self.mask == "causal":
+            last = rows + self.nk - self.nq
+            hidden = torch.arange(self.nk, device=self.device)[None] > last[:, None]
+            scores.masked_fill_(hidden, -math.inf)
+        lse = scores.logsumexp(2)
+        return scores.sub_(lse[:, :, None]).exp_().nan_to_num_() @ v, lse
+
+    def compare(self, results):
+        """Error and its limit. The output is rounded once, and so are the probabilities between the
+        two products, each to the floor: sqrt 2 floors, 2 with a margin. lse is fp32 and may be off
+        by 2^-15 of itself (or of 1), which exp2 and log2 in 22 bits never use up."""
+        x, lse = results
+        parts, worst_lse = deviation(), 0.0
+        row_cost = self.b * self.hq * self.nk * self.d
+        budget = 2**30 // row_cost if self.device == "cpu" else self.nq
+        picked = sampled(self.nq, budget, self.device)
+        for batch in range(self.b):
+            for rows in picked.split(max(1, 2**27 // (self.hq * self.nk))):
+                ref, ref_lse = self.reference(batch, rows)
+                parts.add(x[batch, rows].transpose(0, 1), ref)
+                if lse is not None:
+                    got = lse[batch][:, rows].double()
+                    gap = (got - ref_lse).abs() / ref_lse.abs().clamp(min=1)
+                    gap.masked_fill_(got == ref_lse, 0)  # both may be -inf
+                    worst_lse = max(worst_lse, gap.nan_to_num(nan=math.inf).max().item())
+        error, floor = parts.relative()
+        if not x.isfinite().all() or worst_lse > 2.0**-15:
+            error = math.inf
+        return error, 2 * floor
+
+
+SUITES = {"attention": attention_case}
