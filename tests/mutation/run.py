@@ -198,7 +198,8 @@ class Arch:
             for name, changed in objects.items():
                 command = command.replace(name, changed)
             command = command.replace(f"-I{ROOT}", f"-I{folder} -I{ROOT}", 1)
-            command = command.replace(" -O3 ", " -O1 ")  # compiling takes longer than running
+            # Compiling takes longer than running; what a change leaves unused is no fault.
+            command = command.replace(" -O3 ", " -O1 ").replace(" -Werror ", " ")
             command = command.replace(f"-o bin/{program}", f"-o {folder}/{program}")
             done = subprocess.run(command, shell=True, cwd=build, capture_output=True, text=True)
             if done.returncode:
