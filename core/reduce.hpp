@@ -12,6 +12,22 @@ namespace tk {
 template <class F, class X> TK_DEVICE auto row_share(X const& x, float start) {
   using op = operand<X>;
   using map = be::fragment_map<op::rows, op::cols>;
+  if constexpr (be::worker_lanes == 1) {  // row by row: the shares of one fit into registers
+    constexpr int shares = op::cols % (4 * map::shares) == 0 ? 4 * map::shares : map::shares;
+    op const from{x};
+    reg_col<float, op::rows> all;
+    for (int r = 0; r < op::rows; ++r) {
+      float share[shares];
+      for (float& s : share) s = start;
+      for (int c = 0; c < op::cols; c += shares)
+        for (int k = 0; k < shares; ++k)
+          share[k] = F{}(share[k], from.template element<map>(map::element(r, c + k), r));
+      for (int n = shares / 2; n > 0; n /= 2)
+        for (int k = 0; k < n; ++k) share[k] = F{}(share[k], share[k + n]);
+      all.e[r] = share[0];
+    }
+    return all;
+  }
   reg_col<float, op::rows> share[map::shares];
   TK_UNROLL
   for (auto& s : share) s = reg_col<float, op::rows>(start);

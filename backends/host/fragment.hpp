@@ -29,17 +29,14 @@ template <int R, int C> struct fragment_map {
   template <int V> static constexpr int part(int i, int part) {
     return i / V * C + part * V + i % V;
   }
-  // body(i, slot, share): sixteen neighbours belong to sixteen shares of a reduction. Elements go
-  // in pairs, so that i is known to be even or odd.
+  // body(i, slot, share): sixteen neighbours belong to sixteen shares of a reduction.
   template <class Body> static TK_DEVICE void for_each(Body body) {
     for (int slot = 0; slot < R; ++slot)
-      for (int first = 0; first < C / 2; first += 8)
+      for (int first = 0; first < C; first += shares)
 #if defined(__clang__)  // clang 19 unrolls what it could have vectorised
 #pragma clang loop unroll(disable)
 #endif
-        for (int pair = 0; pair < 8; ++pair)
-          for (int odd = 0; odd < 2; ++odd)
-            body(2 * (slot * (C / 2) + first + pair) + odd, slot, 2 * pair + odd);
+        for (int k = 0; k < shares; ++k) body(slot * C + first + k, slot, k);
   }
 };
 template <int R> struct column_map {

@@ -24,11 +24,12 @@ constexpr repack_tuning tune_repack() { return {1, 16, 512}; }
 
 constexpr attention_tuning tune_attention_forward(int) { return {1, 128, 128, 2, 1, false, false}; }
 
-inline constexpr int norm_classes = 3, norm_tasks_per_unit = 4;
+inline constexpr int norm_classes = 4, norm_tasks_per_unit = 4;
 inline constexpr bool norm_in_turn = false;
 constexpr bool norm_shifts(int) { return false; }
 constexpr norm_tuning tune_norm(int c, int) {
-  return {1, 1, c == norm_classes ? 8192 : 128 << 3 * c, 0, 4, false};
+  constexpr int widths[] = {128, 1024, 4096, 8192, 8192};
+  return {1, 1, widths[c], 0, 4, false};
 }
 
 }  // namespace tk::be
