@@ -108,10 +108,10 @@ template <class D> std::vector<std::pair<int, float>> lane_values(D const& x, in
   using map = typename what::map;
   std::vector<std::pair<int, float>> mine;
   operand<D> const from{x};
-  map::for_each([&](int i, int slot, int) {
-    int const row = what::rows == 1 ? 0 : map::lane_row(lane) + map::row(slot);
+  map::for_each([&](int i, int r, int) {
+    int const row = what::rows == 1 ? 0 : map::lane_row(lane) + map::row(r);
     int const col = what::cols == 1 ? 0 : map::lane_col(lane) + map::col(i);
-    mine.emplace_back(row * what::cols + col, from.template element<map>(i, slot));
+    mine.emplace_back(row * what::cols + col, from.template element<map>(i, r));
   });
   return mine;
 }

@@ -12,6 +12,22 @@ namespace tk {
 template <class F, class X> TK_DEVICE auto row_share(X const& x, float start) {
   using op = operand<X>;
   using map = be::fragment_map<op::rows, op::cols>;
+  if constexpr (be::worker_lanes == 1) {  // row by row: the chains of one fit into registers
+    constexpr int chains = op::cols % (4 * map::chains) == 0 ? 4 * map::chains : map::chains;
+    op const from{x};
+    reg_col<float, op::rows> all;
+    for (int r = 0; r < op::rows; ++r) {
+      float chain[chains];
+      for (float& s : chain) s = start;
+      for (int c = 0; c < op::cols; c += chains)
+        for (int k = 0; k < chains; ++k)
+          chain[k] = F{}(chain[k], from.template element<map>(map::element(r, c + k), r));
+      for (int n = chains / 2; n > 0; n /= 2)
+        for (int k = 0; k < n; ++k) chain[k] = F{}(chain[k], chain[k + n]);
+      all.e[r] = chain[0];
+    }
+    return all;
+  }
   reg_col<float, op::rows> chain[map::chains];
   TK_UNROLL
   for (auto& s : chain) s = reg_col<float, op::rows>(start);

@@ -170,10 +170,35 @@ TK_DEVICE void for_each_chunk(bool whole, Body body) {
   else all(std::false_type{});
 }
 
+// Where a worker is one lane, a flat row lies in it as in memory, and moves at once.
+inline constexpr bool whole_rows = be::worker_lanes == 1;
+// dst[0, C) = src[0, C), of which the columns from `first` to before `left` are there; the others
+// become zero.
+template <int C, class T> TK_DEVICE void copy_part(T* dst, T const* src, int first, int left) {
+  int const begin = first < 0 ? 0 : first < C ? first : C;
+  int const end = left < begin ? begin : left < C ? left : C;
+  __builtin_memset(dst, 0, sizeof(T) * begin);
+  __builtin_memcpy(dst + begin, src + begin, sizeof(T) * (end - begin));
+  __builtin_memset(dst + end, 0, sizeof(T) * (C - end));
+}
+// Asks for that part of a row that is read soon: caches guess no further than the end of a page.
+template <int C, class T> TK_DEVICE void prefetch(T const* src, int first, int left) {
+  constexpr int line = 64 / sizeof(T);
+  for (int c = first < 0 ? 0 : first; c < left && c < C; c += line) __builtin_prefetch(src + c);
+}
+
 template <class T, int R, int C>
 TK_DEVICE void load(reg_tile<T, R, C>& dst, tensor<T const> const& src, int vector_width, int row,
                     int col) {
   flat_lines<T const, R, C> const from(src, row, col);
+  if constexpr (whole_rows) {
+    for (int r = 0; r < R; ++r) {
+      if (row + r + R < src.rows)
+        prefetch<C>(from.line[r] + R * src.row_stride, from.first, from.left[r]);
+      copy_part<C>(reinterpret_cast<T*>(dst.e) + r * C, from.line[r], from.first, from.left[r]);
+    }
+    return;
+  }
   bool const aligned = vector_width == chunk_of<T>;
   for_each_chunk<T, be::fragment_map<R, C>>(
       in_chunks(src, vector_width, col),
@@ -213,7 +238,9 @@ template <class T, int R, int C>
 TK_DEVICE void load(reg_row<T, R, C>& dst, T const* src, int cols, int vector_width, int col) {
   using map = be::fragment_map<R, C>;
   int const lane = map::lane_col(be::worker_lane()) + col, left = cols - lane;
-  if constexpr (is_flat<R>) {
+  if constexpr (is_flat<R> && whole_rows) {
+    copy_part<C>(reinterpret_cast<T*>(dst.e), src + lane, -lane, left);
+  } else if constexpr (is_flat<R>) {
     bool const aligned = vector_width == chunk_of<T> && col % chunk_of<T> == 0;
     for_each_chunk<T, map, 1>(aligned && cols % chunk_of<T> == 0,
                               [&](auto whole, int i, int, int c) __attribute__((always_inline)) {
@@ -240,6 +267,17 @@ TK_DEVICE void store(tensor<T> const& dst, int vector_width, int row, int col, X
   static_assert(can_store<T, X>::value);
   constexpr int n = chunk_of<T>;
   flat_lines<T, X::rows, X::cols> const to(dst, row, col);
+  if constexpr (whole_rows) {
+    constexpr int C = X::cols;
+    for (int r = 0; r < X::rows; ++r) {
+      T line[C];
+      for (int c = 0; c < C; ++c) put(line + c, x.value(r * C + c, r));
+      int const begin = to.first < 0 ? 0 : to.first, end = to.left[r] < C ? to.left[r] : C;
+      if (begin < end)
+        __builtin_memcpy(to.line[r] + begin, line + begin, sizeof(T) * (end - begin));
+    }
+    return;
+  }
   bool const aligned = vector_width == n;
   for_each_chunk<T, be::fragment_map<X::rows, X::cols>>(
       in_chunks(dst, vector_width, col),

@@ -62,6 +62,18 @@ template <class T> TK_DEVICE float half_of(std::uint32_t word, int i) {
   return be::widen(T{static_cast<decltype(T::bits)>(i % 2 ? word >> 8 * sizeof(T) : word)});
 }
 
+// The i-th of packed elements, which lie in e in order where a worker is one lane, and are read by
+// themselves: compilers make vectors of that.
+template <class T, class Word> TK_DEVICE float packed_value(Word const* e, int i) {
+  if constexpr (be::worker_lanes == 1) {
+    T x;
+    __builtin_memcpy(&x, reinterpret_cast<T const*>(e) + i, sizeof x);
+    return be::widen(x);
+  } else {
+    return half_of<T>(e[i / 2], i);
+  }
+}
+
 template <int R, int C> struct reg_tile<float, R, C> {
   static_assert(is_shape<R, C>, "a tile's dimensions are multiples of 16, or its rows below 16");
   using element = float;
@@ -105,14 +117,19 @@ struct reg_tile<T, R, C> {
     static_assert(X::rows == R && X::cols == C, "a cast is assigned to a tile of its own shape");
     constexpr bool is_cast = is_cast_to<X, T>;
     static_assert(is_cast, "a packed tile is assigned a cast to its own element type");
-    if constexpr (is_cast)
+    if constexpr (is_cast && be::worker_lanes == 1)
+      map::for_each([&](int i, int r, int) {
+        T const x{static_cast<decltype(T::bits)>(be::pack(T{}, narrowed.value(i, r), 0.f))};
+        __builtin_memcpy(reinterpret_cast<T*>(e) + i, &x, sizeof x);
+      });
+    else if constexpr (is_cast)
       map::for_each([&](int i, int r, int) {
         if (i % 2 == 0) e[i / 2] = static_cast<pair_of<T>>(narrowed.word(i / 2, r));
       });
     return *this;
   }
   TK_DEVICE std::uint32_t word(int i, int) const { return e[i]; }
-  TK_DEVICE float value(int i) const { return half_of<T>(e[i / 2], i); }
+  TK_DEVICE float value(int i) const { return packed_value<T>(e, i); }
 };
 
 template <class T, int R, int C> struct reg_row {
@@ -121,7 +138,7 @@ template <class T, int R, int C> struct reg_row {
   std::conditional_t<sizeof(T) == 4, float, std::uint32_t> e[count * sizeof(T) / 4];
   TK_DEVICE float value(int k) const {
     if constexpr (sizeof(T) == 4) return e[k];
-    else return half_of<T>(e[k / 2], k);
+    else return packed_value<T>(e, k);
   }
 };
 
@@ -140,6 +157,11 @@ template <int V, int R, int C>
 TK_DEVICE reg_tile<float, R, V> columns(reg_tile<float, R, C> const& x, int part) {
   static_assert(C % V == 0, "columns() cuts a tile into equal parts");
   reg_tile<float, R, V> y;
+  if constexpr (be::worker_lanes == 1) {
+    for (int r = 0; r < R; ++r)
+      for (int c = 0; c < V; ++c) y.e[r * V + c] = x.e[r * C + part * V + c];
+    return y;
+  }
   TK_UNROLL
   for (int i = 0; i < be::fragment_map<R, V>::count; ++i)
     y.e[i] = x.e[be::fragment_map<R, C>::template part<V>(i, part)];
@@ -151,6 +173,11 @@ template <int V, int R, int C>
 TK_DEVICE reg_tile<float, R, V> take_columns(reg_tile<float, R, C>& x) {
   using map = be::fragment_map<R, C>;
   auto const first = columns<V>(x, 0);
+  if constexpr (be::worker_lanes == 1) {
+    for (int r = 0; r < R; ++r)
+      __builtin_memmove(x.e + r * C, x.e + r * C + V, sizeof(float) * (C - V));
+    return first;
+  }
   TK_UNROLL
   for (int part = 1; part < C / V; ++part) TK_UNROLL
   for (int i = 0; i < be::fragment_map<R, V>::count; ++i)

@@ -117,5 +117,9 @@ template <class T> TK_DEVICE std::uint32_t pack(T type, float lo, float hi) {
 }
 template <class T> TK_DEVICE float widen(T x) { return value_of(T{}, x.bits); }
 TK_DEVICE float widen(float x) { return x; }
+template <class T> TK_DEVICE T narrow(float x) {
+  if constexpr (sizeof(T) == 4) return x;
+  else return {static_cast<decltype(T::bits)>(bits_of(T{}, x))};
+}
 
 }  // namespace tk::be

@@ -38,12 +38,12 @@ template <class Op>
 void run_worker(block_memory<Op>& m, meeting_place<Op>& place, typename Op::args const& a,
                 typename Op::task const& t, int id) {
   auto& mine = m.of[id];
-  auto const fill_stage = [&](auto& s, int step) { Op::load(s, a, t, step, arrival{}); };
-  auto const fill_own = [&]([[maybe_unused]] auto& s, int) {
-    if constexpr (has_own<Op>) Op::load_own(s, a, t, id, arrival{});
+  auto const fill_stage = [&](auto& s, int step, arrival done) { Op::load(s, a, t, step, done); };
+  auto const fill_own = [&]([[maybe_unused]] auto& s, int, arrival done) {
+    if constexpr (has_own<Op>) Op::load_own(s, a, t, id, done);
   };
-  auto const fill_common = [&]([[maybe_unused]] auto& s, int) {
-    if constexpr (has_common<Op>) Op::load_common(s, a, t, arrival{});
+  auto const fill_common = [&]([[maybe_unused]] auto& s, int, arrival done) {
+    if constexpr (has_common<Op>) Op::load_common(s, a, t, done);
   };
   ring in(mine.stages, fill_stage);
   ring own(mine.own, fill_own);

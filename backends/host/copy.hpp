@@ -15,7 +15,32 @@ template <class T, int R, int C> struct sink {
   tensor<T> x;
 };
 
-struct arrival {};
+// What loads have brought into a slot: of each tile, how many rows and columns lie inside the
+// tensor. The others are zero, and products need not look at them.
+struct inside {
+  int rows, cols;
+};
+struct loaded_tiles {
+  static constexpr int most = 4;  // of one slot; more are taken for full
+  void const* tile[most];
+  inside of[most];
+  int count = 0;
+  void add(void const* x, inside part) {
+    if (count == most) return;
+    tile[count] = x;
+    of[count++] = part;
+  }
+  template <class Tile> inside find(Tile const& x) const {
+    for (int i = 0; i < count; ++i)
+      if (tile[i] == &x)
+        return {of[i].rows < Tile::rows ? of[i].rows : Tile::rows,
+                of[i].cols < Tile::cols ? of[i].cols : Tile::cols};
+    return {Tile::rows, Tile::cols};
+  }
+};
+struct arrival {
+  loaded_tiles* loaded = nullptr;
+};
 
 struct worker {
   int index;
@@ -42,15 +67,22 @@ TK_DEVICE T const* row_at(shared_tile<T, R, C> const& x, int row, int p) {
 }
 
 // ---- global to shared
+// Rows lie far apart: caches do not guess where the next one is.
+inline constexpr int rows_ahead = 8;
 template <class T, int R, int C, int Share>
-void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share, C>> const& src, arrival) {
+void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share, C>> const& src,
+                 arrival done) {
   static_assert(R % Share == 0, "the blocks of a cluster load equal shares");
   using tile = shared_tile<T, R, C>;
   auto const& x = src.of.x;
   int const rows = count_inside(src.row, x.rows, R), cols = count_inside(src.col, x.cols, C);
   constexpr std::size_t panel_bytes = sizeof(T) * tile::panel_cols;
+  if (done.loaded) done.loaded->add(&dst, {rows, cols});
   for (int r = 0; r < R; ++r) {
     T const* from = r < rows && cols > 0 ? x.at(src.row + r, src.col, src.i, src.j) : nullptr;
+    if (r + rows_ahead < rows)
+      for (int c = 0; c < cols; c += 64 / int{sizeof(T)})
+        __builtin_prefetch(from + rows_ahead * x.row_stride + c);
     for (int p = 0; p < tile::panels; ++p) {
       T* const to = row_at(dst, r, p);
       int const n = from ? count_inside(p * tile::panel_cols, cols, tile::panel_cols) : 0;
@@ -89,19 +121,13 @@ TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src
 }
 
 // ---- registers and shared memory
-// Elements [first, first + count) of row `row` of x, rounded to T; count is even.
+// Elements [first, first + count) of row `row` of x, a cast or a packed tile.
 template <class T, class X>
 TK_DEVICE void round_row(T* dst, X const& x, int row, int first, int count) {
-  for (int c = 0; c < count; c += 2) {
-    int const pair = (row * X::cols + first + c) / 2;
-    if constexpr (sizeof(T) <= 2) {
-      auto const both = static_cast<pair_of<T>>(x.word(pair, row));
-      std::memcpy(dst + c, &both, sizeof both);
-    } else {
-      dst[c] = x.value(2 * pair, row);
-      dst[c + 1] = x.value(2 * pair + 1, row);
-    }
-  }
+  int const begin = row * X::cols + first;
+  if constexpr (requires { x.value(begin, row); })
+    for (int c = 0; c < count; ++c) dst[c] = be::narrow<T>(x.value(begin + c, row));
+  else std::memcpy(dst, reinterpret_cast<T const*>(x.e) + begin, sizeof(T) * count);
 }
 template <class T, int R, int C, class X>
 TK_DEVICE void store(shared_tile<T, R, C>& dst, X const& x) {
@@ -135,7 +161,9 @@ TK_DEVICE void store(window_of<sink<T, R, C>> const& dst, X const& x) {
   for (int r = 0; r < rows && cols > 0; ++r) {
     T line[X::cols];
     round_row(line, x, r, 0, X::cols);
-    std::memcpy(y.at(dst.row + r, dst.col, dst.i, dst.j), line, sizeof(T) * cols);
+    T* const to = y.at(dst.row + r, dst.col, dst.i, dst.j);
+    if (cols == X::cols) std::memcpy(to, line, sizeof line);
+    else std::memcpy(to, line, sizeof(T) * cols);
   }
 }
 // The tiles to go through on other chips are not needed.

@@ -29,17 +29,14 @@ template <int R, int C> struct fragment_map {
   template <int V> static constexpr int part(int i, int part) {
     return i / V * C + part * V + i % V;
   }
-  // body(i, r, chain): sixteen neighbours belong to sixteen chains of a reduction. Elements go
-  // in pairs, so that i is known to be even or odd.
+  // body(i, r, chain): sixteen neighbours belong to sixteen chains of a reduction.
   template <class Body> static TK_DEVICE void for_each(Body body) {
     for (int r = 0; r < R; ++r)
-      for (int first = 0; first < C / 2; first += 8)
+      for (int first = 0; first < C; first += chains)
 #if defined(__clang__)  // clang 19 unrolls what it could have vectorised
 #pragma clang loop unroll(disable)
 #endif
-        for (int pair = 0; pair < 8; ++pair)
-          for (int odd = 0; odd < 2; ++odd)
-            body(2 * (r * (C / 2) + first + pair) + odd, r, 2 * pair + odd);
+        for (int k = 0; k < chains; ++k) body(r * C + first + k, r, k);
   }
 };
 template <int R> struct column_map {

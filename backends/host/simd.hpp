@@ -4,7 +4,12 @@
 #pragma once
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
+
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
 
 #include "backends/host/arithmetic.hpp"
 
@@ -28,6 +33,33 @@ TK_DEVICE simd load_simd(float const* p) {
   return x;
 }
 TK_DEVICE void store_simd(float* p, simd x) { std::memcpy(p, &x, sizeof x); }
+
+// simd_lanes elements as floats.
+template <class T> TK_DEVICE simd widen_simd(T const* p) {
+  simd x;
+  if constexpr (std::is_same_v<T, bf16>) {
+    typedef std::uint16_t halves __attribute__((vector_size(2 * simd_lanes)));
+    typedef std::uint32_t words __attribute__((vector_size(4 * simd_lanes)));
+    halves bits;
+    std::memcpy(&bits, p, sizeof bits);
+#if defined(__AVX512F__)  // g++ 12 would widen halves of it
+    auto const wide = (words)_mm512_maskz_cvtepu16_epi32(0xffff, (__m256i)bits) << 16;
+#else
+    words const wide = __builtin_convertvector(bits, words) << 16;
+#endif
+    std::memcpy(&x, &wide, sizeof x);
+#if defined(__AVX512F__)
+  } else if constexpr (std::is_same_v<T, fp16>) {
+    x = _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<__m256i const*>(p)));
+#elif defined(__F16C__) && defined(__AVX__)
+  } else if constexpr (std::is_same_v<T, fp16>) {
+    x = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<__m128i const*>(p)));
+#endif
+  } else {
+    for (int i = 0; i < simd_lanes; ++i) x[i] = be::widen(p[i]);
+  }
+  return x;
+}
 
 // One step of a transpose: of two rows, exchanges the second half of each 2 Step lanes of a with
 // the first half of those of b.

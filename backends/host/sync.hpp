@@ -7,7 +7,7 @@
 #include <barrier>
 #include <optional>
 
-#include "backends/host/copy.hpp"
+#include "backends/host/mma.hpp"
 
 namespace tk::be {
 
@@ -16,12 +16,25 @@ template <class Slot, int N, class Fill> class ring {
   ring(Slot (&slots)[N], Fill fill) : slots_(slots), fill_(fill) {}
   Slot& take() {
     Slot& s = slots_[taken_ % N];
-    fill_(s, taken_++);
+    fill_(s, taken_++, arrival{});
     return s;
   }
   Slot& peek(int i) { return slots_[(released_ + i) % N]; }
   void release() { ++released_; }
   void release_when_stored() { release(); }
+
+  // core/accumulate.hpp: products of what lies inside the tensors.
+  template <bool TransposeA, bool TransposeB, int R, int C, class Left, class Right>
+  void accumulate(reg_tile<float, R, C>& sum, int steps, Left left, Right right) {
+    for (int step = 0; step < steps; ++step) {
+      Slot& s = slots_[taken_ % N];
+      loaded_tiles loaded;
+      fill_(s, taken_++, arrival{&loaded});
+      auto const &a = left(s), &b = right(s);
+      product_inside<true, TransposeA, TransposeB>(sum, a, loaded.find(a), b, loaded.find(b));
+      release();
+    }
+  }
 
  private:
   Slot (&slots_)[N];

@@ -5,16 +5,12 @@
 
 namespace tk::be {
 
-inline constexpr int norm_classes = 3, norm_tasks_per_unit = 4;
+inline constexpr int norm_classes = 4, norm_tasks_per_unit = 4;
 inline constexpr bool norm_in_turn = false;
 constexpr bool norm_shifts(int) { return false; }
 constexpr norm_tuning tune_norm(int c, int) {
-  return {.workers = 1,
-          .R = 1,
-          .N = c == norm_classes ? 8192 : 128 << 3 * c,
-          .stages = 0,
-          .hold = 4,
-          .shared = false};
+  constexpr int widths[] = {128, 1024, 4096, 8192, 8192};
+  return {.workers = 1, .R = 1, .N = widths[c], .stages = 0, .hold = 4, .shared = false};
 }
 
 }  // namespace tk::be
