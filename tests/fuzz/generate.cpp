@@ -51,6 +51,11 @@ call_spec generator::make() {
   } else {
     for (auto i = number(0, 3); i > 0; --i) spoil();
   }
+  // No header's struct ever ended inside a pointer.
+  for (auto const& field : x_.op->tensors)
+    if (x_.size >= x_.op->first_bytes && x_.size > field.offset &&
+        x_.size < field.offset + sizeof(void*))
+      x_.size = field.offset;
   return x_;
 }
 
@@ -231,7 +236,10 @@ void generator::spoil() {
     case 11: t.has_strides = !t.has_strides; break;
     case 12: t.data = flip() ? 0 : static_cast<std::uint64_t>(wild()); break;
     case 13: t.data += static_cast<std::uint64_t>(number(-4, 4)); break;
-    case 14: t.data = address_in_arena(number(0, arena_bytes)); break;
+    case 14:
+      if (flip()) t.data = address_in_arena(number(0, arena_bytes));
+      else t.data = any().data + 4 * static_cast<std::uint64_t>(number(-2, 2));
+      break;
     case 15: put_at_edge(t); break;
     default: t.byte_offset = flip() ? t.byte_offset + 1 : static_cast<std::uint64_t>(wild());
   }
@@ -278,7 +286,10 @@ void generator::spoil_struct() {
   if (number(0, 7) && !options.empty())
     return spoil_option(options[static_cast<std::size_t>(number(0, i64(options.size()) - 1))]);
   if (flip()) {
-    x_.size = static_cast<std::size_t>(number(0, 2) ? number(0, 160) : wild());
+    i64 const first = i64(x_.op->first_bytes), known = i64(x_.op->struct_bytes);
+    i64 const most = i64(largest_struct), edges[] = {first - 1, first, known + 1, most, most + 1};
+    auto const size = number(0, 2) == 0 ? any_of(edges) : flip() ? number(0, 160) : wild();
+    x_.size = static_cast<std::size_t>(size);
   } else {
     auto const known = i64(x_.op->struct_bytes), last = number(known, known + 64);
     x_.size = static_cast<std::size_t>(last) + 1;
