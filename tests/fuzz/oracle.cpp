@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// See oracle.hpp. Tensors, overlap and ranges of options; the rest is each op's.
 #include "tests/fuzz/oracle.hpp"
 
 #include <algorithm>
