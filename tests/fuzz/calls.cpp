@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// fuzz.calls: 20,000 calls from random bytes. TK_FUZZ_SEED is the seed of the first call, whose
-// successors follow by one, so that a call that fails can be made alone, as the first of its seed.
+// fuzz.calls: calls from random bytes, 7000 for each op. TK_FUZZ_SEED is the seed of the first
+// call, whose successors follow by one, so that a call that fails can be made alone, as the first
+// of its seed.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -11,7 +12,7 @@
 
 namespace {
 
-constexpr int calls = 20000;
+constexpr int calls_of_op = 7000;
 
 std::array<std::uint8_t, 512> bytes_of(std::uint64_t seed) {
   std::mt19937_64 next(seed);
@@ -39,6 +40,7 @@ bool suffice(counts const& x) {
 int main() {
   auto const* const given = std::getenv("TK_FUZZ_SEED");
   std::uint64_t const first = given ? std::strtoull(given, nullptr, 0) : 1;
+  int const calls = calls_of_op * static_cast<int>(fuzz::all_ops().size());
   std::printf("%d calls from TK_FUZZ_SEED=%llu on\n", calls,
               static_cast<unsigned long long>(first));
   std::fflush(stdout);

@@ -46,11 +46,15 @@ call_spec generator::make() {
   x_.op->make(*this);
   make_struct();
   make_workspace();
-  if (number(0, 15) == 0) {
-    for (int i = 0; i < 24; ++i) spoil();
-  } else {
-    for (auto i = number(0, 3); i > 0; --i) spoil();
-  }
+  auto const how = number(0, 15);
+  if (how <= 2) put_together();
+  else
+    for (auto i = how == 3 ? 24 : number(0, 3); i > 0; --i) spoil();
+  // No header's struct ever ended inside a pointer.
+  for (auto const& field : x_.op->tensors)
+    if (x_.size >= x_.op->first_bytes && x_.size > field.offset &&
+        x_.size < field.offset + sizeof(void*))
+      x_.size = field.offset;
   return x_;
 }
 
@@ -58,6 +62,10 @@ tensor_spec& generator::at(std::string_view name) {
   for (std::size_t i = 0; i < x_.tensors.size(); ++i)
     if (x_.op->tensors[i].name == name) return x_.tensors[i];
   broken("an op's generator names a tensor that the op lacks");
+}
+
+tensor_spec& generator::any_tensor() {
+  return x_.tensors[static_cast<std::size_t>(number(0, i64(x_.tensors.size()) - 1))];
 }
 
 i64 generator::small_size() {
@@ -197,15 +205,12 @@ void generator::make_workspace() {
 
 // ---- a fault, or what looks like one
 void generator::spoil() {
-  auto const any = [&]() -> tensor_spec& {
-    return x_.tensors[static_cast<std::size_t>(number(0, i64(x_.tensors.size()) - 1))];
-  };
   if (number(0, 3) == 0) return spoil_struct();
-  auto& t = any();
+  auto& t = any_tensor();
   auto const axis = static_cast<std::size_t>(number(0, t.ndim > 0 && t.ndim < 8 ? t.ndim - 1 : 7));
   switch (number(0, 16)) {
     case 0: t.given = !t.given; break;
-    case 1: t = any(); break;
+    case 1: t = any_tensor(); break;
     case 2: t.device_type = flip() ? static_cast<int>(number(0, 17)) : wild_int(); break;
     case 3: t.device_id = wild_int(); break;
     case 4: {
@@ -235,6 +240,13 @@ void generator::spoil() {
     case 15: put_at_edge(t); break;
     default: t.byte_offset = flip() ? t.byte_offset + 1 : static_cast<std::uint64_t>(wild());
   }
+}
+
+// Two tensors begin at one address, or nearly so.
+void generator::put_together() {
+  auto &x = any_tensor(), &y = any_tensor();
+  x.data = y.data + 4 * static_cast<std::uint64_t>(number(-2, 2));
+  x.byte_offset = y.byte_offset;
 }
 
 // The tensor just within 64 bits, or just past them.
@@ -278,7 +290,10 @@ void generator::spoil_struct() {
   if (number(0, 7) && !options.empty())
     return spoil_option(options[static_cast<std::size_t>(number(0, i64(options.size()) - 1))]);
   if (flip()) {
-    x_.size = static_cast<std::size_t>(number(0, 2) ? number(0, 160) : wild());
+    i64 const first = i64(x_.op->first_bytes), known = i64(x_.op->struct_bytes);
+    i64 const most = i64(largest_struct), edges[] = {first - 1, first, known + 1, most, most + 1};
+    auto const size = number(0, 2) == 0 ? any_of(edges) : flip() ? number(0, 160) : wild();
+    x_.size = static_cast<std::size_t>(size);
   } else {
     auto const known = i64(x_.op->struct_bytes), last = number(known, known + 64);
     x_.size = static_cast<std::size_t>(last) + 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Turns random bytes into a call: a correct problem, spoiled in up to three places, so that the
-// late checks are reached; one time in sixteen anything at all. Tensors are laid out as callers do
+// late checks are reached; three times in sixteen with two tensors that lie on each other, once
+// anything at all. Tensors are laid out as callers do
 // it (packed, padded, permuted, reversed, broadcast, slices of one buffer) and put into the arena
 // one after the other, or anywhere.
 #pragma once
@@ -64,6 +65,7 @@ class generator {
 
  private:
   tensor_spec& at(std::string_view name);
+  tensor_spec& any_tensor();
   i64 wild();
   int wild_int() { return static_cast<int>(wild()); }
 
@@ -73,6 +75,7 @@ class generator {
   void make_struct();
   void make_workspace();
 
+  void put_together();
   void spoil();
   void spoil_struct();
   void spoil_option(option_field const& field);

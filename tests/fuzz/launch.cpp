@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
+// See launch.hpp.
 #include "tests/fuzz/launch.hpp"
 
 #include <bit>
-
-#include "core/element.hpp"
 
 namespace fuzz {
 namespace {

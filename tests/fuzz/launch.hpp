@@ -5,6 +5,7 @@
 // every bit of each output element and of the workspace's rim. An element written twice, or written
 // as an input is read, would show.
 #pragma once
+#include "core/element.hpp"
 #include "ops/tensors.hpp"
 #include "tests/fuzz/oracle.hpp"
 
@@ -29,5 +30,8 @@ void agree(tk::matrix const& x, seen_tensor const& t);
 
 // Is T the element type of x?
 template <class T> bool is_of(tk::any_tensor const& x);
+template <> bool is_of<tk::bf16>(tk::any_tensor const& x);
+template <> bool is_of<tk::fp16>(tk::any_tensor const& x);
+template <> bool is_of<float>(tk::any_tensor const& x);
 
 }  // namespace fuzz

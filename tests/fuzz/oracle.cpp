@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// See oracle.hpp. Tensors, overlap and ranges of options; the rest is each op's.
 #include "tests/fuzz/oracle.hpp"
 
 #include <algorithm>
@@ -48,10 +49,6 @@ seen_tensor look_at_tensor(tensor_spec const& x, expected const& is) {
   seen_tensor t;
   t.looked_at = true;
   t.rank = is.rank;
-  if (!x.given) {
-    t.faults = bit(TK_NULL_POINTER);
-    return t;
-  }
   if (x.device_type != tk_device_type() || x.device_id != 0) t.faults |= bit(TK_BAD_DEVICE);
   int const code = x.code & 0xff, bits = x.bits & 0xff, lanes = x.lanes & 0xffff;
   t.typed = lanes == 1 && (type_of(code, bits) & is.types) != 0;
@@ -170,9 +167,19 @@ std::size_t seen_call::index(std::string_view name) const {
   broken("an op's oracle names a tensor that the op lacks");
 }
 
-void seen_call::read(std::string_view name, expected const& is) {
+bool seen_call::given(std::string_view name) const {
   auto const i = index(name);
-  tensors[i] = look_at_tensor(spec->tensors[i], is);
+  return spec->tensors[i].given && spec->op->tensors[i].offset < spec->size;
+}
+
+void seen_call::read(std::string_view name, expected const& is) {
+  auto& t = tensors[index(name)];
+  if (given(name)) {
+    t = look_at_tensor(spec->tensors[index(name)], is);
+  } else {
+    t.looked_at = true;
+    t.faults = bit(TK_NULL_POINTER);
+  }
 }
 
 bool seen_call::in_place(std::size_t i, std::size_t j) const {

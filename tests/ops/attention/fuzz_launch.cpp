@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // What stands in for attention_forward's kernels in the fuzzer.
-#include "core/element.hpp"
 #include "ops/attention/attention_forward.h"
 #include "ops/attention/problem.hpp"
 #include "tests/fuzz/launch.hpp"

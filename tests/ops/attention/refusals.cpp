@@ -64,6 +64,19 @@ std::vector<spoiled<attention>> attention_problems() {
        TK_BAD_OVERLAP,
        {"o at", "v at"},
        launch_only},
+      {"lse on q",
+       [](s& x) { x.q.dl.data = x.lse.dl.data; },
+       TK_BAD_OVERLAP,
+       {"lse at", "q at"},
+       launch_only},
+      {"last of lse on k",
+       [](s& x) {
+         x.lse.dl.data = x.k.dl.data;
+         x.lse.move(-2 * 4 * 5 * 4 + 4);
+       },
+       TK_BAD_OVERLAP,
+       {"lse at", "k at"},
+       launch_only},
       {"lse on v",
        [](s& x) { x.lse.dl.data = x.v.dl.data; },
        TK_BAD_OVERLAP,

@@ -3,7 +3,6 @@
 // problem, whose a and b may be copies.
 #include <bit>
 
-#include "core/element.hpp"
 #include "ops/gemm/gemm.h"
 #include "ops/gemm/plan.hpp"
 #include "tests/fuzz/launch.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // What stands in for norm's kernels in the fuzzer.
-#include "core/element.hpp"
 #include "ops/norm/norm.h"
 #include "ops/norm/problem.hpp"
 #include "tests/fuzz/launch.hpp"

@@ -54,6 +54,14 @@ std::vector<spoiled<norm>> norm_problems() {
        TK_BAD_OVERLAP,
        {"y at", "x at"},
        launch_only},
+      {"y on residual, moved",
+       [](s& x) {
+         x.y.dl.data = x.residual.dl.data;
+         x.y.move(-80);
+       },
+       TK_BAD_OVERLAP,
+       {"y at", "residual at"},
+       launch_only},
       {"r on x, other strides",
        [](s& x) {
          x.r.dl.data = x.x.dl.data;
@@ -74,6 +82,19 @@ std::vector<spoiled<norm>> norm_problems() {
        [](s& x) { x.weight.dl.data = x.y.dl.data; },
        TK_BAD_OVERLAP,
        {"y at", "weight at"},
+       launch_only},
+      {"y on bias",
+       [](s& x) { x.bias.dl.data = x.y.dl.data; },
+       TK_BAD_OVERLAP,
+       {"y at", "bias at"},
+       launch_only},
+      {"last of r on weight",
+       [](s& x) {
+         x.weight.dl.data = x.r.dl.data;
+         x.weight.move(4 * 39);
+       },
+       TK_BAD_OVERLAP,
+       {"r at", "weight at"},
        launch_only},
       {"r on bias",
        [](s& x) {
