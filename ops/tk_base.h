@@ -20,7 +20,8 @@
  * has been written. Calls launch on `stream` and return; they allocate no device memory, never
  * synchronise, and keep no state between calls, so that they may come from many threads and be
  * captured in a graph. Results are the same bit for bit from run to run. A process that has made
- * calls should not fork and call on in the child. */
+ * calls should not fork and call on in the child: the host library refuses it where it had threads.
+ */
 #ifndef TK_BASE_H
 #define TK_BASE_H
 

@@ -21,7 +21,12 @@ typedef enum tk_mask {
  * head h / (hq / hk). d and dv are multiples of 8 up to 256 (else TK_UNSUPPORTED). nq and nk may
  * be 0; nq + nk, and the blocks of 16 rows of a head in q, are at most 2^31 - 1025 (else
  * TK_UNSUPPORTED). A row that sees no key gives o = 0 and lse = -inf. Scores, maximum and sums are
- * fp32; a row with scores past 2^27, whose rounding exp magnifies, may be wrong or NaN. */
+ * fp32; a row with scores past 2^27, whose rounding exp magnifies, may be wrong or NaN. A score of
+ * -inf counts as a key unseen. What a row does not see does not reach it, not even as NaN, with one
+ * exception: under a mask, NaN or infinity in the values of the first 512 keys after the last one
+ * that it sees may (0 times NaN, within the tiles on the mask's edge). `repeat`: the bits of a row
+ * of o and of lse depend on that row of q and on the keys and values that it sees, with
+ * TK_REPEAT_RUN as well. */
 typedef struct tk_attention_forward_problem {
   size_t size; /* sizeof(tk_attention_forward_problem) */
   DLTensor const* q;

@@ -5,7 +5,7 @@
 Makes a copy of this tree in the scratch folder and adds to it a copy of a small op under another name, in
 folders of its own. Then, for the host: one existing file was edited; the library of these two ops builds,
 and the new op's tests pass; a change inside the new op compiles files of that op alone; and a library of the
-new op alone builds, in which the old one is refused.
+new op alone builds, which does not hold the old one, unless the new op says that it is built of it.
 """
 import re
 import shutil
@@ -103,6 +103,14 @@ def main():
     if f"tk_{NEW}" not in exported or re.search(rf"\btk_{OLD}\b", exported):
         sys.exit("a library of the new op alone holds another, or does not hold it")
     print(f"TK_OPS={NEW}: a library of that op alone")
+
+    own = tree / f"ops/{NEW}/{NEW}.cmake"
+    own.write_text(own.read_text() + f"tk_op_uses({OLD})\n")
+    run(*configure, "-DTK_BUILD_TESTS=OFF", f"-DTK_OPS={NEW}", cwd=tree)
+    listed = (build / "generated/ops/tk_op_list.hpp").read_text()
+    if OLD.upper() not in listed or NEW.upper() not in listed:
+        sys.exit(f"an op that {NEW} is built of is not in its library: {listed}")
+    print(f"TK_OPS={NEW}, built of {OLD}: both")
 
 
 main()

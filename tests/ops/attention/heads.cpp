@@ -70,6 +70,20 @@ std::vector<attention_case> groups() {
 }
 
 TEST_CASE("attention of every head dimension") { run_table("dimensions", dimensions()); }
+// One key less than a step has: a step that takes the tail for whole would see it.
+std::vector<attention_case> steps_less_one() {
+  std::vector<attention_case> cases;
+  for (auto const& [d, step] : {std::pair{64, 128}, std::pair{128, 128}, std::pair{128, 64},
+                                std::pair{256, 80}, std::pair{256, 64}, std::pair{256, 32}})
+    for (std::int64_t const nk : {step - 1, 2 * step - 1}) {
+      attention_case x{.b = 1, .hq = 1, .hk = 1, .nq = 20, .nk = nk, .d = d, .dv = d};
+      x.values = scores::flat;
+      cases.push_back(x);
+    }
+  return cases;
+}
+
+TEST_CASE("attention of a key less than a step") { run_table("steps", steps_less_one()); }
 TEST_CASE("attention of grouped heads") { run_table("groups", groups()); }
 
 }  // namespace

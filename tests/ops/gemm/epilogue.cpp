@@ -117,10 +117,37 @@ std::vector<gemm_case> specials() {
   return cases;
 }
 
+// Alpha 0 still multiplies, so that NaN passes.
+std::vector<gemm_case> zero_alpha() {
+  std::vector<gemm_case> cases;
+  for (auto const out : outputs) {
+    gemm_case x{.m = 33, .n = 40, .k = 24, .out = out, .alpha = 0, .beta = 1};
+    x.c = c_use::separate;
+    cases.push_back(x);
+    x.special = std::nan("");
+    cases.push_back(x);
+  }
+  return cases;
+}
+
+// Where m equals n, either bias has the other's length.
+std::vector<gemm_case> square_biases() {
+  std::vector<gemm_case> cases;
+  for (auto const bias : {TK_BIAS_ROW, TK_BIAS_COLUMN})
+    for (auto const out : outputs) {
+      gemm_case x{.m = 72, .n = 72, .k = 40, .out = out};
+      x.bias = bias;
+      cases.push_back(x);
+    }
+  return cases;
+}
+
 TEST_CASE("gemm with every epilogue") { run_table("epilogues", epilogues()); }
 TEST_CASE("gemm's epilogue at the corners") { run_table("corners", corners()); }
 TEST_CASE("gemm out of range") { run_table("ranges", ranges()); }
 TEST_CASE("gemm of infinities and NaN") { run_table("specials", specials()); }
+TEST_CASE("gemm where alpha is 0") { run_table("zero alpha", zero_alpha()); }
+TEST_CASE("gemm with a bias where m equals n") { run_table("square biases", square_biases()); }
 
 }  // namespace
 }  // namespace tk::test

@@ -29,7 +29,7 @@ struct norm_case {
   double mean = 0, size = 1;  // of x's elements: uniform in mean +- size
   float eps = 1e-5f;
   matrix_layout x_layout = {}, residual_layout = {}, y_layout = {}, r_layout = {};
-  int scale_misalignment = 0;
+  int weight_misalignment = 0, bias_misalignment = 0;
 };
 
 inline std::string describe(norm_case const& x) {
@@ -93,13 +93,13 @@ inline norm_operands::norm_operands(norm_case const& c) : of(c), memories(3) {
   y = output(c.y_place, c.y_layout);
   if (c.store_r) r = output(c.r_place, c.r_layout);
   dtype const type = c.scale == scale_use::fp32 ? dtype::fp32 : c.type;
-  auto const row = [&](std::uint64_t seed, double mean) {
-    tensor t = memories.make(type, {c.width}, {1}, role::input, c.scale_misalignment);
+  auto const row = [&](std::uint64_t seed, double mean, int misalignment) {
+    tensor t = memories.make(type, {c.width}, {1}, role::input, misalignment);
     fill_rows(t, seed, mean, 0.5);
     return t;
   };
-  if (c.weight) weight = row(23, 1);
-  if (c.bias) bias = row(24, 0);
+  if (c.weight) weight = row(23, 1, c.weight_misalignment);
+  if (c.bias) bias = row(24, 0, c.bias_misalignment);
 }
 
 template <class Body> std::string with_problem(norm_operands const& x, Body const& body) {

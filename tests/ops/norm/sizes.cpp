@@ -95,6 +95,41 @@ TEST_CASE("LayerNorm of equal numbers") {
       check_equal_numbers(type, width);
 }
 
+// A row that has NaN or an infinity is NaN; the rows beside it are as right as ever. A row whose
+// variance and eps are both 0 is NaN.
+void check_special(double special, tk_norm_kind kind, std::int64_t width) {
+  norm_case c{.rows = 5, .width = width, .kind = kind};
+  norm_operands x(c);
+  CAPTURE(width);
+  set(x.x, 2, width / 2, special);
+  REQUIRE(launch_twice(x) == "");
+  std::vector<double> row(static_cast<std::size_t>(width));
+  std::int64_t nans = 0;
+  read_row(c.type, x.y.result_row(2), width, row.data());
+  for (double const y : row) nans += std::isnan(y);
+  CHECK(nans >= 1);  // RMSNorm of an infinity: 0 elsewhere
+  if (kind == TK_NORM_LAYER) CHECK(nans == width);
+  error_meter ys(c.type), rs(c.type);
+  for (std::int64_t const r : {0, 1, 3, 4}) compare_row(x, r, ys, rs);
+  CHECK(ys.judge("y", 1.05).wrong == "");
+}
+TEST_CASE("NaN and infinity stay in their row") {
+  for (double const special : {std::nan(""), HUGE_VAL})
+    for (auto const kind : {TK_NORM_LAYER, TK_NORM_RMS})
+      for (std::int64_t const width : {100, 1000, 4096, 8192, 20000})
+        check_special(special, kind, width);
+}
+TEST_CASE("a row without variance, where eps is 0") {
+  for (std::int64_t const width : {64, 1024, 8192}) {
+    norm_case c{.rows = 3, .width = width};
+    c.weight = c.bias = false;
+    c.mean = 4, c.size = 0, c.eps = 0;
+    norm_operands x(c);
+    REQUIRE(launch_twice(x) == "");
+    CHECK(std::isnan(decode(c.type, x.y.result_row(1) + 3 * bytes_of(c.type))));
+  }
+}
+
 TEST_CASE("norm at every size") { run_table("sizes", table()); }
 TEST_CASE("norm of large means") { run_table("large means", large_means()); }
 TEST_CASE("norm of many short rows") { run_table("tails", tails()); }

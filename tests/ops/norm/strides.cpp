@@ -34,7 +34,8 @@ norm_case begin(std::size_t turn) {
   x.kind = turn % 2 ? TK_NORM_RMS : TK_NORM_LAYER;
   x.type = turn / 2 % 3 == 0 ? dtype::bf16 : turn / 2 % 3 == 1 ? dtype::fp16 : dtype::fp32;
   x.residual = x.store_r = true;
-  x.scale_misalignment = static_cast<int>(turn % 4);
+  x.weight_misalignment = static_cast<int>(turn % 4);
+  x.bias_misalignment = static_cast<int>(turn / 2 % 4);
   return x;
 }
 
