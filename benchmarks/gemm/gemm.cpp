@@ -10,6 +10,7 @@
 
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/gemm/cublaslt.hpp"
+#include "tests/ops/gemm/activate.hpp"
 
 namespace tk::bench {
 namespace {
@@ -31,18 +32,6 @@ tk_activation parse_activation(std::string const& name) {
   if (name == "gelu_tanh") return TK_ACTIVATION_GELU_TANH;
   if (name == "gelu_erf") return TK_ACTIVATION_GELU_ERF;
   throw std::runtime_error("'" + name + "' is no activation: relu, silu, gelu_tanh or gelu_erf");
-}
-
-double activate(tk_activation kind, double x) {
-  double const pi = 3.14159265358979323846;
-  switch (kind) {
-    case TK_ACTIVATION_RELU: return std::max(x, 0.0);
-    case TK_ACTIVATION_SILU: return x / (1 + std::exp(-x));
-    case TK_ACTIVATION_GELU_TANH:
-      return x / 2 * (1 + std::tanh(std::sqrt(2 / pi) * (x + 0.044715 * x * x * x)));
-    case TK_ACTIVATION_GELU_ERF: return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
-    default: return x;
-  }
 }
 
 class gemm_benchmark final : public benchmark {
@@ -206,7 +195,7 @@ class gemm_benchmark final : public benchmark {
       for (std::int64_t j = 0; j < width; ++j) {
         double bias = 0;
         if (bias_) bias_.read(&bias, bias_kind_ == TK_BIAS_ROW ? j0 + j : rows_[r] % m_, 1);
-        to[j] = activate(activation_, to[j] + bias);
+        to[j] = test::activate(activation_, to[j] + bias);
       }
     }
   }

@@ -11,9 +11,9 @@
 #pragma once
 #include <cmath>
 #include <mutex>
-#include <numbers>
 #include <numeric>
 
+#include "tests/ops/gemm/activate.hpp"
 #include "tests/ops/gemm/gemm.hpp"
 #include "tests/support/parallel.hpp"
 #include "tests/support/product.hpp"
@@ -78,17 +78,6 @@ inline std::vector<double> read_a(gemm_operands const& x, std::int64_t batch, st
       read_row(y.in, stored_row(x.a, batch, row_at(y, from + i)), y.k, a.data() + i * y.k);
   }
   return a;
-}
-
-inline double activate(tk_activation kind, double x) {
-  switch (kind) {
-    case TK_ACTIVATION_RELU: return x < 0 ? 0 : x;
-    case TK_ACTIVATION_SILU: return x / (1 + std::exp(-x));
-    case TK_ACTIVATION_GELU_TANH:
-      return x / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
-    case TK_ACTIVATION_GELU_ERF: return x / 2 * std::erfc(-x / std::numbers::sqrt2);
-    default: return x;
-  }
 }
 
 // One row of results, given that row's sums.
