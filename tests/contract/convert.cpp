@@ -83,6 +83,8 @@ TEST_CASE_TEMPLATE("rounding is to nearest even and keeps NaN", T, bf16, fp16, f
   for (int i = 0; i < 50000; ++i)
     x.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits())));
   x.insert(x.end(), {0.f, -0.f, inf, -inf, std::nanf(""), -std::nanf("")});
+  for (int bit = 0; bit < 23; ++bit)  // NaN also where only bits that are dropped say so
+    x.push_back(std::bit_cast<float>((bit % 2 ? 0xff800000u : 0x7f800000u) | 1u << bit));
   int const tasks = static_cast<int>((x.size() + at_once - 1) / at_once);
   x.resize(at(tasks * at_once), 1.f);
   expect_cases const counted(tasks);

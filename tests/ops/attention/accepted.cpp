@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tests/ops/attention/scene.hpp"
+#include "tests/support/far.hpp"
 #include "tests/support/streams.hpp"
 
 namespace {
@@ -111,3 +112,5 @@ TEST_CASE("a call's work is on its stream") {
   attention s;
   check_stream(s);
 }
+
+TEST_CASE("rows more than 2^31 elements apart") { check_far_rows<attention>(); }

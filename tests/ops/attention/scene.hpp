@@ -12,7 +12,7 @@ struct attention {
   using problem_type = tk_attention_forward_problem;
   static constexpr tk_op op = TK_OP_ATTENTION_FORWARD;
   static constexpr char const* call_name = "tk_attention_forward";
-  static constexpr std::size_t first_size = 56;  // of the struct\'s first version
+  static constexpr std::size_t first_size = 56;  // of the struct's first version
   static_assert(offsetof(problem_type, repeat) == first_size);
   memory arena{arena_bytes, arena_byte};
   tensor q{arena.at(0), bf16, {2, 5, 4, 16}};

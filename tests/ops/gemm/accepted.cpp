@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tests/ops/gemm/scene.hpp"
+#include "tests/support/far.hpp"
 #include "tests/support/streams.hpp"
 
 namespace {
@@ -256,3 +257,5 @@ TEST_CASE("so are the copies that gemm makes of its operands") {
   problem.alpha = 1;
   check_stream(TK_OP_GEMM, problem, arena, tk_gemm);
 }
+
+TEST_CASE("rows more than 2^31 elements apart") { check_far_rows<gemm>(); }

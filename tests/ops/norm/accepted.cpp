@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tests/ops/norm/scene.hpp"
+#include "tests/support/far.hpp"
 #include "tests/support/streams.hpp"
 
 namespace {
@@ -106,3 +107,5 @@ TEST_CASE("a call's work is on its stream") {
   norm s;
   check_stream(s);
 }
+
+TEST_CASE("rows more than 2^31 elements apart") { check_far_rows<norm>(); }

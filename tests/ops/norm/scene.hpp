@@ -12,7 +12,7 @@ struct norm {
   using problem_type = tk_norm_problem;
   static constexpr tk_op op = TK_OP_NORM;
   static constexpr char const* call_name = "tk_norm";
-  static constexpr std::size_t first_size = 64;  // of the struct\'s first version
+  static constexpr std::size_t first_size = 64;  // of the struct's first version
   static_assert(offsetof(problem_type, repeat) == first_size);
   memory arena{arena_bytes, arena_byte};
   tensor x{arena.at(0), fp32, {2, 20}};
