@@ -3,11 +3,13 @@
 #         [TIMEOUT <seconds>] [LOCK <resource>])
 # makes a doctest program of each part and a ctest entry that runs it. DEVICE: the sources hold device
 # code. SHARDS: n programs, with TK_SHARD = 0..n-1 defined. TK_TEST_NAME is the program's name, a string.
+# Of n programs only one is made where TK_SAMPLE is a number; the number, the chip and the name say which.
 # A program in which no case ran fails, and so does one that says "cases did not run".
 # ARCHES: only where TK_ARCH is one of them. LOCK: on a card, one at a time of those that name it.
 #
 # tk_compile_tests(<file>) reads the expectations of a file in tests/compile.
 include_guard()
+set(TK_SAMPLE "" CACHE STRING "a number: one shard of each test's types and shapes; empty for all")
 find_package(doctest QUIET)
 if(NOT doctest_FOUND)
   tk_stop("the tests need doctest: apt-get install doctest-dev, or add -DTK_BUILD_TESTS=OFF.")
@@ -38,7 +40,15 @@ function(tk_test name)
   endif()
 
   math(EXPR last "${arg_SHARDS} - 1")
+  if(NOT TK_SAMPLE STREQUAL "")
+    string(MD5 chosen "${TK_SAMPLE} ${TK_TARGET} ${name}")
+    string(SUBSTRING ${chosen} 0 6 chosen)
+    math(EXPR chosen "0x${chosen} % ${arg_SHARDS}")
+  endif()
   foreach(shard RANGE ${last})
+    if(NOT TK_SAMPLE STREQUAL "" AND NOT shard EQUAL chosen)
+      continue()
+    endif()
     set(program ${name})
     if(last)
       set(program ${name}.${shard})
