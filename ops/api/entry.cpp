@@ -79,9 +79,10 @@ void read_struct(void const* given, std::size_t first, void* known, std::size_t 
   if (!given) refuse(status::null_pointer, "problem is NULL");
   std::size_t size;
   std::memcpy(&size, given, sizeof size);
-  if (size < first || size > largest) {
+  if (size < first || size > largest || size % sizeof size != 0) {
     refuse(status::bad_struct, "problem's size is ", size, "; this library knows ", known_bytes,
-           " bytes, its first version had ", first, ", and none has more than ", largest);
+           " bytes, its first version had ", first, ", none has more than ", largest,
+           ", and all are multiples of ", sizeof size);
   }
   auto const* const bytes = static_cast<unsigned char const*>(given);
   for (std::size_t i = known_bytes; i < size; ++i) {

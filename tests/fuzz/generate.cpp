@@ -189,9 +189,12 @@ void generator::make_struct() {
   auto const known = i64(x_.op->struct_bytes);
   require(i64(x_.fields.size()) == known, "an op's generator made another struct");
   auto const how = number(0, 7);
-  auto const size = how == 0   ? number(i64(x_.op->first_bytes), known)
-                    : how == 1 ? number(known, number(0, 3) ? known + 64 : i64(largest_struct))
-                               : known;
+  constexpr i64 word = sizeof(std::size_t);
+  auto const size =
+      how == 0 ? number(i64(x_.op->first_bytes) / word, known / word) * word
+      : how == 1
+          ? number(known / word, (number(0, 3) ? known + 64 : i64(largest_struct)) / word) * word
+          : known;
   x_.size = static_cast<std::size_t>(size);
 }
 

@@ -207,7 +207,8 @@ seen_call look(call_spec const& x) {
   call.spec = &x;
   call.tensors.resize(x.tensors.size());
   bool const wrong_tail = x.tail_at >= x.op->struct_bytes && x.tail_at < x.size && x.tail_byte;
-  if (x.size < x.op->first_bytes || x.size > largest_struct || wrong_tail) {
+  if (x.size < x.op->first_bytes || x.size > largest_struct || x.size % sizeof(std::size_t) != 0 ||
+      wrong_tail) {
     call.by_query.must = bit(TK_BAD_STRUCT);
     return call;
   }

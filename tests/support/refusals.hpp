@@ -199,7 +199,7 @@ template <class Scene> void try_struct() {
     std::memcpy(at, &says, sizeof says);
     return words;
   };
-  for (std::size_t size = first; size <= known; size += sizeof(int)) {
+  for (std::size_t size = first; size <= known; size += sizeof size) {
     CAPTURE(size);
     auto const x = with_size(size, size);
     EXPECT_OK(tk_supports(Scene::op, x.data()));
@@ -213,7 +213,8 @@ template <class Scene> void try_struct() {
                    {"size is " + std::to_string(size), std::to_string(known),
                     "byte at " + std::to_string(size - 1) + " is 9"});
   }
-  for (std::size_t const size : {std::size_t{0}, first - 1, largest + 1, ~std::size_t{0}}) {
+  for (std::size_t const size :
+       {std::size_t{0}, first - 8, first - 1, first + 4, largest + 8, ~std::size_t{7}}) {
     auto const x = with_size(known, size);
     expect_refused(tk_supports(Scene::op, x.data()), TK_BAD_STRUCT, "tk_supports",
                    {"size is " + std::to_string(size), std::to_string(first)});
