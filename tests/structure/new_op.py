@@ -33,9 +33,13 @@ def renamed(text):
 
 
 def files_of(tree):
-    """The tree's files as git has them, also those not yet committed."""
-    listed = run("git", "ls-files", "-co", "--exclude-standard", cwd=tree).split("\n")
-    return [Path(name) for name in listed if name and (tree / name).is_file()]
+    """The tree's files as git has them, also those not yet committed; where git knows none, all but builds."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=tree, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if listed.returncode == 0 and listed.stdout:
+        return [Path(name) for name in listed.stdout.split("\n") if name and (tree / name).is_file()]
+    found = (path.relative_to(tree) for path in tree.rglob("*") if path.is_file())
+    return [path for path in found if not re.match(r"build|\.git$|\.cache", path.parts[0])]
 
 
 def copy_tree(to):
