@@ -52,7 +52,7 @@ class held_stream {
   static constexpr bool holds = true;
   held_stream() {
     check(hipStreamCreateWithFlags(&s_, hipStreamNonBlocking), "hipStreamCreateWithFlags");
-    check(hipLaunchHostFunc(s_, await, &is_open_), "hipLaunchHostFunc");
+    check(hipStreamAddCallback(s_, await, &is_open_, 0), "hipStreamAddCallback");
   }
   ~held_stream() {
     open();
@@ -69,7 +69,9 @@ class held_stream {
   }
 
  private:
-  static void await(void* is_open) { static_cast<std::atomic<bool>*>(is_open)->wait(false); }
+  static void await(hipStream_t, hipError_t, void* is_open) {
+    static_cast<std::atomic<bool>*>(is_open)->wait(false);
+  }
   void open() {
     is_open_ = true;
     is_open_.notify_all();
