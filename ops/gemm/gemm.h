@@ -34,8 +34,8 @@ typedef enum tk_bias {
  * and strides). k = 0 gives activation(beta c + bias); where alpha is 0 and k is not, a b is still
  * multiplied by it. Any size may be 0; d has at most 2^31 - 1025 tiles of 64 x 64 elements (else
  * TK_UNSUPPORTED). `repeat`: with TK_REPEAT_ROW the bits of a row of d do not depend on m, on the
- * other rows or on the batch; sums are then never cut along k (0 to 2 % slower at m >= 1024, more
- * where few rows meet a long k). */
+ * other rows or on the batch; sums are then never cut along k, which costs most where few rows
+ * meet a long k. */
 typedef struct tk_gemm_problem {
   size_t size; /* sizeof(tk_gemm_problem) */
   DLTensor const* a;

@@ -9,7 +9,7 @@ emulate-sm_90a-tsan) look at the same mutations, one after the other. The mutati
   - the lines of its files that call an intrinsic which asks the emulator's omitted(): left out at run
     time (backends/emulator/omission.hpp), under every program that reaches the line;
   - the lines that mutations.json names: changed in a copy of the file, its programs compiled again,
-    or, where it names "instances" of an op (ops/instances.cmake), these, and its programs linked.
+    or, where it names "instances" of an op (ops/<folder>/<op>.cmake), these, and its programs linked.
 Programs run in the order in turn first, then under random schedules, until one fails; it must pass
 as it is, in the same schedule. Survivors must be explained in mutations.json, and what is
 explained there, for runs of no other presets than it names, must survive. Ends with "N passed,
@@ -38,7 +38,7 @@ WRAPPED = re.compile(
 # The same of core/ and ops/.
 ORDERING = re.compile(
     r"\bsync\(\);|\.(arrive|await|pass)\(\);|\brelease\w*\((c, a)?\);|^wait<\w+>\(|\brejoin<.*>\(c\);"
-    r"|\b(pass_turn|take_turn|signal|wait_for)\(\w*, ")
+    r"|\b(signal|wait_for)\(\w*, ")
 
 Line = namedtuple("Line", "file number text nth")  # the nth line of that text in the file
 Run = namedtuple("Run", "preset program seed seconds")

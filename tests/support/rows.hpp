@@ -83,4 +83,23 @@ class row_comparison {
   std::string first_;
 };
 
+// The first and the last m of `most` rows, for each m: compare_part(large, first, m, rows) computes
+// them alone, gives "" or what differs, and adds the rows that it compared.
+template <class Operands, class ComparePart>
+void compare_small_problems(Operands& large, std::int64_t most, ComparePart const& compare_part) {
+  upload_inputs(large.memories);
+  REQUIRE(launch_by_rows(large, large.memories) == "");
+  std::int64_t rows = 0, problems = 0;
+  for (std::int64_t const m : row_counts(most))
+    for (std::int64_t const first : {std::int64_t{0}, most - m}) {
+      if (first > 0 && m > 300) continue;
+      auto const wrong = compare_part(large, first, m, rows);
+      CHECK_MESSAGE(wrong == "", describe(large.of) << "\n  rows " << first << " ... "
+                                                    << first + m - 1 << " alone: " << wrong);
+      ++problems;
+    }
+  std::printf("%s: %lld rows of %lld small problems\n", describe(large.of).c_str(),
+              static_cast<long long>(rows), static_cast<long long>(problems));
+}
+
 }  // namespace tk::test

@@ -100,8 +100,8 @@ struct row_bounds {
 };
 
 // s: scores in, p out; rounded_p: p rounded.
-inline row_bounds soften(attention_case const& y, double* s, double* rounded_p, std::int64_t seen,
-                         double q_norm, double longest_key) {
+inline row_bounds softmax(attention_case const& y, double* s, double* rounded_p, std::int64_t seen,
+                          double q_norm, double longest_key) {
   double const scale = scale_of(y), u = format_of(y.type).unit_roundoff;
   double const least = y.type == dtype::fp16 ? 0x1p-25 : 0;
   double top = -HUGE_VAL, highest = 0, squares = 0;
@@ -148,7 +148,7 @@ inline void compare_rows(attention_case const& y, key_head const& keys, head_res
     for (std::int64_t c = 0; c < y.d; ++c) norm += q[i * y.d + c] * q[i * y.d + c];
     double* const row = s.data() + i * lds;
     double* const row_rounded = row + count * lds;
-    bounds[i] = soften(y, row, row_rounded, seen, std::sqrt(norm), keys.longest_key);
+    bounds[i] = softmax(y, row, row_rounded, seen, std::sqrt(norm), keys.longest_key);
     std::fill(row + seen, row + lds, 0.0);
   }
   keys.v.multiply(o.data(), s.data(), lds, 2 * count, most);

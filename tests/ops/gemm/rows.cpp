@@ -36,19 +36,7 @@ void check_rows(gemm_case x, std::int64_t most) {
   x.m = most;
   x.b_layout.batch = matrix_layout::batches::none;
   gemm_operands large(x);
-  upload_inputs(large.memories);
-  REQUIRE(launch_by_rows(large, large.memories) == "");
-  std::int64_t rows = 0, problems = 0;
-  for (std::int64_t const m : row_counts(most))
-    for (std::int64_t const first : {std::int64_t{0}, most - m}) {
-      if (first > 0 && m > 300) continue;
-      auto const wrong = compare_part(large, first, m, rows);
-      CHECK_MESSAGE(wrong == "", describe(x) << "\n  rows " << first << " ... " << first + m - 1
-                                             << " alone: " << wrong);
-      ++problems;
-    }
-  std::printf("%s: %lld rows of %lld small problems\n", describe(x).c_str(),
-              static_cast<long long>(rows), static_cast<long long>(problems));
+  compare_small_problems(large, most, compare_part);
 }
 
 TEST_CASE("rows of gemm do not depend on the other rows") {

@@ -42,19 +42,7 @@ std::string compare_part(norm_operands const& large, std::int64_t first, std::in
 void check_rows(norm_case x, std::int64_t most) {
   x.rows = most;
   norm_operands large(x);
-  upload_inputs(large.memories);
-  REQUIRE(launch_by_rows(large, large.memories) == "");
-  std::int64_t rows = 0, problems = 0;
-  for (std::int64_t const m : row_counts(most))
-    for (std::int64_t const first : {std::int64_t{0}, most - m}) {
-      if (first > 0 && m > 300) continue;
-      auto const wrong = compare_part(large, first, m, rows);
-      CHECK_MESSAGE(wrong == "", describe(x) << "\n  rows " << first << " ... " << first + m - 1
-                                             << " alone: " << wrong);
-      ++problems;
-    }
-  std::printf("%s: %lld rows of %lld small problems\n", describe(x).c_str(),
-              static_cast<long long>(rows), static_cast<long long>(problems));
+  compare_small_problems(large, most, compare_part);
 }
 
 // Enough rows that a chip which chose tiles by their number would take others for them.
