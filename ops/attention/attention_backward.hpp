@@ -233,7 +233,8 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     c.all.arrive();
     put(a, t, turn, w, dq);
     pass_turn(c, a, turn);
-    c.all.await();  // nobody reads k any more
+    c.all.await();                                 // nobody reads k any more
+    if (a.rows.sizes.nq == 0) dk = 0.f, dv = 0.f;  // whatever is in k and v
     dk = dk * a.scale;
     store_async(c.w, window(a.dv, key, t.part * P, t.head, t.batch), cast<T>(dv), kv.v[w][0]);
     store_async(c.w, window(a.dk, key, t.part * P, t.head, t.batch), cast<T>(dk), kv.k[w][0]);

@@ -4,6 +4,7 @@
 // order. The flags are zero afterwards, and a second launch finds them so. Counted turns: tasks add
 // to one of a few sums each, in the order in which they are dealt; a counter says how many have.
 #include "core/partial_tiles.hpp"
+#include "core/schedule.hpp"
 #include "tests/contract/support.hpp"
 
 #include "tests/core/shapes.hpp"

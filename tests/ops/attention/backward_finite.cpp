@@ -64,7 +64,7 @@ std::vector<std::int64_t> all_of(std::int64_t n) {
 // Central differences err by step^2 of the third derivative, and by 2^-53 loss / step.
 void check_against_differences(attention_case const& y) {
   small_problem x(y);
-  constexpr double step = 1e-5, near = 1e-7;
+  static constexpr double step = 1e-5, near = 1e-7;
   int compared = 0;
   auto const check = [&](std::vector<double>& values, std::int64_t cols) {
     return [&x, &values, &compared, cols](std::int64_t row, std::int64_t col, double exact, double,

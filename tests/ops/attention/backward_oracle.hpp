@@ -4,16 +4,15 @@
 //   p = exp(s - lse), s = scale q k^T, delta = sum o dout, ds = p (dout v^T - delta)
 //   dv = p^T dout, dk = scale ds^T q, dq = scale ds k
 // with these bounds, u = 2^-24, w the type's unit roundoff:
-//   p        e_p = p times the error of exp's argument: that of s as in the forward's oracle, 4 u
-//   of
-//            s and lse (lse log2(e), the subtraction), and exp2's 2^-21
-//   ds       e_p |dp - delta|, and p times the errors of dp and delta, products as in the GEMM
-//   oracle fp32     a sum over n terms: the errors of its terms, and (4 + n / 16) u of their
-//   magnitudes rounding p and ds to 16 bits: w of each, in fp16 at least 2^-25, independent of each
-//   other: 4
-//            times the root of their squares, 10 standard deviations and more; never above their
-//            sum. And w of the result, because equal weights have equal errors.
-// each times the largest number that it is multiplied with in its column. Scores are rounded here
+//   p         its error e is p times that of exp's argument: scores as in the forward's oracle, 4 u
+//             of s and lse (lse log2(e), the subtraction), and exp2's 2^-21. p and ds may be
+//             flushed to 0.
+//   ds        e |dp - delta|, and p times the errors of dp and delta, products as in GEMM's oracle
+//   fp32      a sum of n terms: the errors of its terms, and (4 + n / 16) u of their magnitudes
+//   rounding  p and ds to 16 bits: w of each, in fp16 at least 2^-25, independent of each other: 4
+//             times the root of their squares, 10 standard deviations and more; never above their
+//             sum. And w of the result, because equal weights have equal errors.
+// each times the largest number that it is multiplied with in its column. p and ds are rounded here
 // as there, so that the norms agree but for a few of them: factor 1.1, and chance, 6 /
 // sqrt(elements).
 #pragma once
@@ -95,12 +94,12 @@ class gradient_of_pairs {
     double const argument = steps_d * u * std::fabs(scale_) * q_.left_norm[i] * k_.left_norm[j] +
                             4 * u * (std::fabs(s) + std::fabs(lse)) + 0x1p-21;
     x.p = std::exp(s - lse);
-    x.p_error = x.p * std::expm1(argument);
+    x.p_error = x.p * std::expm1(argument) + fp32_least_normal;
     double const others = steps_dv * u * q_.right_norm[i] * (k_.right_norm[j] + rows_.o_norm[i]) +
                           u * (std::fabs(dp) + std::fabs(delta));
     x.ds = x.p * difference;
-    x.ds_error =
-        x.p_error * std::fabs(difference) + (x.p + x.p_error) * others + 2 * u * std::fabs(x.ds);
+    x.ds_error = x.p_error * std::fabs(difference) + (x.p + x.p_error) * others +
+                 2 * u * std::fabs(x.ds) + fp32_least_normal;
     return x;
   }
 
