@@ -16,6 +16,7 @@
 
 namespace tk {
 
+using be::count_up;
 using be::load;
 using be::load_async;
 using be::load_shared;
@@ -24,5 +25,6 @@ using be::signal;
 using be::store;
 using be::store_async;
 using be::wait_for;
+using be::wait_for_count;
 
 }  // namespace tk

@@ -5,3 +5,4 @@
 tk_op(0 gemm gemm)
 tk_op(1 attention_forward attention)
 tk_op(2 norm norm)
+tk_op(3 attention_backward attention)

@@ -108,6 +108,16 @@ TK_DEVICE void wait_for(worker w, unsigned* flag) {
   }
   w.sync();
 }
+// A counter that many may wait for: count_up adds 1 to it, and lets whoever has waited for that
+// many read what this worker has stored in global memory; wait_for_count waits until it is at least
+// `count`, and leaves it. A wait may only be for tasks that were dealt earlier, else it can hang.
+TK_DEVICE void count_up(worker w, unsigned* counter) { signal(w, counter); }
+TK_DEVICE void wait_for_count(worker w, unsigned* counter, unsigned count) {
+  if (w.leader()) {
+    while (gcn::load_acquire(counter) < count) {}
+  }
+  w.sync();
+}
 
 // Where the workers of a block meet.
 struct meeting {

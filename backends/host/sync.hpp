@@ -60,6 +60,21 @@ inline void wait_for(worker, unsigned* flag) {
   std::atomic_ref<unsigned>(*flag).wait(0, std::memory_order_acquire);
   *flag = 0;
 }
+// A counter that many may wait for: count_up adds 1 to it, and lets whoever has waited for that
+// many read what this worker has stored in global memory; wait_for_count waits until it is at least
+// `count`, and leaves it. A wait may only be for tasks that were dealt earlier, else it can hang.
+inline void count_up(worker, unsigned* counter) {
+  std::atomic_ref<unsigned>(*counter).fetch_add(1, std::memory_order_release);
+  std::atomic_ref<unsigned>(*counter).notify_all();
+}
+inline void wait_for_count(worker, unsigned* counter, unsigned count) {
+  std::atomic_ref<unsigned> const x(*counter);
+  for (;;) {
+    unsigned const now = x.load(std::memory_order_acquire);
+    if (now >= count) return;
+    x.wait(now, std::memory_order_acquire);
+  }
+}
 
 // Where the workers of a block meet, in two halves.
 template <int Workers> class meeting {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What attention lets a chip choose; the choices are in backends/<chip>/tune/attention.hpp:
-// tune_attention_forward(d), for heads of up to d elements.
+// tune_attention_forward(d) and tune_attention_backward(d), for heads of up to d elements.
 #pragma once
 #include "backends/select.hpp"
 
@@ -12,6 +12,16 @@ namespace tk {
 struct attention_tuning {
   int workers, M, N, slots, own_slots;
   bool ahead, turns;
+};
+
+// N keys per worker; a step takes `slices` slots of M queries, of each slot's tiles of dout and q
+// as many as there are `parts` of their columns; a task owns one part of dk, dv and dq, and
+// computes the scores with all of them. The workers share the slices of dq, and then their columns.
+// `slots` tiles of dout or q in shared memory, 2 at least; ds of as many steps as `ds_slots`, 2 or
+// 3: with 2 a worker meets the others before it stores ds, with 3 after. The tasks of `group` heads
+// are dealt together.
+struct attention_backward_tuning {
+  int workers, N, M, slices, parts, slots, ds_slots, group;
 };
 
 }  // namespace tk

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Flags between blocks: each task waits for the task before it, adds its tile to the partial sum
 // that this one stored, and signals, so that every tile is the sum of all tiles up to it, in one
-// order. The flags are zero afterwards, and a second launch finds them so.
+// order. The flags are zero afterwards, and a second launch finds them so. Counted turns: tasks add
+// to one of a few sums each, in the order in which they are dealt; a counter says how many have.
 #include "core/partial_tiles.hpp"
+#include "core/schedule.hpp"
 #include "tests/contract/support.hpp"
 
 #include "tests/core/shapes.hpp"
@@ -57,6 +59,57 @@ TEST_CASE("a relay of sums through partial tiles") {
   check_relay<M, 64, 1>();
   check_relay<M, 48, 2>();
   check_relay<tall, 32, 1>();
+}
+
+template <int R, int C, int Workers> struct counted_turns : simple_op {
+  static constexpr int workers = Workers, sums = 3;
+  struct args {
+    int cases;
+    float const* x;
+    partial_tiles<R, C> partials;  // of each sum and worker
+    unsigned* counters;            // likewise
+    float* out;
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    int const sum_of = t.index % sums * Workers + k.w.id(), before = t.index / sums;
+    reg_tile<float, R, C> x, sum = 0.f;
+    read_tile(x, a.x, t.index * Workers + k.w.id());
+    if (before > 0) {
+      wait_for_count(k.w, a.counters + sum_of, static_cast<unsigned>(before));
+      tk::load(sum, a.partials, sum_of);
+    }
+    sum = sum * 0.5f + x;
+    store(a.partials, sum_of, sum);
+    count_up(k.w, a.counters + sum_of);
+    write_tile(a.out, t.index * Workers + k.w.id(), sum);
+    report(k, a, t.index);
+  }
+};
+
+// Sums that are halved between additions: another order gives other numbers.
+template <int R, int C, int Workers> void check_counted() {
+  using op = counted_turns<R, C, Workers>;
+  constexpr int tasks = 38, tiles = tasks * Workers, size = R * C, apart = op::sums * Workers;
+  auto const x = wholes(tiles * size, C, 100);
+  device_array<float> const dx(x), partials(untouched<float>(apart * size)),
+      out(untouched<float>(tiles * size));
+  device_array<unsigned> const counters(apart);
+  std::vector<float> expected = x;
+  for (int i = apart * size; i < tiles * size; ++i)
+    expected[at(i)] += 0.5f * expected[at(i - apart * size)];
+  run<op>({tasks, dx.data(), {partials.data()}, counters.data(), out.data(), nullptr});
+  check_same(out.read(), expected);
+  auto const counts = counters.read();
+  for (int i = 0; i < apart; ++i)
+    CHECK(counts[at(i)] == unsigned(ceil_div(tasks - i / Workers, op::sums)));
+}
+
+TEST_CASE("sums in the order of counted turns") {
+  expect_cases const counted(3 * 38);
+  check_counted<M, 16, 1>();
+  check_counted<M, 48, 2>();
+  check_counted<tall, 32, 1>();
 }
 
 }  // namespace tk::test

@@ -145,7 +145,7 @@ TK_DEVICE unsigned next_ticket(unsigned* p, unsigned last) {
   return old;
 }
 TK_DEVICE unsigned load_acquire(unsigned const* p, here where = here::current()) {
-  return emulator::omitted(where) ? 1 : emulator::poll(p, where);
+  return emulator::omitted(where) ? ~0u : emulator::poll(p, where);
 }
 TK_DEVICE void add_release(unsigned* p, unsigned x, here where = here::current()) {
   if (!emulator::omitted(where)) __atomic_fetch_add(p, x, __ATOMIC_RELEASE);

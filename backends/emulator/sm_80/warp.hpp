@@ -119,7 +119,7 @@ TK_DEVICE void named_arrive(int id, int threads, here where = here::current()) {
 
 // ---- between blocks
 TK_DEVICE unsigned load_acquire(unsigned const* p, here where = here::current()) {
-  return emulator::omitted(where) ? 1 : emulator::poll(p, where);
+  return emulator::omitted(where) ? ~0u : emulator::poll(p, where);
 }
 TK_DEVICE void add_release(unsigned* p, unsigned x, here where = here::current()) {
   if (!emulator::omitted(where)) __atomic_fetch_add(p, x, __ATOMIC_RELEASE);

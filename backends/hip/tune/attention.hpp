@@ -40,4 +40,63 @@ constexpr attention_tuning tune_attention_forward(int d) {
       .workers = 4, .M = 16, .N = 16, .slots = 3, .own_slots = 1, .ahead = false, .turns = false};
 }
 
+// Not measured.
+constexpr attention_backward_tuning tune_attention_backward(int d) {
+  constexpr bool roomy = smem_bytes >= 160 * 1024;
+  if (roomy) {
+    if (d <= 64)
+      return {.workers = 4,
+              .N = 32,
+              .M = 32,
+              .slices = 4,
+              .parts = 1,
+              .slots = 4,
+              .ds_slots = 2,
+              .group = 8};
+    if (d <= 128)
+      return {.workers = 4,
+              .N = 32,
+              .M = 32,
+              .slices = 2,
+              .parts = 1,
+              .slots = 4,
+              .ds_slots = 2,
+              .group = 8};
+    return {.workers = 4,
+            .N = 16,
+            .M = 16,
+            .slices = 2,
+            .parts = 2,
+            .slots = 4,
+            .ds_slots = 2,
+            .group = 8};
+  }
+  if (d <= 64)
+    return {.workers = 4,
+            .N = 16,
+            .M = 16,
+            .slices = 4,
+            .parts = 1,
+            .slots = 4,
+            .ds_slots = 2,
+            .group = 8};
+  if (d <= 128)
+    return {.workers = 4,
+            .N = 16,
+            .M = 16,
+            .slices = 2,
+            .parts = 1,
+            .slots = 4,
+            .ds_slots = 2,
+            .group = 8};
+  return {.workers = 2,
+          .N = 16,
+          .M = 16,
+          .slices = 1,
+          .parts = 2,
+          .slots = 4,
+          .ds_slots = 2,
+          .group = 8};
+}
+
 }  // namespace tk::be

@@ -10,4 +10,15 @@ constexpr attention_tuning tune_attention_forward(int) {
       .workers = 1, .M = 128, .N = 128, .slots = 2, .own_slots = 1, .ahead = false, .turns = false};
 }
 
+constexpr attention_backward_tuning tune_attention_backward(int) {
+  return {.workers = 1,
+          .N = 128,
+          .M = 128,
+          .slices = 1,
+          .parts = 1,
+          .slots = 2,
+          .ds_slots = 2,
+          .group = 8};
+}
+
 }  // namespace tk::be

@@ -54,4 +54,63 @@ constexpr attention_tuning tune_attention_forward(int d) {
       .workers = 2, .M = 64, .N = 64, .slots = 3, .own_slots = 1, .ahead = false, .turns = false};
 }
 
+// Not measured yet.
+constexpr attention_backward_tuning tune_attention_backward(int d) {
+  constexpr bool roomy = smem_bytes >= 163 * 1024;
+  if (!roomy) {
+    if (d <= 64)
+      return {.workers = 1,
+              .N = 64,
+              .M = 64,
+              .slices = 1,
+              .parts = 1,
+              .slots = 4,
+              .ds_slots = 2,
+              .group = 8};
+    if (d <= 128)
+      return {.workers = 1,
+              .N = 64,
+              .M = 64,
+              .slices = 1,
+              .parts = 1,
+              .slots = 2,
+              .ds_slots = 2,
+              .group = 8};
+    return {.workers = 1,
+            .N = 64,
+            .M = 64,
+            .slices = 1,
+            .parts = 4,
+            .slots = 2,
+            .ds_slots = 2,
+            .group = 8};
+  }
+  if (d <= 64)
+    return {.workers = 2,
+            .N = 64,
+            .M = 64,
+            .slices = 2,
+            .parts = 1,
+            .slots = 6,
+            .ds_slots = 2,
+            .group = 8};
+  if (d <= 128)
+    return {.workers = 2,
+            .N = 64,
+            .M = 64,
+            .slices = 1,
+            .parts = 1,
+            .slots = 4,
+            .ds_slots = 2,
+            .group = 8};
+  return {.workers = 1,
+          .N = 64,
+          .M = 64,
+          .slices = 1,
+          .parts = 2,
+          .slots = 4,
+          .ds_slots = 2,
+          .group = 8};
+}
+
 }  // namespace tk::be

@@ -19,4 +19,35 @@ constexpr attention_tuning tune_attention_forward(int d) {
       .workers = 2, .M = 64, .N = 64, .slots = 5, .own_slots = 1, .ahead = true, .turns = false};
 }
 
+// As in the forward, 192 registers of tiles: dk and dv of 128 columns, and 64 x 64 scores twice.
+// Not measured yet.
+constexpr attention_backward_tuning tune_attention_backward(int d) {
+  if (d <= 64)
+    return {.workers = 2,
+            .N = 64,
+            .M = 64,
+            .slices = 2,
+            .parts = 1,
+            .slots = 8,
+            .ds_slots = 3,
+            .group = 8};
+  if (d <= 128)
+    return {.workers = 2,
+            .N = 64,
+            .M = 64,
+            .slices = 1,
+            .parts = 1,
+            .slots = 6,
+            .ds_slots = 3,
+            .group = 8};
+  return {.workers = 2,
+          .N = 64,
+          .M = 64,
+          .slices = 1,
+          .parts = 2,
+          .slots = 3,
+          .ds_slots = 2,
+          .group = 8};
+}
+
 }  // namespace tk::be

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+// attention backward: dq, dk, dv of o = softmax(scale * q k^T + mask) v, from dout, o and lse.
+// Shapes    q, dq[b, nq, hq, d], k, dk[b, nk, hk, d], v, dv[b, nk, hk, dv], o, dout[b, nq, hq, dv],
+//           lse[b, hq, nq]; hq % hk == 0; d and dv at most D; any nq, nk, also 0; any strides,
+//           d contiguous.
+// Numerics  p = exp(score - lse), ds = p (dp - delta) and all sums in fp32; p and ds rounded to T
+//           before their products.
+// Order     a task owns a block of keys of one key head and walks the queries of all its query
+//           heads, the last ones first; dk and dv stay in registers. dq is the sum of the blocks of
+//           keys in ascending order: each waits for its turn at a piece, and the last one writes
+//           it. Blocks of keys are dealt in that order, so that turns wait for earlier tasks alone;
+//           and as all walk downward, a block follows the one before it by a step, causal or not.
+// Overlap   everything is transposed (keys are rows), so that p and ds are left operands as they
+//           stand. exp2 runs under dp; dq, which needs the ds of all workers, is one step late, so
+//           that they need not keep pace. (Dao, FlashAttention-2, 2023; the transposed products and
+//           a separate step for dq: FlashAttention-3, Shah et al., 2024.)
+#pragma once
+#include "core/partial_tiles.hpp"
+#include "core/product.hpp"
+#include "ops/attention/attention_backward_prepare.hpp"
+
+namespace tk {
+
+template <class T, int D, mask_kind Mask> struct attention_backward {
+  using cut = attention_backward_cut<D>;
+  static constexpr auto tune = cut::tune;
+  static constexpr int workers = cut::workers, cluster = 1, stages = tune.slots, own_slots = 1;
+  static constexpr int N = cut::N, M = cut::M, C = cut::C, P = cut::P, parts = cut::parts,
+                       slices = cut::slices, across = cut::across;
+  static constexpr int slots_of_slice = 2 * parts, slots_of_step = slices * slots_of_slice;
+  static constexpr bool causal = Mask == mask_kind::causal;
+  static_assert(tune.ds_slots == 2 || tune.ds_slots == 3);
+  using scores = reg_tile<float, N, M>;
+
+  struct stage {
+    shared_tile<T, M, P> x;  // a part of the columns of dout or q
+    shared_vec<float, M> y;  // with the part that the task owns: delta or lse
+  };
+  struct own {};
+  struct common {
+    shared_tile<T, N, P> k[workers][parts], v[workers][parts];
+  };
+  struct scratch {
+    shared_tile<T, N, M> ds[tune.ds_slots][slices];
+  };
+  struct args {
+    be::source<T, M, P> q, dout;
+    be::source<T, N, P> k, v;
+    be::sink<T, M, C> dq;
+    be::sink<T, N, P> dk, dv;
+    attention_backward_rows<D> rows;
+    unsigned* tickets;
+    float scale, scale_log2;
+  };
+  struct task {
+    int key_block, part, head, batch;  // head: of keys
+    int last, walked, steps;           // blocks of queries: last, last - 1, ... of each query head
+  };
+
+  static TK_BOTH int rows_of_tasks(args const& a) {
+    return parts * a.rows.sizes.hk * a.rows.sizes.b;
+  }
+  static TK_BOTH int tasks(args const& a) {
+    return rows_of_tasks(a) * a.rows.sizes.template key_blocks<cut>();
+  }
+  static TK_BOTH task task_at(args const& a, int i, int) {
+    auto const& x = a.rows.sizes;
+    auto const at = grouped(i, rows_of_tasks(a), x.template key_blocks<cut>(), parts * tune.group);
+    int const head = at.row / parts, last = x.template query_blocks<cut>() - 1;
+    int const walked = last + 1 - x.template first_query_block<cut>(at.col);
+    return {at.col,
+            at.row % parts,
+            head % x.hk,
+            head / x.hk,
+            last,
+            walked,
+            x.group_heads * walked * slots_of_step};
+  }
+
+  // A slice's parts of columns, the task's own last, each of dout first.
+  static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
+    int const n = step / slots_of_step, slot = step % slots_of_step;
+    int const which = slot % slots_of_slice, part = (t.part + 1 + which / 2) % parts;
+    int const head = t.head * a.rows.sizes.group_heads + n / t.walked;
+    int const row = (t.last - n % t.walked) * cut::queries + slot / slots_of_slice * M;
+    bool const is_q = which % 2 == 1;
+    load_async(s.x, window(is_q ? a.q : a.dout, row, part * P, head, t.batch), done);
+    if (part == t.part)
+      load_async(s.y, (is_q ? a.rows.lse : a.rows.delta) + a.rows.row(row, head, t.batch), M, done);
+  }
+  static TK_DEVICE void load_common(common& s, args const& a, task const& t, be::arrival done) {
+    TK_UNROLL
+    for (int w = 0; w < workers; ++w) TK_UNROLL
+    for (int part = 0; part < parts; ++part) {
+      int const key = t.key_block * cut::keys + w * N;
+      load_async(s.k[w][part], window(a.k, key, part * P, t.head, t.batch), done);
+      load_async(s.v[w][part], window(a.v, key, part * P, t.head, t.batch), done);
+    }
+  }
+
+  static TK_DEVICE void apply_mask(scores& p, args const& a, int key, int query) {
+    auto const& x = a.rows.sizes;
+    if (key + N > x.nk) keep_rows(p, x.nk - key, 0.f);
+    if (int const diagonal = query + x.nk - x.nq - key; causal && diagonal < N - 1)
+      keep_upper(p, diagonal, 0.f);
+  }
+
+  // A worker's piece of dq of a block of queries, in the order of the blocks of keys that see it.
+  struct turn_at_dq {
+    std::int64_t piece;
+    int row, head, seen;  // `seen`: blocks of keys that add to it
+    bool passes;          // the turn, once more is stored
+  };
+  template <class Context>
+  static TK_DEVICE void await_turn(Context& c, args const& a, task const& t, turn_at_dq& at,
+                                   int block, int head) {
+    int const w = c.w.id();
+    at.piece = a.rows.piece(block, head, t.batch, t.part, w);
+    at.row = block * cut::queries + w / across * M;
+    at.head = head;
+    at.seen = a.rows.sizes.template key_blocks_seen<cut>(block);
+    if (t.key_block > 0)
+      wait_for_count(c.w, a.rows.turns + at.piece, static_cast<unsigned>(t.key_block));
+  }
+  template <class Context>
+  static TK_DEVICE void pass_turn(Context& c, args const& a, turn_at_dq const& at) {
+    if (at.passes) count_up(c.w, a.rows.turns + at.piece);
+  }
+  static TK_DEVICE void put(args const& a, task const& t, turn_at_dq& at, int w,
+                            reg_tile<float, M, C>& dq) {
+    at.passes = t.key_block + 1 < at.seen;
+    if (at.passes) return store(a.rows.dq, at.piece, dq);
+    dq = dq * a.scale;
+    store(window(a.dq, at.row, t.part * P + w % across * C, at.head, t.batch), cast<T>(dq));
+  }
+
+  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    int const w = c.w.id(), key = t.key_block * cut::keys + w * N;
+    auto& kv = c.common.take();
+    reg_tile<float, N, P> dk = 0.f, dv = 0.f;
+    scores s, dp;
+    reg_tile<T, N, M> p, ds;
+    reg_tile<float, M, C> dq;
+    // Adds this worker's piece of dq of one step, from the ds of all workers.
+    auto const multiply = [&](int side) {
+      TK_UNROLL
+      for (int of = 0; of < workers; ++of)
+        mma_atb(dq, c.scratches[of].ds[side][w / across], columns<C>(kv.k[of][t.part], w % across));
+    };
+    // The turn is awaited, and passed on, under the scores of a step, when what was stored in the
+    // step before has long arrived.
+    turn_at_dq turn{};
+    int head = t.head * a.rows.sizes.group_heads, block = t.last;  // of this step
+    int late_head = head, late_block = block;                      // of the step before
+    int side = 0, late = tune.ds_slots - 1;
+    int const walk = t.steps / slots_of_step;
+    for (int n = 0; n < walk; ++n) {
+      TK_UNROLL
+      for (int j = 0; j < slices; ++j) {
+        TK_UNROLL
+        for (int other = 0; other + 1 < parts; ++other) {
+          int const part = (t.part + 1 + other) % parts;
+          auto& dout = c.in.take();
+          auto& q = c.in.take();
+          if (other == 0) {
+            mm_abt(s, kv.k[w][part], q.x);
+            mm_abt(dp, kv.v[w][part], dout.x);
+          } else {
+            mma_abt(s, kv.k[w][part], q.x);
+            mma_abt(dp, kv.v[w][part], dout.x);
+          }
+          wait<0>(s, dp);
+          c.in.release();
+          c.in.release();
+        }
+        auto& dout = c.in.take();
+        auto& q = c.in.take();
+        if constexpr (parts == 1) {
+          mm_abt(s, kv.k[w][0], q.x);
+          mm_abt(dp, kv.v[w][0], dout.x);
+        } else {
+          mma_abt(s, kv.k[w][t.part], q.x);
+          mma_abt(dp, kv.v[w][t.part], dout.x);
+        }
+        if (j == 0) {
+          pass_turn(c, a, turn);
+          if (n > 0) await_turn(c, a, t, turn, late_block, late_head);
+          wait<1>(s);
+        } else {
+          c.w.sync();
+          wait<1>(s, dk, dv, ds, p);
+          c.in.release();
+          c.in.release();
+        }
+        s = exp2(s * a.scale_log2 - as_row(q.y));
+        apply_mask(s, a, key, block * cut::queries + j * M);
+        wait<0>(dp);
+        dp = s * (dp - as_row(dout.y));
+        p = cast<T>(s);
+        ds = cast<T>(dp);
+        if (j + 1 == slices) {
+          dq = 0.f;
+          if (n > 0 && t.key_block > 0) tk::load(dq, a.rows.dq, turn.piece);
+        }
+        mma_ab(dv, p, dout.x);
+        if (tune.ds_slots == 2 && j == 0 && n > 0) c.all.await();
+        store(c.scratch.ds[side][j], ds);
+        if (j + 1 == slices) {
+          if (tune.ds_slots == 3 && n > 0) c.all.await();
+          multiply(late);  // in the first step, of nothing
+        }
+        mma_ab(dk, ds, q.x);
+      }
+      wait<1>(dq, dv, p);
+      c.all.arrive();
+      if (n > 0) put(a, t, turn, w, dq);
+      late = side;
+      side = side + 1 == tune.ds_slots ? 0 : side + 1;
+      late_head = head, late_block = block;
+      if (--block == t.last - t.walked) block = t.last, ++head;
+      c.w.sync();
+      wait<0>(dk, ds);
+      c.in.release();
+      c.in.release();
+    }
+    c.all.await();
+    pass_turn(c, a, turn);
+    await_turn(c, a, t, turn, late_block, late_head);
+    dq = 0.f;
+    if (t.key_block > 0) tk::load(dq, a.rows.dq, turn.piece);
+    multiply(late);
+    wait<0>(dq);
+    c.all.arrive();
+    put(a, t, turn, w, dq);
+    pass_turn(c, a, turn);
+    c.all.await();                                 // nobody reads k any more
+    if (a.rows.sizes.nq == 0) dk = 0.f, dv = 0.f;  // whatever is in k and v
+    dk = dk * a.scale;
+    store_async(c.w, window(a.dv, key, t.part * P, t.head, t.batch), cast<T>(dv), kv.v[w][0]);
+    store_async(c.w, window(a.dk, key, t.part * P, t.head, t.batch), cast<T>(dk), kv.k[w][0]);
+    c.common.release_when_stored();
+  }
+};
+
+}  // namespace tk

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// The C++ interface of attention_backward, header-only over attention_backward.h.
+#pragma once
+#include "ops/attention/attention_backward.h"
+#include "ops/attention/attention_forward_call.hpp"
+
+namespace tk {
+
+// What the forward was given and gave, and the gradient of its o.
+struct attention_backward_inputs {
+  tensor_view q, k, v, o;
+  tensor_view lse;  // [b, hq, nq] fp32
+  tensor_view dout;
+};
+struct attention_backward_outputs {
+  output_view dq, dk, dv;
+};
+struct attention_backward_options {
+  tk_mask mask = TK_MASK_NONE;
+  std::optional<float> scale{};  // 1 / sqrt(d) where absent
+  void* workspace = nullptr;     // attention_backward_workspace() bytes, as for gemm
+  std::size_t workspace_bytes = 0;
+  tk_repeat repeat = TK_REPEAT_RUN;
+  tk::stream stream{};
+};
+
+namespace detail {
+
+inline tk_attention_backward_problem problem(attention_backward_inputs const& in,
+                                             attention_backward_outputs const& out,
+                                             attention_backward_options const& x) {
+  return {.size = sizeof(tk_attention_backward_problem),
+          .q = in.q.get(),
+          .k = in.k.get(),
+          .v = in.v.get(),
+          .o = in.o.get(),
+          .lse = in.lse.get(),
+          .dout = in.dout.get(),
+          .dq = out.dq.get(),
+          .dk = out.dk.get(),
+          .dv = out.dv.get(),
+          .mask = x.mask,
+          .scale = x.scale ? *x.scale : usual_scale(in.q.get()),
+          .repeat = x.repeat,
+          .reserved = 0};
+}
+
+}  // namespace detail
+
+// dq, dk and dv, the gradients of o = softmax(scale q k^T + mask) v, from q, k, v, the o and lse of
+// attention_forward(), and dout. Shapes as there: dq is as q, dk as k, dv as v, dout as o. All
+// tensors are required, the last dimension contiguous, other strides free. The same bit for bit
+// from run to run. Throws tk::error before anything is launched or written.
+inline void attention_backward(attention_backward_inputs const& in,
+                               attention_backward_outputs const& out,
+                               attention_backward_options const& options = {}) {
+  auto const problem = detail::problem(in, out, options);
+  detail::require(tk_attention_backward(&problem, options.workspace, options.workspace_bytes,
+                                        options.stream.handle()));
+}
+
+// Bytes of device memory that attention_backward() wants as workspace. Data pointers may be null.
+inline std::size_t attention_backward_workspace(attention_backward_inputs const& in,
+                                                attention_backward_outputs const& out,
+                                                attention_backward_options const& options = {}) {
+  auto const problem = detail::problem(in, out, options);
+  return detail::workspace(TK_OP_ATTENTION_BACKWARD, &problem);
+}
+
+// Why attention_backward() would refuse; nothing if it would not. Data pointers may be null.
+inline std::optional<error> attention_backward_refusal(
+    attention_backward_inputs const& in, attention_backward_outputs const& out,
+    attention_backward_options const& options = {}) {
+  auto const problem = detail::problem(in, out, options);
+  return detail::refusal(tk_supports(TK_OP_ATTENTION_BACKWARD, &problem));
+}
+
+}  // namespace tk

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// attention backward, first launch: what the products need of each row of queries.
+// Gives      delta = row sums of o * dout, and lse in log2 units, fp32, +inf where a row sees no
+// key
+//            (so that exp2(score - lse) is 0), both padded to whole blocks of queries; the turns of
+//            dq, zero; dq = 0 in blocks of queries that see no key.
+// Order      a row's sum is one worker's, in the layout's order: equal bits.
+#pragma once
+#include "backends/kernel.hpp"
+#include "core/activation.hpp"
+#include "core/reduce.hpp"
+#include "ops/attention/backward_plan.hpp"
+
+namespace tk {
+
+// What the two launches share, in the workspace.
+template <int D> struct attention_backward_rows {
+  using cut = attention_backward_cut<D>;
+  attention_backward_sizes sizes;
+  float *lse, *delta;                // [b, hq, padded nq]
+  unsigned* turns;                   // of each piece: how many blocks of keys have added to it
+  partial_tiles<cut::M, cut::C> dq;  // of each piece, while not all of them have
+
+  TK_BOTH std::int64_t row(int row, int head, int batch) const {
+    return sizes.template query_block<cut>(0, head, batch) * cut::queries + row;
+  }
+  TK_BOTH std::int64_t piece(int block, int head, int batch, int part, int worker) const {
+    return sizes.template query_block<cut>(block, head, batch) * cut::pieces + part * cut::workers +
+           worker;
+  }
+};
+
+template <class T, int D> struct attention_backward_prepare {
+  using cut = attention_backward_cut<D>;
+  static constexpr int M = cut::M, C = cut::C, slot_bytes = 2 * M * D * int{sizeof(T)};
+  static constexpr int workers = 1, cluster = 1, own_slots = 1;
+  static constexpr int stages = 2 * slot_bytes + 8192 <= be::smem_bytes ? 2 : 1;
+
+  struct stage {
+    shared_tile<T, M, D> o, dout;
+  };
+  struct own {};
+  struct scratch {};
+  struct args {
+    be::source<T, M, D> o, dout;
+    be::sink<T, M, C> dq;
+    attention_backward_rows<D> rows;
+    float const* lse;  // [b, hq, nq]
+    std::int64_t lse_b_stride, lse_h_stride;
+  };
+  struct task {
+    int row, head, batch, steps;
+  };
+
+  static TK_BOTH int slices(args const& a) {
+    return a.rows.sizes.template query_blocks<cut>() * cut::slices;
+  }
+  static TK_BOTH int tasks(args const& a) {
+    return slices(a) * a.rows.sizes.heads() * a.rows.sizes.b;
+  }
+  static TK_BOTH task task_at(args const& a, int i, int) {
+    int const of = i / slices(a), heads = a.rows.sizes.heads();
+    return {i % slices(a) * M, of % heads, of / heads, 1};
+  }
+  static TK_DEVICE void load(stage& s, args const& a, task const& t, int, be::arrival done) {
+    load_async(s.o, window(a.o, t.row, 0, t.head, t.batch), done);
+    load_async(s.dout, window(a.dout, t.row, 0, t.head, t.batch), done);
+  }
+
+  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    auto const& rows = a.rows;
+    auto& s = c.in.take();
+    reg_tile<T, M, D> o, dout;
+    tk::load(o, s.o);
+    tk::load(dout, s.dout);
+    c.w.sync();
+    c.in.release();
+    auto const lse = load_col<M>(a.lse + t.batch * a.lse_b_stride + t.head * a.lse_h_stride + t.row,
+                                 rows.sizes.nq - t.row, -inf);
+    auto const at = rows.row(t.row, t.head, t.batch);
+    store(rows.lse + at, where_equal(lse, -inf, inf, lse * log2_e), M);
+    store(rows.delta + at, row_sum(o * dout), M);
+
+    int const block = t.row / cut::queries, slice = t.row % cut::queries / M;
+    if (slice == 0) {
+      unsigned* const turns = rows.turns + rows.piece(block, t.head, t.batch, 0, 0);
+      for (int i = c.w.lane(); i < cut::pieces; i += be::worker_lanes) turns[i] = 0;
+    }
+    if (rows.sizes.template key_blocks_seen<cut>(block) == 0) {
+      reg_tile<float, M, C> const zero = 0.f;
+      for (int col = 0; col < D; col += C)
+        store(window(a.dq, t.row, col, t.head, t.batch), cast<T>(zero));
+    }
+  }
+};
+
+}  // namespace tk
