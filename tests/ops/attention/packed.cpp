@@ -95,7 +95,8 @@ TEST_CASE("a packed sequence has the bits that it has alone") {
       one.d = one.dv = d, one.mask = c.mask, one.softcap = c.softcap;
       option_operands alone(one);
       auto const of = span_of(c, s);
-      auto const copy = [&](tensor& to, tensor const& from, std::int64_t first, std::int64_t count) {
+      auto const copy = [&](tensor& to, tensor const& from, std::int64_t first,
+                            std::int64_t count) {
         for (std::int64_t r = 0; r < count; ++r)
           std::memcpy(to.image_row(r), from.image_row(first + r),
                       static_cast<std::size_t>(d * bytes_of(c.type)));
@@ -143,7 +144,7 @@ TEST_CASE("NaN in one packed sequence stays there") {
 TEST_CASE("wrong offsets touch nothing outside") {
   constexpr std::int32_t low = INT32_MIN, high = INT32_MAX;
   std::vector<std::vector<std::int32_t>> const all{
-      {0, 50, 20, 90}, {90, 60, 30, 0}, {-5, 40, 95, 200}, {low, high, low, high},
+      {0, 50, 20, 90},        {90, 60, 30, 0},  {-5, 40, 95, 200},        {low, high, low, high},
       {high, low, high, low}, {95, 95, 95, 95}, {1000, 2000, 3000, 4000}, {10, 5, 3, 50}};
   for (auto const& q_starts : all)
     for (auto const& k_starts : all)
