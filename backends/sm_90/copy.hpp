@@ -57,12 +57,34 @@ TK_DEVICE void load_async(shared_tile<T, R, C>& dst, window_of<source<T, R, C>> 
                   {src.col + tile::panel_cols * p, src.row, src.i, src.j}, done.bar);
 }
 
-// TMA knows no end but the tensor's.
+// The rows before `end` of a tile that TMA could load, which knows no end but the tensor's: all
+// chunks are on their way at once.
+template <class T, int R, int C>
+TK_DEVICE void load_rows_before(shared_tile<T, R, C>& dst, window_of<source<T, R, C>> const& src,
+                                int end, arrival done) {
+  using tile = shared_tile<T, R, C>;
+  constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk;
+  auto const& x = src.of.x;
+  TK_ROLL
+  for (int n = done.lane; n < R * chunks; n += warp_lanes) {
+    int const row = n / chunks, col = n % chunks * per_chunk;
+    int const cols = static_cast<int>(x.cols) - src.col - col;
+    int const inside = src.row + row >= end || cols < 0 ? 0 : cols < per_chunk ? cols : per_chunk;
+    T const* const from = inside ? x.at(src.row + row, src.col + col, src.i, src.j) : x.data;
+    ptx::copy_async(ptx::smem(&dst) + static_cast<std::uint32_t>(tile::offset(row, col)), from,
+                    inside * tile::size);
+  }
+  ptx::copy_wait();
+  ptx::proxy_fence();
+  ptx::warp_sync();
+}
 template <class T, int R, int C>
 TK_DEVICE void load_async(shared_tile<T, R, C>& dst, bounded_window_of<source<T, R, C>> const& src,
                           arrival done) {
   auto const& all = src.all;
-  if (all.row + R > src.end && src.end < all.of.x.rows) return load_plain(dst, all, done, src.end);
+  if (!all.of.tma) return load_plain(dst, all, done, src.end);
+  if (all.row + R > src.end && src.end < all.of.x.rows)
+    return load_rows_before(dst, all, src.end, done);
   load_async(dst, all, done);
 }
 

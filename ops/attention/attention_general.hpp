@@ -59,7 +59,8 @@ template <class T, int D> struct attention_general {
   static TK_BOTH int tasks(args const& a) { return blocks(a) * a.hq * a.b; }
   static TK_BOTH task task_at(args const& a, int i, int) {
     int const count = blocks(a);
-    auto const at = grouped(i, a.hq * a.b, count, group);
+    int const heads = a.hq * a.b;
+    auto const at = grouped(i, heads, count, heads < group ? heads : group);
     task t{};
     t.head = at.row % a.hq;
     t.batch = t.outer = at.row / a.hq;
