@@ -3,7 +3,8 @@
 
 ops/ops.cmake lists the ops: tk_op(<number> <name> <folder>). The problem of each is a struct
 tk_<name>_problem in ops/<folder>/<name>.h, whose fields are numbers, enums and pointers; anything
-else is an error that names it. tests/benchmarks/structs.py compares the result with a compiler's.
+else is an error that names it. A header of the op's folder that this one includes may hold structs, to which
+fields then point. tests/benchmarks/structs.py compares the result with a compiler's.
 """
 import ctypes
 import os
@@ -61,10 +62,11 @@ def folders(root=ROOT):
 
 
 class c_interface:
-    """`ops` by name, each with its problem; `values` of the enumerators by name."""
+    """`ops` by name, each with its problem; `parts`, the structs that problems point to, and `values` of the
+    enumerators by name."""
 
     def __init__(self, root=ROOT):
-        self.types, self.values = dict(FIELD_TYPES), {}
+        self.types, self.values, self.parts = dict(FIELD_TYPES), {}, {}
         self.ops = {op.name: op for op in listed_ops(root)}
         self.read(root, "ops/tk_base.h")
         for op in self.ops.values():
@@ -76,6 +78,10 @@ class c_interface:
     def read(self, root, header):
         with open(os.path.join(root, header), encoding="utf-8") as file:
             text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", file.read(), flags=re.DOTALL)
+        for part in re.findall(r'#include "(ops/\w+/\w+\.h)"', text):
+            for name, struct in self.read(root, part).items():
+                self.parts[name] = struct
+                self.types[f"{name} const*"] = self.types[f"{name}*"] = ctypes.POINTER(struct)
         for name, body in re.findall(DEFINITION.format("enum"), text):
             self.add_enum(header, name, body)
         return {name: self.struct(header, name, body)

@@ -22,6 +22,16 @@ template <class T, int C> inline constexpr bool is_row<row_of<T, C>> = true;
 template <class T, int R, int C> inline constexpr bool is_row<reg_row<T, R, C>> = true;
 template <class T, int R, int C> inline constexpr bool is_row<loaded_row<T, R, C>> = true;
 
+// The coordinates of a tile's elements as numbers, base + Row row + Col col, exact up to 2^24: what
+// depends on the lane is computed once, the rest is a constant of each register.
+template <int Row, int Col> struct coordinates {
+  int base;
+};
+template <int Row, int Col> inline constexpr bool is_row<coordinates<Row, Col>> = true;
+TK_DEVICE coordinates<1, 0> rows(int base) { return {base}; }
+TK_DEVICE coordinates<0, 1> cols(int base) { return {base}; }
+TK_DEVICE coordinates<-1, 1> diagonals(int base) { return {base}; }  // base + col - row
+
 // ---- how an expression holds an operand
 struct nothing {
   static constexpr int rows = 1, cols = 1;
@@ -76,6 +86,16 @@ template <class T, int C> struct operand<row_of<T, C>> {
   template <class Map> TK_DEVICE float element(int i, int) const {
     int const col = Map::lane_col(be::worker_lane()) + Map::col(i);
     return col < x.left ? be::widen(x.x[col]) : 0.f;
+  }
+};
+
+template <int Row, int Col> struct operand<coordinates<Row, Col>> {
+  static constexpr int rows = 1, cols = 1;
+  coordinates<Row, Col> x;
+  template <class Map> TK_DEVICE float element(int i, int r) const {
+    int const lane = be::worker_lane();
+    int const of_lane = x.base + Row * Map::lane_row(lane) + Col * Map::lane_col(lane);
+    return static_cast<float>(of_lane) + static_cast<float>(Row * Map::row(r) + Col * Map::col(i));
   }
 };
 
@@ -151,12 +171,32 @@ TK_UNARY(reciprocal, reciprocal_of, be::reciprocal(a))
 TK_UNARY(rsqrt, rsqrt_of, be::rsqrt(a))
 #undef TK_UNARY
 
-// Any functor without state, float(float), element by element.
-template <class F, tile_expression A> TK_DEVICE auto map(A&& a) {
+// Any functor, float(float), element by element: one without state by its type, one that holds
+// values as an object, which is copied.
+template <class F, class A> struct lazy_map {
+  static constexpr int rows = A::rows, cols = A::cols;
+  F f;
+  A a;
+  template <class Map> TK_DEVICE float element(int i, int r) const {
+    return f(a.template element<Map>(i, r));
+  }
+};
+template <class F, class A> inline constexpr bool is_lazy<lazy_map<F, A>> = true;
+template <class F, class A> struct operand<lazy_map<F, A>> {
+  static constexpr int rows = A::rows, cols = A::cols;
+  lazy_map<F, A> x;
+  template <class Map> TK_DEVICE float element(int i, int r) const {
+    return x.template element<Map>(i, r);
+  }
+};
+template <class F, tile_expression A> TK_DEVICE auto map(F f, A&& a) {
   using X = std::remove_cvref_t<A>;
-  lazy<F, operand<X>> e{{a}, {}};
+  lazy_map<F, operand<X>> const e{f, {a}};
   if constexpr (is_col<X>) return X(e);
   else return e;
+}
+template <class F, tile_expression A> TK_DEVICE auto map(A&& a) {
+  return map(F{}, static_cast<A&&>(a));
 }
 
 // cast<T>(x) rounds to nearest even where it is used: assigned to a packed tile, or stored.

@@ -4,7 +4,8 @@
 //   tensor[i, j, row, col] is data[i * stride0 + j * stride1 + row * row_stride + col]
 // Sizes and strides count elements, 64 bits each. window(x, row, col, i, j) is a bounded view into
 // a source or sink (what a kernel's arguments carry, made from a tensor by the backend): what lies
-// outside the tensor is read as zero and never written.
+// outside the tensor is read as zero and never written. window(x, row, col, i, j, end): rows from
+// `end` on are outside as well.
 #pragma once
 #include <cstdint>
 
@@ -30,6 +31,21 @@ template <class X> struct window_of {
 template <class X>
 TK_DEVICE window_of<X> window(X const& of, int row, int col = 0, int i = 0, int j = 0) {
   return {of, row, col, i, j};
+}
+
+template <class X> struct bounded_window_of {
+  window_of<X> all;
+  int end;
+};
+template <class X>
+TK_DEVICE bounded_window_of<X> window(X const& of, int row, int col, int i, int j, int end) {
+  return {{of, row, col, i, j}, end};
+}
+// Rows of a tensor, a source or a sink up to `end` at most.
+template <class X> TK_DEVICE X rows_before(X x, int end) {
+  if constexpr (requires { x.rows; }) x.rows = x.rows < end ? x.rows : end;
+  else x.x.rows = x.x.rows < end ? x.x.rows : end;
+  return x;
 }
 
 }  // namespace tk

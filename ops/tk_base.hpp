@@ -20,6 +20,9 @@ namespace tk {
 inline constexpr DLDataType dl_bf16{kDLBfloat, 16, 1};
 inline constexpr DLDataType dl_fp16{kDLFloat, 16, 1};
 inline constexpr DLDataType dl_fp32{kDLFloat, 32, 1};
+inline constexpr DLDataType dl_int32{kDLInt, 32, 1};
+inline constexpr DLDataType dl_int64{kDLInt, 64, 1};
+inline constexpr DLDataType dl_uint64{kDLUInt, 64, 1};
 
 // What a foreign array or stream is. A specialisation of foreign_tensor has
 //   static tensor_view describe(X const&);   static constexpr bool is_const;

@@ -173,6 +173,14 @@ TK_DEVICE void load_async(shared_tile<T, R, C>& dst, window_of<source<T, R, C>> 
   load_shared(dst, src, done);
 }
 
+template <class T, int R, int C>
+TK_DEVICE void load_async(shared_tile<T, R, C>& dst, bounded_window_of<source<T, R, C>> const& src,
+                          arrival done) {
+  auto const& [of, row, col, i, j] = src.all;
+  source<T, R, C> const bounded = rows_before(of, src.end);
+  load_shared(dst, window(bounded, row, col, i, j), done);
+}
+
 // src[0, N); elements from `left` on are zero.
 template <class T, int N>
 TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival done) {
@@ -302,6 +310,20 @@ TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X cons
                            shared_tile<T, R, C>& via) {
   static_assert(can_store<T, X>::value);
   store_async(w, dst, x, reinterpret_cast<shared_tile<T, R, C>(&)[1]>(via));
+}
+
+template <class T, int R, int C, class X>
+TK_DEVICE void store(bounded_window_of<sink<T, R, C>> const& dst, X const& x) {
+  auto const& [of, row, col, i, j] = dst.all;
+  sink<T, R, C> const bounded = rows_before(of, dst.end);
+  store(window(bounded, row, col, i, j), x);
+}
+template <class T, int R, int C, class X, class Via>
+TK_DEVICE void store_async(worker w, bounded_window_of<sink<T, R, C>> const& dst, X const& x,
+                           Via& via) {
+  auto const& [of, row, col, i, j] = dst.all;
+  sink<T, R, C> const bounded = rows_before(of, dst.end);
+  store_async(w, window(bounded, row, col, i, j), x, via);
 }
 
 }  // namespace tk::be

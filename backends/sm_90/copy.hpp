@@ -3,6 +3,8 @@
 // box is one panel, and the pointer and strides, which plain copies use where TMA's alignment rules
 // don't hold. A producer warp calls loads with all its lanes; one of them issues TMA.
 #pragma once
+#include <limits>
+
 #include "backends/sm_80/tile.hpp"
 
 namespace tk::be {
@@ -29,13 +31,14 @@ struct arrival {
 // ---- global to shared
 template <class T, int R, int C, int S>
 TK_DEVICE void load_plain(shared_tile<T, R, C>& dst, window_of<source<T, S, C>> const& src,
-                          arrival done) {
+                          arrival done, int end = std::numeric_limits<int>::max()) {
+  auto const x = rows_before(src.of.x, end);
   using tile = shared_tile<T, R, C>;
   constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk;
   for (int n = done.lane; n < R * chunks; n += warp_lanes) {
     int const row = n / chunks, col = n % chunks * per_chunk;
     *reinterpret_cast<chunk16*>(bytes_of(dst) + tile::offset(row, col)) =
-        read_chunk(src.of.x, src.of.vector_width, src.row + row, src.col + col, src.i, src.j);
+        read_chunk(x, src.of.vector_width, src.row + row, src.col + col, src.i, src.j);
   }
   ptx::proxy_fence();
   ptx::warp_sync();
@@ -52,6 +55,37 @@ TK_DEVICE void load_async(shared_tile<T, R, C>& dst, window_of<source<T, R, C>> 
   for (int p = 0; p < tile::panels; ++p)
     ptx::tma_load(ptx::smem(&dst) + p * tile::panel_bytes, &src.of.map,
                   {src.col + tile::panel_cols * p, src.row, src.i, src.j}, done.bar);
+}
+
+// The rows before `end` of a tile that TMA could load, which knows no end but the tensor's: all
+// chunks are on their way at once.
+template <class T, int R, int C>
+TK_DEVICE void load_rows_before(shared_tile<T, R, C>& dst, window_of<source<T, R, C>> const& src,
+                                int end, arrival done) {
+  using tile = shared_tile<T, R, C>;
+  constexpr int per_chunk = 16 / tile::size, chunks = C / per_chunk;
+  auto const& x = src.of.x;
+  TK_ROLL
+  for (int n = done.lane; n < R * chunks; n += warp_lanes) {
+    int const row = n / chunks, col = n % chunks * per_chunk;
+    int const cols = static_cast<int>(x.cols) - src.col - col;
+    int const inside = src.row + row >= end || cols < 0 ? 0 : cols < per_chunk ? cols : per_chunk;
+    T const* const from = inside ? x.at(src.row + row, src.col + col, src.i, src.j) : x.data;
+    ptx::copy_async(ptx::smem(&dst) + static_cast<std::uint32_t>(tile::offset(row, col)), from,
+                    inside * tile::size);
+  }
+  ptx::copy_wait();
+  ptx::proxy_fence();
+  ptx::warp_sync();
+}
+template <class T, int R, int C>
+TK_DEVICE void load_async(shared_tile<T, R, C>& dst, bounded_window_of<source<T, R, C>> const& src,
+                          arrival done) {
+  auto const& all = src.all;
+  if (!all.of.tma) return load_plain(dst, all, done, src.end);
+  if (all.row + R > src.end && src.end < all.of.x.rows)
+    return load_rows_before(dst, all, src.end, done);
+  load_async(dst, all, done);
 }
 
 // A tile that every block of a cluster wants: each fetches its share of the rows for all.
@@ -190,6 +224,22 @@ TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X cons
                            shared_tile<T, R, C>& via) {
   static_assert(can_store<T, X>::value);
   store_async(w, dst, x, reinterpret_cast<shared_tile<T, R, C>(&)[1]>(via));
+}
+
+template <class T, int R, int C, class X>
+TK_DEVICE void store(bounded_window_of<sink<T, R, C>> const& dst, X const& x) {
+  static_assert(can_store<T, X>::value);
+  auto const& [of, row, col, i, j] = dst.all;
+  store_direct(rows_before(of.x, dst.end), row, col, i, j, x, of.vector_width);
+}
+// A store that TMA can't do counts as one that it did, because rings count them.
+template <class T, int R, int C, class X>
+TK_DEVICE void store_async(worker w, bounded_window_of<sink<T, R, C>> const& dst, X const& x,
+                           shared_tile<T, R, C>& via) {
+  auto const& all = dst.all;
+  if (all.row + R <= dst.end || all.of.x.rows <= dst.end) return store_async(w, all, x, via);
+  store(dst, x);
+  if (w.leader()) ptx::tma_store_commit();
 }
 
 }  // namespace tk::be

@@ -55,6 +55,14 @@ template <int N> TK_DEVICE void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N));
 }
 
+// ---- copies of 16 bytes by a lane, of which the first `inside` are read, and zero for the rest
+TK_DEVICE void copy_async(std::uint32_t dst, void const* src, int inside) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(dst), "l"(src), "r"(inside)
+               : "memory");
+}
+// Until all copies that this lane has issued are there.
+TK_DEVICE void copy_wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
 // ---- bulk tensor copies; coordinates innermost first
 #define TK_TMA(DIM, COORDS, LIST, BAR, MASK)                                                       \
   TK_DEVICE void tma_load(std::uint32_t dst, tensor_map const* map, int const(&c)[DIM],            \

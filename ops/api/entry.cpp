@@ -74,20 +74,21 @@ tk_status remember(char const* call, status code, char const* sentence) noexcept
   return static_cast<tk_status>(code);
 }
 
-void read_struct(void const* given, std::size_t first, void* known, std::size_t known_bytes) {
+void read_struct(char const* name, void const* given, std::size_t first, void* known,
+                 std::size_t known_bytes) {
   constexpr std::size_t largest = 1024;  // of any version: a wild size must not lead far
-  if (!given) refuse(status::null_pointer, "problem is NULL");
+  if (!given) refuse(status::null_pointer, name, " is NULL");
   std::size_t size;
   std::memcpy(&size, given, sizeof size);
   if (size < first || size > largest || size % sizeof size != 0) {
-    refuse(status::bad_struct, "problem's size is ", size, "; this library knows ", known_bytes,
+    refuse(status::bad_struct, name, "'s size is ", size, "; this library knows ", known_bytes,
            " bytes, its first version had ", first, ", none has more than ", largest,
            ", and all are multiples of ", sizeof size);
   }
   auto const* const bytes = static_cast<unsigned char const*>(given);
   for (std::size_t i = known_bytes; i < size; ++i) {
     if (bytes[i] == 0) continue;
-    refuse(status::bad_struct, "problem's size is ", size, "; this library knows ", known_bytes,
+    refuse(status::bad_struct, name, "'s size is ", size, "; this library knows ", known_bytes,
            " bytes, and the byte at ", i, " is ", int(bytes[i]), " where it must be 0");
   }
   std::memcpy(known, given, size < known_bytes ? size : known_bytes);

@@ -31,11 +31,13 @@ template <class Body> tk_status guarded(char const* call, Body const& body) noex
 // Copies the given bytes of a problem's struct to the `known` ones of this library's, which are
 // zero; refuses a struct that is shorter than `first`, its first version, or that has anything but
 // zeros behind what this library knows.
-void read_struct(void const* given, std::size_t first, void* known, std::size_t known_bytes);
+void read_struct(char const* name, void const* given, std::size_t first, void* known,
+                 std::size_t known_bytes);
 
-template <class Given> Given known_part(Given const* given, std::size_t first) {
+template <class Given>
+Given known_part(Given const* given, std::size_t first, char const* name = "problem") {
   Given known{};
-  read_struct(given, first, &known, sizeof known);
+  read_struct(name, given, first, &known, sizeof known);
   return known;
 }
 

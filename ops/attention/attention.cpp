@@ -13,27 +13,46 @@ namespace tk {
 template <class T, int D> struct attention_forward_run {
   static void launch(attention_forward_problem const& x, void* workspace, void* stream);
 };
+// With options.
+template <class T, int D> struct attention_general_run {
+  static void launch(attention_forward_problem const& x, void* workspace, void* stream);
+};
 
 namespace {
 
 // Tasks are counted, and their corners addressed, in 31 bits.
 void check_size(attention_forward_problem const& x) {
   constexpr std::int64_t most = std::numeric_limits<int>::max() - 1024, tile = 16;
+  auto const number = [](std::int64_t n) { return std::to_string(n); };
   if (x.q.n + x.k.n > most)
-    throw error(status::unsupported, "nq + nk is " + std::to_string(x.q.n + x.k.n) +
-                                         "; it must be 0 to " + std::to_string(most));
+    throw error(status::unsupported, std::string(x.terms.packed ? "total_q + total_k" : "nq + nk") +
+                                         " is " + number(x.q.n + x.k.n) + "; it must be 0 to " +
+                                         number(most));
+  if (x.terms.packed) {
+    auto const blocks = x.q.n / tile + x.terms.b;
+    if (blocks > most / x.q.h)
+      throw error(status::unsupported, "q has " + number(x.q.h) + " times " + number(blocks) +
+                                           " blocks of at most 16 rows of a sequence and head; " +
+                                           "all must be at most " + number(most));
+    return;
+  }
   auto const of_batch = ((x.q.n + tile - 1) / tile) * x.q.h;
   if (of_batch > most / x.q.b)
-    throw error(status::unsupported,
-                "q has " + std::to_string(x.q.b) + " times " + std::to_string(of_batch) +
-                    " blocks of 16 rows of a head; all must be at most " + std::to_string(most));
+    throw error(status::unsupported, "q has " + number(x.q.b) + " times " + number(of_batch) +
+                                         " blocks of 16 rows of a head; all must be at most " +
+                                         number(most));
 }
 
-template <class T> void choose(attention_forward_problem const& x, void* workspace, void* stream) {
+template <template <class, int> class Run, class T>
+void choose(attention_forward_problem const& x, void* workspace, void* stream) {
   auto const d = std::max(x.q.d, x.v.d);
-  if (d <= 64) attention_forward_run<T, 64>::launch(x, workspace, stream);
-  else if (d <= 128) attention_forward_run<T, 128>::launch(x, workspace, stream);
-  else attention_forward_run<T, 256>::launch(x, workspace, stream);
+  if (d <= 64) Run<T, 64>::launch(x, workspace, stream);
+  else if (d <= 128) Run<T, 128>::launch(x, workspace, stream);
+  else Run<T, 256>::launch(x, workspace, stream);
+}
+template <class T> void choose(attention_forward_problem const& x, void* workspace, void* stream) {
+  if (x.terms.any()) choose<attention_general_run, T>(x, workspace, stream);
+  else choose<attention_forward_run, T>(x, workspace, stream);
 }
 
 }  // namespace
@@ -44,11 +63,11 @@ void launch(attention_forward_problem const& x, void* workspace, void* stream) {
   else choose<fp16>(x, workspace, stream);
 }
 
-// Causal tasks differ in length and are dealt on demand, which takes a counter.
+// Tasks that differ in length are dealt on demand, which takes a counter.
 std::size_t workspace_bytes(attention_forward_problem const& x) {
   check_size(x);
   workspace_layout layout;
-  if (x.mask == mask_kind::causal) layout.add_counters();
+  if (x.mask == mask_kind::causal || x.terms.any()) layout.add_counters();
   return layout.bytes();
 }
 

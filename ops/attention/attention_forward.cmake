@@ -4,5 +4,7 @@ foreach(t bf16 fp16)
   foreach(d 64 128 256)
     tk_instance(attention_forward_${t}_${d} ops/attention/run.hpp
                 "tk::attention_forward_run<tk::${t}, ${d}>")
+    tk_instance(attention_general_${t}_${d} ops/attention/run_general.hpp
+                "tk::attention_general_run<tk::${t}, ${d}>")
   endforeach()
 endforeach()

@@ -3,6 +3,7 @@
 #ifndef TK_ATTENTION_FORWARD_H
 #define TK_ATTENTION_FORWARD_H
 
+#include "ops/attention/attention_options.h"
 #include "ops/tk_base.h"
 
 #ifdef __cplusplus
@@ -23,8 +24,9 @@ typedef enum tk_mask {
  * TK_UNSUPPORTED). A row that sees no key gives o = 0 and lse = -inf. Scores, maximum and sums are
  * fp32; a row with scores past 2^27, whose rounding exp magnifies, may be wrong or NaN. A score of
  * -inf counts as a key unseen. What a row does not see does not reach it, not even as NaN, with one
- * exception: under a mask, NaN or infinity in the values of the first 512 keys after the last one
- * that it sees may (0 times NaN, within the tiles on the mask's edge). `repeat`: the bits of a row
+ * exception: under a mask, NaN or infinity in the values of the 512 keys after the last one that it
+ * sees, and under a window also of the 512 before the first, may (0 times NaN, within the tiles on
+ * the mask's edge). `repeat`: the bits of a row
  * of o and of lse depend on that row of q and on the keys and values that it sees, with
  * TK_REPEAT_RUN as well. */
 typedef struct tk_attention_forward_problem {
@@ -38,7 +40,8 @@ typedef struct tk_attention_forward_problem {
   float scale; /* finite; 1 / sqrt(d) is usual */
   /* the first version ended here */
   tk_repeat repeat;
-  int reserved; /* 0 */
+  int reserved;                        /* 0 */
+  tk_attention_options const* options; /* NULL: none */
 } tk_attention_forward_problem;
 
 TK_API tk_status tk_attention_forward(tk_attention_forward_problem const* problem, void* workspace,

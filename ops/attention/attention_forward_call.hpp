@@ -8,6 +8,17 @@
 
 namespace tk {
 
+// Of attention_options.h; what is absent is off.
+struct attention_options {
+  std::optional<int> window_left{}, window_right{};
+  float softcap = 0, dropout = 0;
+  tensor_view alibi{}, bias{}, sinks{};
+  tensor_view q_starts{}, k_starts{};  // of packed sequences, which lack the dimension b
+  std::int64_t max_nq = 0, max_nk = 0;
+  std::uint64_t seed = 0, offset = 0;
+  tensor_view random_state{};  // in place of seed and offset
+};
+
 struct attention_forward_options {
   output_view lse{};  // [b, hq, nq] fp32, natural logarithm; not written where absent
   tk_mask mask = TK_MASK_NONE;
@@ -16,6 +27,7 @@ struct attention_forward_options {
   std::size_t workspace_bytes = 0;
   tk_repeat repeat = TK_REPEAT_RUN;
   tk::stream stream{};
+  attention_options more{};
 };
 
 namespace detail {
@@ -25,9 +37,30 @@ inline float usual_scale(DLTensor const* q) {
   return known ? 1 / std::sqrt(static_cast<float>(q->shape[q->ndim - 1])) : 1;
 }
 
+inline tk_attention_options problem_options(attention_options const& x) {
+  return {.size = sizeof(tk_attention_options),
+          .has_window_left = x.window_left.has_value(),
+          .window_left = x.window_left.value_or(0),
+          .has_window_right = x.window_right.has_value(),
+          .window_right = x.window_right.value_or(0),
+          .softcap = x.softcap,
+          .dropout = x.dropout,
+          .alibi = x.alibi.get(),
+          .bias = x.bias.get(),
+          .sinks = x.sinks.get(),
+          .q_starts = x.q_starts.get(),
+          .k_starts = x.k_starts.get(),
+          .max_nq = x.max_nq,
+          .max_nk = x.max_nk,
+          .seed = x.seed,
+          .offset = x.offset,
+          .random_state = x.random_state.get()};
+}
+
 inline tk_attention_forward_problem problem(tensor_view const& q, tensor_view const& k,
                                             tensor_view const& v, output_view const& o,
-                                            attention_forward_options const& x) {
+                                            attention_forward_options const& x,
+                                            tk_attention_options const& more) {
   return {.size = sizeof(tk_attention_forward_problem),
           .q = q.get(),
           .k = k.get(),
@@ -37,7 +70,8 @@ inline tk_attention_forward_problem problem(tensor_view const& q, tensor_view co
           .mask = x.mask,
           .scale = x.scale ? *x.scale : usual_scale(q.get()),
           .repeat = x.repeat,
-          .reserved = 0};
+          .reserved = 0,
+          .options = &more};
 }
 
 }  // namespace detail
@@ -48,7 +82,8 @@ inline tk_attention_forward_problem problem(tensor_view const& q, tensor_view co
 // The same bit for bit from run to run. Throws tk::error before anything is launched or written.
 inline void attention_forward(tensor_view const& q, tensor_view const& k, tensor_view const& v,
                               output_view const& o, attention_forward_options const& options = {}) {
-  auto const problem = detail::problem(q, k, v, o, options);
+  auto const more = detail::problem_options(options.more);
+  auto const problem = detail::problem(q, k, v, o, options, more);
   detail::require(tk_attention_forward(&problem, options.workspace, options.workspace_bytes,
                                        options.stream.handle()));
 }
@@ -57,7 +92,8 @@ inline void attention_forward(tensor_view const& q, tensor_view const& k, tensor
 inline std::size_t attention_forward_workspace(tensor_view const& q, tensor_view const& k,
                                                tensor_view const& v, output_view const& o,
                                                attention_forward_options const& options = {}) {
-  auto const problem = detail::problem(q, k, v, o, options);
+  auto const more = detail::problem_options(options.more);
+  auto const problem = detail::problem(q, k, v, o, options, more);
   return detail::workspace(TK_OP_ATTENTION_FORWARD, &problem);
 }
 
@@ -65,7 +101,8 @@ inline std::size_t attention_forward_workspace(tensor_view const& q, tensor_view
 inline std::optional<error> attention_forward_refusal(
     tensor_view const& q, tensor_view const& k, tensor_view const& v, output_view const& o,
     attention_forward_options const& options = {}) {
-  auto const problem = detail::problem(q, k, v, o, options);
+  auto const more = detail::problem_options(options.more);
+  auto const problem = detail::problem(q, k, v, o, options, more);
   return detail::refusal(tk_supports(TK_OP_ATTENTION_FORWARD, &problem));
 }
 

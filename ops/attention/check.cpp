@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The checks of tk_attention_forward: q [b, nq, hq, d], k [b, nk, hk, d], v [b, nk, hk, dv],
 // o [b, nq, hq, dv], lse [b, hq, nq]; hq a multiple of hk, d and dv multiples of 8 up to 256.
+// Packed sequences lack b, and n counts the rows of all of them.
+#include <algorithm>
 #include <cmath>
 
 #include "ops/api/entry.hpp"
 #include "ops/attention/attention_forward.h"
+#include "ops/attention/check_options.hpp"
 #include "ops/attention/problem.hpp"
 
 namespace tk::api {
@@ -14,99 +17,107 @@ static_assert(static_cast<int>(TK_MASK_NONE) == static_cast<int>(mask_kind::none
               static_cast<int>(TK_MASK_CAUSAL) == static_cast<int>(mask_kind::causal));
 constexpr char const* mask_names[] = {"TK_MASK_NONE", "TK_MASK_CAUSAL"};
 
-constexpr signature q_is{"q", halves, 4, 4, {"b", "nq", "hq", "d"}};
-constexpr signature k_is{"k", halves, 4, 4, {"b", "nk", "hk", "d"}};
-constexpr signature v_is{"v", halves, 4, 4, {"b", "nk", "hk", "dv"}};
-constexpr signature o_is{"o", halves, 4, 4, {"b", "nq", "hq", "dv"}};
-constexpr signature lse_is{"lse", fp32_only, 3, 3, {"b", "hq", "nq"}};
+// Of tensors, and of those of packed sequences.
+constexpr signature q_is[] = {{"q", halves, 4, 4, {"b", "nq", "hq", "d"}},
+                              {"q", halves, 3, 3, {"total_q", "hq", "d"}}};
+constexpr signature k_is[] = {{"k", halves, 4, 4, {"b", "nk", "hk", "d"}},
+                              {"k", halves, 3, 3, {"total_k", "hk", "d"}}};
+constexpr signature v_is[] = {{"v", halves, 4, 4, {"b", "nk", "hk", "dv"}},
+                              {"v", halves, 3, 3, {"total_k", "hk", "dv"}}};
+constexpr signature o_is[] = {{"o", halves, 4, 4, {"b", "nq", "hq", "dv"}},
+                              {"o", halves, 3, 3, {"total_q", "hq", "dv"}}};
+constexpr signature lse_is[] = {{"lse", fp32_only, 3, 3, {"b", "hq", "nq"}},
+                                {"lse", fp32_only, 2, 2, {"hq", "total_q"}}};
 
 constexpr std::int64_t largest_head = 256, head_step = 8;
 
-heads as_heads(view const& x) {
-  heads result{};
-  result.data = x.data;
-  result.type = x.type;
-  result.b = x.size[0];
-  result.n = x.size[1];
-  result.h = x.size[2];
-  result.d = x.size[3];
-  result.b_stride = x.stride[0];
-  result.n_stride = x.stride[1];
-  result.h_stride = x.stride[2];
-  return result;
-}
-
-void expect_head_size(view const& x) {
-  auto const size = x.size[3];
+// `n` is the axis of rows: 1, or 0 of packed sequences.
+void expect_head_size(view const& x, int n) {
+  auto const size = x.size[n + 2];
   if (size >= head_step && size <= largest_head && size % head_step == 0) return;
-  refuse(status::unsupported, x.is->name, " has ", x.is->axes[3], " = ", size,
+  refuse(status::unsupported, x.is->name, " has ", x.is->axes[n + 2], " = ", size,
          "; it must be a multiple of ", head_step, " from ", head_step, " to ", largest_head);
 }
 
-void expect_groups(view const& q, view const& k) {
-  auto const hq = q.size[2], hk = k.size[2];
+void expect_groups(view const& q, view const& k, int n) {
+  auto const hq = q.size[n + 1], hk = k.size[n + 1];
   if (hk == 0 ? hq == 0 : hq % hk == 0) return;
   refuse(status::bad_shape, "q has hq = ", hq, ", which is no multiple of k's hk = ", hk);
 }
 
-void expect_shapes(view const& q, view const& k, view const& v, view const& o) {
+void expect_shapes(view const& q, view const& k, view const& v, view const& o, int n) {
   for (auto const* x : {&k, &v, &o}) {
     expect_same_type(*x, q);
-    expect_same_size(*x, 0, q, 0);
+    if (n == 1) expect_same_size(*x, 0, q, 0);
   }
-  expect_same_size(k, 3, q, 3);
-  expect_same_size(v, 1, k, 1);
-  expect_same_size(v, 2, k, 2);
-  expect_same_size(o, 1, q, 1);
-  expect_same_size(o, 2, q, 2);
-  expect_same_size(o, 3, v, 3);
-  expect_groups(q, k);
-  expect_head_size(q);
-  expect_head_size(v);
+  expect_same_size(k, n + 2, q, n + 2);
+  expect_same_size(v, n, k, n);
+  expect_same_size(v, n + 1, k, n + 1);
+  expect_same_size(o, n, q, n);
+  expect_same_size(o, n + 1, q, n + 1);
+  expect_same_size(o, n + 2, v, n + 2);
+  expect_groups(q, k, n);
+  expect_head_size(q, n);
+  expect_head_size(v, n);
 }
 
-checked<attention_forward_problem, 5> check(tk_attention_forward_problem const& given, bool data) {
+void read_lse(view& lse, DLTensor const* given, view const& q, int n, reading const& how) {
+  lse = read(given, lse_is[1 - n], how);
+  if (n == 1) expect_same_size(lse, 0, q, 0);
+  expect_same_size(lse, n, q, n + 1);
+  expect_same_size(lse, n + 1, q, n);
+  expect_distinct_elements(lse);
+}
+
+constexpr std::size_t operands = 5, tensors = operands + checked_options::most;
+
+checked<attention_forward_problem, tensors> check(tk_attention_forward_problem const& given,
+                                                  bool data) {
   int const mask = expect_one_of("mask", given.mask, mask_names);
   expect_one_of("repeat", given.repeat, repeat_names);  // rows are alike either way
   expect_reserved(given.reserved);
   if (!std::isfinite(given.scale)) {
     refuse(status::bad_value, "scale is ", given.scale, "; it must be finite");
   }
+  auto const options = read_options(given.options);
   reading const how{data, be::rt::current_device()};
+  bool const packed = is_packed(options);
+  int const n = packed ? 0 : 1;
 
-  checked<attention_forward_problem, 5> result{};
-  auto& [q, k, v, o, lse] = result.tensors;
-  q = read(given.q, q_is, how);
-  k = read(given.k, k_is, how);
-  v = read(given.v, v_is, how);
-  o = read(given.o, o_is, how);
-  expect_shapes(q, k, v, o);
+  checked<attention_forward_problem, tensors> result{};
+  auto &q = result.tensors[0], &k = result.tensors[1], &v = result.tensors[2],
+       &o = result.tensors[3], &lse = result.tensors[4];
+  q = read(given.q, q_is[packed], how);
+  k = read(given.k, k_is[packed], how);
+  v = read(given.v, v_is[packed], how);
+  o = read(given.o, o_is[packed], how);
+  expect_shapes(q, k, v, o, n);
   expect_distinct_elements(o);
-  if (given.lse) {
-    lse = read(given.lse, lse_is, how);
-    expect_same_size(lse, 0, q, 0);
-    expect_same_size(lse, 1, q, 2);
-    expect_same_size(lse, 2, q, 1);
-    expect_distinct_elements(lse);
-  }
+  if (given.lse) read_lse(lse, given.lse, q, n, how);
+  result.problem = {.q = as_heads(q, packed),
+                    .k = as_heads(k, packed),
+                    .v = as_heads(v, packed),
+                    .o = as_heads(o, packed),
+                    .lse = static_cast<float*>(lse.data),
+                    .lse_b_stride = packed ? 0 : lse.stride[0],
+                    .lse_h_stride = lse.stride[n],
+                    .mask = mask_kind::none,
+                    .scale = given.scale,
+                    .terms = {}};
+  auto& problem = result.problem;
+  auto const more = check_options(options, static_cast<mask_kind>(mask), problem.q, problem.k, how);
+  problem.mask = more.mask;
+  problem.terms = more.terms;
+  std::copy(more.tensors.begin(), more.tensors.end(), result.tensors.begin() + operands);
   if (data) {
-    for (auto const* input : {&q, &k, &v}) {
-      expect_apart(o, *input);
-      expect_apart(lse, *input);
+    for (auto const& input : result.tensors) {
+      if (&input == &o || &input == &lse) continue;
+      expect_apart(o, input);
+      expect_apart(lse, input);
     }
     expect_apart(o, lse);
   }
-
-  result.empty = q.size[0] == 0 || q.size[1] == 0 || q.size[2] == 0;
-  result.problem = {.q = as_heads(q),
-                    .k = as_heads(k),
-                    .v = as_heads(v),
-                    .o = as_heads(o),
-                    .lse = static_cast<float*>(lse.data),
-                    .lse_b_stride = lse.stride[0],
-                    .lse_h_stride = lse.stride[1],
-                    .mask = static_cast<mask_kind>(mask),
-                    .scale = given.scale};
+  result.empty = more.terms.b == 0 || problem.q.n == 0 || problem.q.h == 0;
   return result;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// attention_forward's problem, checked.
+// The problems of attention's ops, checked.
 #pragma once
 #include "ops/tensors.hpp"
 
@@ -11,12 +11,46 @@ struct heads : any_tensor {  // [b, n, h, d]
   std::int64_t b, n, h, d, b_stride, n_stride, h_stride;
 };
 
+struct by_head {  // fp32 [hq] or [b, hq]
+  bool given;
+  float const* data;  // null where none is given, or looked at
+  std::int64_t b_stride, h_stride;
+};
+struct bias_tensor : any_tensor {  // [b, hq, nq, nk], with strides of 0 where a size is 1
+  bool given;
+  std::int64_t nq, nk, b_stride, h_stride, n_stride;
+};
+
+// The options (attention_options.h). A window beyond every key is none, and a right one of 0 alone
+// is the causal mask. Where sequences are packed q_starts and k_starts are given, b is the number
+// of sequences, nq and nk bound their lengths; heads then have b = 1, and all sequences as n.
+struct attention_terms {
+  bool has_left, has_right;
+  std::int64_t left, right;
+  float softcap;  // 0: none
+  int dropout;    // 256 p, rounded
+  by_head alibi, sinks;
+  bias_tensor bias;
+  std::int32_t const *q_starts, *k_starts;
+  std::int64_t b, nq, nk;
+  std::uint64_t seed, offset;
+  std::uint64_t const* random_state;  // seed and offset, or null
+  bool packed;
+
+  // Whether there is more than the mask.
+  bool any() const {
+    return has_left || has_right || softcap != 0 || dropout != 0 || alibi.given || sinks.given ||
+           bias.given || packed;
+  }
+};
+
 struct attention_forward_problem {
   heads q, k, v, o;
-  float* lse;  // [b, hq, nq]; may be null
+  float* lse;  // [b, hq, nq], or [hq, nq] of packed sequences; may be null
   std::int64_t lse_b_stride, lse_h_stride;
   mask_kind mask;
   float scale;
+  attention_terms terms;
 };
 
 // Launches on `stream`; throws tk::error.

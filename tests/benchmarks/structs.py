@@ -16,26 +16,30 @@ sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
 from c_headers import c_interface, listed_ops  # noqa: E402
 
 
+def structs_of(interface):
+    """All structs by name: the ops' problems, and what these point to."""
+    problems = [(f"tk_{op.name}_problem", op.problem) for op in interface.ops.values()]
+    return problems + list(interface.parts.items())
+
+
 def program(interface):
     """Prints what the compiler knows, a line each, in the order of expected()."""
     lines = [f'#include "{op.header()}"' for op in interface.ops.values()]
     lines += ["#include <cstdio>", "#include <cstddef>", "int main() {"]
-    for op in interface.ops.values():
-        name = f"tk_{op.name}_problem"
+    for name, struct in structs_of(interface):
         lines.append(f'  std::printf("{name} %zu\\n", sizeof({name}));')
         lines += [f'  std::printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}), '
-                  f'sizeof({name}::{field}));' for field, _ in op.problem._fields_]
+                  f'sizeof({name}::{field}));' for field, _ in struct._fields_]
     lines += [f'  std::printf("{x} %d\\n", static_cast<int>({x}));' for x in interface.values]
     return "\n".join(lines + ["}", ""])
 
 
 def expected(interface):
     lines = []
-    for op in interface.ops.values():
-        name = f"tk_{op.name}_problem"
-        lines.append(f"{name} {ctypes.sizeof(op.problem)}")
-        for field, kind in op.problem._fields_:
-            lines.append(f"{name}.{field} {getattr(op.problem, field).offset} {ctypes.sizeof(kind)}")
+    for name, struct in structs_of(interface):
+        lines.append(f"{name} {ctypes.sizeof(struct)}")
+        for field, kind in struct._fields_:
+            lines.append(f"{name}.{field} {getattr(struct, field).offset} {ctypes.sizeof(kind)}")
     return lines + [f"{name} {value}" for name, value in interface.values.items()]
 
 

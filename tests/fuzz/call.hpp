@@ -30,6 +30,8 @@ struct call_spec {
   std::vector<tensor_spec> tensors;   // as in op->tensors
   std::vector<unsigned char> fields;  // the problem's struct; `size` and tensors are put in later
   std::size_t size = 0;               // the struct's field
+  bool has_part = false;              // the second struct, whose fields follow the first's
+  std::size_t part_size = 0;
   // A struct that is longer than this library's has zeros there, but for one byte.
   std::size_t tail_at = 0;
   unsigned char tail_byte = 0;
@@ -56,11 +58,15 @@ class built {
       DLTensor const* const at = tensors_[i].dl.get();
       std::memcpy(fields.data() + x.op->tensors[i].offset, &at, sizeof at);
     }
-    // A struct that says it is smaller is smaller.
-    auto const bytes = std::clamp(x.size, sizeof x.size, largest_struct);
-    problem_ = std::make_unique<unsigned char[]>(bytes);
-    std::memcpy(problem_.get(), fields.data(), std::min(bytes, fields.size()));
-    if (x.tail_at >= fields.size() && x.tail_at < bytes) problem_[x.tail_at] = x.tail_byte;
+    if (x.has_part) {
+      std::memcpy(fields.data() + x.op->struct_bytes, &x.part_size, sizeof x.part_size);
+      part_ = allocate(x.part_size, fields.data() + x.op->struct_bytes, x.op->part_bytes);
+      void const* const at = part_.get();
+      std::memcpy(fields.data() + x.op->part_at, &at, sizeof at);
+    }
+    problem_ = allocate(x.size, fields.data(), x.op->struct_bytes);
+    if (x.tail_at >= x.op->struct_bytes && x.tail_at < bytes_of(x.size))
+      problem_[x.tail_at] = x.tail_byte;
   }
   void const* problem() const { return problem_.get(); }
 
@@ -69,6 +75,17 @@ class built {
     std::unique_ptr<DLTensor> dl;
     std::unique_ptr<std::int64_t[]> shape, strides;
   };
+
+  // A struct that says it is smaller is smaller.
+  static std::size_t bytes_of(std::size_t size) {
+    return std::clamp(size, sizeof size, largest_struct);
+  }
+  static std::unique_ptr<unsigned char[]> allocate(std::size_t size, unsigned char const* from,
+                                                   std::size_t known) {
+    auto to = std::make_unique<unsigned char[]>(bytes_of(size));
+    std::memcpy(to.get(), from, std::min(bytes_of(size), known));
+    return to;
+  }
 
   static void make(one& t, tensor_spec const& x) {
     if (!x.given) return;
@@ -93,7 +110,7 @@ class built {
   }
 
   std::vector<one> tensors_;
-  std::unique_ptr<unsigned char[]> problem_;
+  std::unique_ptr<unsigned char[]> problem_, part_;
 };
 
 }  // namespace fuzz

@@ -51,10 +51,12 @@ call_spec generator::make() {
   else
     for (auto i = how == 3 ? 24 : number(0, 3); i > 0; --i) spoil();
   // No header's struct ever ended inside a pointer.
-  for (auto const& field : x_.op->tensors)
-    if (x_.size >= x_.op->first_bytes && x_.size > field.offset &&
-        x_.size < field.offset + sizeof(void*))
-      x_.size = field.offset;
+  auto const leave_out = [&](std::size_t offset) {
+    bool const inside = x_.size > offset && x_.size < offset + sizeof(void*);
+    if (inside && x_.size >= x_.op->first_bytes) x_.size = offset;
+  };
+  for (auto const& field : x_.op->tensors) leave_out(field.offset);
+  if (x_.op->part_bytes) leave_out(x_.op->part_at);
   return x_;
 }
 
@@ -187,7 +189,8 @@ void generator::tensor(std::string_view name, type of, sizes const& shape) {
 // ---- a correct struct, of this version, an older or a newer one, and a workspace
 void generator::make_struct() {
   auto const known = i64(x_.op->struct_bytes);
-  require(i64(x_.fields.size()) == known, "an op's generator made another struct");
+  require(i64(x_.fields.size()) == known || x_.has_part, "an op's generator made another struct");
+  x_.fields.resize(x_.op->struct_bytes + x_.op->part_bytes);
   auto const how = number(0, 7);
   constexpr i64 word = sizeof(std::size_t);
   auto const size =
@@ -285,11 +288,21 @@ void generator::spoil_option(option_field const& field) {
       return store(flip() ? static_cast<int>(number(0, field.choices)) : wild_int());
     case option_field::factor: return store(wild_float());
     case option_field::reserved: return store(flip() ? 1 : wild_int());
+    case option_field::number: return store(wild_int());
+    case option_field::wide_number: {
+      i64 const x = wild();
+      std::memcpy(x_.fields.data() + field.offset, &x, sizeof x);
+    }
   }
 }
 
 void generator::spoil_struct() {
   auto const& options = x_.op->options;
+  if (x_.op->part_bytes && number(0, 15) == 0) {
+    if (flip()) x_.has_part = !x_.has_part;
+    else x_.part_size = flip() ? x_.op->part_bytes + 8 : static_cast<std::size_t>(number(0, 160));
+    return;
+  }
   if (number(0, 7) && !options.empty())
     return spoil_option(options[static_cast<std::size_t>(number(0, i64(options.size()) - 1))]);
   if (flip()) {

@@ -16,7 +16,8 @@ using sizes = std::vector<i64>;
 struct type {
   int code, bits;
 };
-inline constexpr type bf16{kDLBfloat, 16}, fp16{kDLFloat, 16}, fp32{kDLFloat, 32};
+inline constexpr type bf16{kDLBfloat, 16}, fp16{kDLFloat, 16}, fp32{kDLFloat, 32},
+    int32{kDLInt, 32}, uint64{kDLUInt, 64};
 
 // Numbers out of bytes, each from as many as it needs; the least there is when they are used up.
 class number_source {
@@ -61,6 +62,13 @@ class generator {
   template <class Problem> void fields(Problem const& p) {
     x_.fields.resize(sizeof p);
     std::memcpy(x_.fields.data(), &p, sizeof p);
+  }
+  // And the struct that it points to, where it does; after fields().
+  template <class Part> void part(Part const& p) {
+    x_.fields.resize(x_.op->struct_bytes + sizeof p);
+    std::memcpy(x_.fields.data() + x_.op->struct_bytes, &p, sizeof p);
+    x_.has_part = true;
+    x_.part_size = sizeof p;
   }
 
  private:

@@ -22,9 +22,9 @@ struct tensor_field {
   std::vector<std::string_view> may_be = {};  // the outputs that may lie where this input lies
 };
 
-// The struct's other fields, each an int or a float.
+// The struct's other fields, each an int or a float; wide ones are 64-bit integers.
 struct option_field {
-  enum kind { choice, factor, reserved };
+  enum kind { choice, factor, reserved, number, wide_number };
   std::size_t offset;
   kind is;
   int choices = 0;  // 0 to choices - 1 are right
@@ -42,6 +42,9 @@ struct fuzzed_op {
   // Reads the tensors that the op would, says which faults the problem has beyond those of single
   // tensors, of options' ranges and of overlap, and whether there is no output element.
   void (*look)(seen_call&);
+  // Where in the problem a pointer to a second struct is, which may be NULL, and that struct's
+  // bytes. To tables above it lies right behind the problem.
+  std::size_t part_at = 0, part_bytes = 0;
 };
 
 // An op's C function with an untyped problem: `launch` above.

@@ -11,6 +11,8 @@ namespace {
 
 unsigned type_of(int code, int bits) {
   if (bits == 32 && code == kDLFloat) return takes_fp32;
+  if (bits == 32 && code == kDLInt) return takes_int32;
+  if (bits == 64 && (code == kDLInt || code == kDLUInt)) return takes_64_bits;
   if (bits != 16) return 0;
   return code == kDLBfloat ? takes_bf16 : code == kDLFloat ? takes_fp16 : 0u;
 }
@@ -169,7 +171,9 @@ std::size_t seen_call::index(std::string_view name) const {
 
 bool seen_call::given(std::string_view name) const {
   auto const i = index(name);
-  return spec->tensors[i].given && spec->op->tensors[i].offset < spec->size;
+  auto const offset = spec->op->tensors[i].offset;
+  return spec->tensors[i].given &&
+         (offset < spec->op->struct_bytes ? offset < spec->size : has_part());
 }
 
 void seen_call::read(std::string_view name, expected const& is) {
@@ -213,10 +217,14 @@ seen_call look(call_spec const& x) {
     return call;
   }
   call.fields = x.fields;  // what an older struct lacks is 0
-  if (x.size < call.fields.size()) {
-    auto const from = call.fields.begin() + static_cast<std::ptrdiff_t>(x.size);
-    std::fill(from, call.fields.end(), static_cast<unsigned char>(0));
-  }
+  auto const clear = [&](std::size_t from, std::size_t to) {
+    if (from < to) std::memset(call.fields.data() + from, 0, to - from);
+  };
+  clear(x.size, x.op->struct_bytes);
+  if (!call.has_part()) clear(x.op->struct_bytes, call.fields.size());
+  else if (x.part_size < x.op->part_bytes || x.part_size > largest_struct ||
+           x.part_size % sizeof(std::size_t) != 0)
+    call.by_query.must |= bit(TK_BAD_STRUCT);
   look_at_options(call);
   x.op->look(call);
   for (auto const& t : call.tensors) {

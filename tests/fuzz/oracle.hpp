@@ -42,7 +42,15 @@ struct seen_tensor {
 };
 
 // What an op expects of a tensor.
-enum : unsigned { takes_bf16 = 1, takes_fp16 = 2, takes_fp32 = 4, takes_halves = 3, takes_any = 7 };
+enum : unsigned {
+  takes_bf16 = 1,
+  takes_fp16 = 2,
+  takes_fp32 = 4,
+  takes_halves = 3,
+  takes_any = 7,
+  takes_int32 = 8,
+  takes_64_bits = 16
+};
 struct expected {
   int least_rank, rank;
   unsigned types;
@@ -67,6 +75,13 @@ struct seen_call {
       return std::tie(tensors[I]...);
     }(std::make_index_sequence<N>{});
   }
+  // The second struct of the op, all 0 where it is not given.
+  template <class Part> Part part() const {
+    Part p;
+    std::memcpy(&p, fields.data() + spec->op->struct_bytes, sizeof p);
+    return p;
+  }
+  bool has_part() const { return spec->has_part && spec->size > spec->op->part_at; }
   std::size_t index(std::string_view name) const;
   // What an older struct lacks is not given.
   bool given(std::string_view name) const;

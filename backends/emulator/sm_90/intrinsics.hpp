@@ -3,6 +3,7 @@
 // backends/sm_90/intrinsics.hpp, with the caller's source line for reports. What they do is in
 // backends/emulator.
 #pragma once
+#include "backends/emulator/async_copy.hpp"
 #include "backends/emulator/registers.hpp"
 #include "backends/emulator/sm_80/warp.hpp"
 #include "backends/emulator/tma.hpp"
@@ -39,6 +40,15 @@ template <int N> TK_DEVICE void give_registers(here where = here::current()) {
 }
 template <int N> TK_DEVICE void take_registers(here where = here::current()) {
   emulator::set_registers(N, where);
+}
+
+// ---- copies of 16 bytes by a lane
+TK_DEVICE void copy_async(std::uint32_t dst, void const* src, int inside,
+                          here where = here::current()) {
+  emulator::copy_async(dst, src, 16, inside, where);
+}
+TK_DEVICE void copy_wait(here where = here::current()) {
+  if (!emulator::omitted(where)) emulator::copy_wait_all();
 }
 
 // ---- bulk tensor copies; coordinates innermost first

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a row does not see does not reach it: NaN in other batches and heads, and in values past the
-// last key that it sees, but for those within 512 keys of it (attention_forward.h). A score of -inf
-// counts as a key unseen.
+// last key that it sees, or before the first of a window, but for those within 512 keys of it
+// (attention_forward.h). A score of -inf counts as a key unseen.
+#include "tests/ops/attention/options.hpp"
 #include "tests/ops/attention/oracle.hpp"
 #include "tests/support/suite.hpp"
 
@@ -57,6 +58,33 @@ TEST_CASE("NaN in values far past the last key that a row sees") {
     }
     CHECK(wrong == 0);
     CHECK(reached == c.nq - first);
+  }
+}
+
+TEST_CASE("NaN in keys and values far outside of a window") {
+  for (std::int64_t const d : {64, 128, 256}) {
+    option_case c{.nq = 1400, .nk = 1400, .d = d, .dv = d};
+    c.left = 30, c.right = 10;
+    option_operands x(c);
+    std::int64_t const first = 690, last = 710;  // of the bad values
+    for (std::int64_t key = first; key < last; ++key)
+      for (std::int64_t col = 0; col < d; ++col) {
+        set(x.v, key, col, std::nan(""));
+        set(x.k, key, col, std::nan(""));
+      }
+    REQUIRE(launch_twice(x) == "");
+    std::int64_t wrong = 0, reached = 0, far = 0;
+    for (std::int64_t row = 0; row < c.nq; ++row) {
+      bool const finite = std::isfinite(decode(c.type, x.o.result_row(row)));
+      bool const sees = row - *c.left < last && row + *c.right >= first;
+      bool const is_far = row + *c.right + within < first || row - *c.left - within >= last;
+      wrong += is_far && !finite;
+      far += is_far;
+      reached += sees && !finite;
+    }
+    CHECK(wrong == 0);
+    CHECK(far > 200);
+    CHECK(reached == 20 + 30 + 10);
   }
 }
 

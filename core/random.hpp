@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// Random bytes by coordinates, the same on every backend and whatever tiles ask for them.
+// A plane of bytes has as many rows and columns as one likes. A block of 16 rows and 32 columns is
+// 32 calls of Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1,
+// 2, 3", SC 2011); a call's 16 bytes lie in rows {r, r + 8} and columns 2 t + {0, 1} + 8 j, j 0 to
+// 3, of the block, because that is what a lane holds of it in many fragments:
+//   key      word 0: seed, low; word 1: seed, high, xor offset, high
+//   counter  word 0: row / 16 8 + row % 8         word 1: col / 32 4 + col % 8 / 2
+//            word 2: which plane of the launch    word 3: offset, low
+//   byte     row / 8 % 2 8 + col / 8 % 4 2 + col % 2, of four words, the lowest byte first
+// keep_random(x, plane, below, row, col): elements whose byte is less than `below` become 0; x's
+// first is at (row, col) of the plane. In keep_random_transposed x's rows are the plane's columns.
+// `row` is a multiple of 16, and `col` of 32, or of 16 where x does not have a multiple of 32 of
+// the plane's columns.
+#pragma once
+#include "core/tile.hpp"
+
+namespace tk {
+
+struct random_words {
+  std::uint32_t w[4];
+};
+
+TK_BOTH constexpr random_words philox(random_words counter, std::uint32_t key0,
+                                      std::uint32_t key1) {
+  auto& c = counter.w;
+  TK_UNROLL
+  for (int round = 0; round < 10; ++round) {
+    std::uint64_t const a = std::uint64_t{0xd2511f53u} * c[0],
+                        b = std::uint64_t{0xcd9e8d57u} * c[2];
+    c[0] = static_cast<std::uint32_t>(b >> 32) ^ c[1] ^ key0;
+    c[1] = static_cast<std::uint32_t>(b);
+    c[2] = static_cast<std::uint32_t>(a >> 32) ^ c[3] ^ key1;
+    c[3] = static_cast<std::uint32_t>(a);
+    key0 += 0x9e3779b9u;
+    key1 += 0xbb67ae85u;
+  }
+  return counter;
+}
+
+struct random_plane {
+  std::uint32_t key0, key1, index, offset;
+  TK_BOTH constexpr random_words call(std::uint32_t row, std::uint32_t col) const {
+    return philox({{row, col, index, offset}}, key0, key1);
+  }
+};
+TK_BOTH constexpr random_plane random_plane_of(std::uint64_t seed, std::uint64_t offset,
+                                               std::uint32_t index) {
+  return {static_cast<std::uint32_t>(seed),
+          static_cast<std::uint32_t>(seed >> 32) ^ static_cast<std::uint32_t>(offset >> 32), index,
+          static_cast<std::uint32_t>(offset)};
+}
+
+// Where a byte is; sums of coordinates that have no bit of the block in common may be taken apart.
+TK_BOTH constexpr int random_call_row(int row) { return (row >> 4 << 3) + (row & 7); }
+TK_BOTH constexpr int random_call_col(int col) { return (col >> 5 << 2) + (col >> 1 & 3); }
+TK_BOTH constexpr int random_byte_of(int row, int col) {
+  return (row >> 3 & 1) * 8 + (col >> 3 & 3) * 2 + (col & 1);
+}
+
+// The rows, or the columns, of which a lane has elements: at(k) more than of_lane(lane), each a sum
+// over the bits of its argument.
+template <class Map, bool Rows> struct lane_coordinates {
+  static constexpr int count = Rows ? Map::rows_per_lane : Map::count / Map::rows_per_lane;
+  static constexpr int size = Rows ? Map::rows : Map::cols;
+  static TK_BOTH constexpr int at(int k) {
+    return Rows ? Map::row(k) : Map::col(Map::element(0, k));
+  }
+  static TK_BOTH constexpr int of_lane(int lane) {
+    return Rows ? Map::lane_row(lane) : Map::lane_col(lane);
+  }
+  static constexpr bool is_bitwise() {
+    for (int k = 1; k < count; ++k)
+      if (at(k) != at(k & (k - 1)) + at(k & -k)) return false;
+    int lanes = 0, own = 0;
+    for (int lane = 0; lane < Map::lanes; ++lane) lanes |= of_lane(lane);
+    for (int k = 0; k < count; ++k) own |= at(k);
+    return at(0) == 0 && (lanes & own) == 0;
+  }
+  // The bits of k that lead to another call, where `mask` is what of a coordinate says which byte.
+  static constexpr int call_bits(int mask) {
+    int bits = 0;
+    for (int bit = 1; bit < count; bit *= 2)
+      if (at(bit) & ~mask) bits |= bit;
+    return bits;
+  }
+  static constexpr int all_bits() {
+    int bits = 1;
+    while (bits < count) bits *= 2;
+    return bits - 1;
+  }
+};
+// The n-th of the numbers made of the bits of `mask`, and how many there are.
+TK_BOTH constexpr int number_of_bits(int n, int mask) {
+  int result = 0;
+  for (int bit = 1; bit <= mask; bit *= 2) {
+    if (!(mask & bit)) continue;
+    if (n & 1) result |= bit;
+    n >>= 1;
+  }
+  return result;
+}
+TK_BOTH constexpr int numbers_of_bits(int mask) {
+  int count = 1;
+  for (; mask; mask &= mask - 1) count *= 2;
+  return count;
+}
+
+// Byte i becomes byte i ^ by, where `by` has bits of Possible alone.
+template <int Possible> TK_DEVICE random_words exchange_bytes(random_words x, int by) {
+  TK_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    auto& w = x.w[i];
+    if (Possible & 1) w = by & 1 ? (w & 0x00ff00ffu) << 8 | (w >> 8 & 0x00ff00ffu) : w;
+    if (Possible & 2) w = by & 2 ? w << 16 | w >> 16 : w;
+  }
+  random_words y = x;
+  if (Possible & 4) {
+    TK_UNROLL
+    for (int i = 0; i < 4; ++i) y.w[i] = by & 4 ? x.w[i ^ 1] : x.w[i];
+    x = y;
+  }
+  if (Possible & 8) {
+    TK_UNROLL
+    for (int i = 0; i < 4; ++i) y.w[i] = by & 8 ? x.w[i ^ 2] : x.w[i];
+  }
+  return y;
+}
+
+// One lane has all of the tile.
+template <bool Transposed, int R, int C>
+void keep_random_whole(reg_tile<float, R, C>& x, random_plane const& plane, unsigned below, int row,
+                       int col) {
+  constexpr int height = Transposed ? C : R, width = Transposed ? R : C;
+  for (int top = 0; top < height; top += 16)
+    for (int left = -(col & 31); left < width; left += 32)
+      for (int call = 0; call < 32; ++call) {
+        int const r = top + (call & 7), c = left + 2 * (call >> 3);
+        auto const words = plane.call(static_cast<std::uint32_t>(random_call_row(row + r)),
+                                      static_cast<std::uint32_t>(random_call_col(col + c)));
+        for (int byte = 0; byte < 16; ++byte) {
+          int const i = r + (byte & 8), j = c + (byte >> 1 & 3) * 8 + (byte & 1);
+          if (j < 0 || j >= width) continue;
+          float& e = x.e[Transposed ? j * C + i : i * C + j];
+          e = (words.w[byte / 4] >> byte % 4 * 8 & 255) < below ? 0.f : e;
+        }
+      }
+}
+
+template <bool Transposed, int R, int C>
+TK_DEVICE void keep_random_in(reg_tile<float, R, C>& x, random_plane const& plane, unsigned below,
+                              int row, int col) {
+  static_assert(!is_flat<R>, "random bytes meet tiles of 16 rows and more");
+  using map = be::fragment_map<R, C>;
+  using down = lane_coordinates<map, !Transposed>;
+  using along = lane_coordinates<map, Transposed>;
+  static_assert(down::is_bitwise() && along::is_bitwise());
+  constexpr bool whole = along::size % 32 == 0;  // blocks; else columns are taken by sixteen
+  constexpr int row_calls = down::call_bits(8), col_calls = along::call_bits(whole ? 25 : 9);
+  constexpr int row_bytes = down::all_bits() & ~row_calls,
+                col_bytes = along::all_bits() & ~col_calls;
+  constexpr auto possible = [] {
+    int bits = whole ? 0 : 4;
+    for (int lane = 0; lane < map::lanes; ++lane)
+      bits |= random_byte_of(down::of_lane(lane), along::of_lane(lane));
+    return bits;
+  }();
+  int const lane = be::worker_lane(), lane_row = down::of_lane(lane),
+            lane_col = along::of_lane(lane), byte = random_byte_of(lane_row, lane_col);
+  int const call_row = random_call_row(row) + random_call_row(lane_row);
+  TK_UNROLL
+  for (int m = 0; m < numbers_of_bits(row_calls); ++m) TK_UNROLL
+  for (int n = 0; n < numbers_of_bits(col_calls); ++n) {
+    int const a = number_of_bits(m, row_calls), b = number_of_bits(n, col_calls);
+    if (a >= down::count || b >= along::count) continue;
+    int const corner = whole ? col : col + along::at(b) / 16 * 16;
+    int const in_block = whole ? along::at(b) : along::at(b) % 16;
+    auto const drawn =
+        plane.call(static_cast<std::uint32_t>(call_row + random_call_row(down::at(a))),
+                   static_cast<std::uint32_t>(random_call_col(corner) + random_call_col(lane_col) +
+                                              random_call_col(in_block)));
+    auto const words = exchange_bytes<possible>(drawn, whole ? byte : byte ^ (corner >> 2 & 4));
+    TK_UNROLL
+    for (int u = 0; u < numbers_of_bits(row_bytes); ++u) TK_UNROLL
+    for (int v = 0; v < numbers_of_bits(col_bytes); ++v) {
+      int const p = a + number_of_bits(u, row_bytes), q = b + number_of_bits(v, col_bytes);
+      if (p >= down::count || q >= along::count) continue;
+      int const at = random_byte_of(down::at(p), whole ? along::at(q) : along::at(q) % 16);
+      float& e = x.e[Transposed ? map::element(q, p) : map::element(p, q)];
+      e = (words.w[at / 4] >> at % 4 * 8 & 255) < below ? 0.f : e;
+    }
+  }
+}
+
+template <int R, int C>
+TK_DEVICE void keep_random(reg_tile<float, R, C>& x, random_plane const& plane, unsigned below,
+                           int row, int col) {
+  if constexpr (be::worker_lanes == 1) keep_random_whole<false>(x, plane, below, row, col);
+  else keep_random_in<false>(x, plane, below, row, col);
+}
+template <int R, int C>
+TK_DEVICE void keep_random_transposed(reg_tile<float, R, C>& x, random_plane const& plane,
+                                      unsigned below, int row, int col) {
+  if constexpr (be::worker_lanes == 1) keep_random_whole<true>(x, plane, below, row, col);
+  else keep_random_in<true>(x, plane, below, row, col);
+}
+
+}  // namespace tk

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Random bytes by coordinates: both orientations, every share, and corners anywhere, against the
+// definition in core/random.hpp; Philox against its paper's numbers.
+#include "core/random.hpp"
+#include "tests/contract/support.hpp"
+
+namespace tk::test {
+
+inline constexpr unsigned shares[] = {1, 64, 200, 255};
+inline constexpr int places = 6, share_count = 4;
+inline constexpr int rows_at[places] = {0, 16, 48, 4096, 16 * 12345, 1 << 30},
+                     cols_at[places] = {0, 32, 96, 8192, 32 * 777, 1 << 30};
+
+template <int R, int C, bool Transposed> struct random_op : simple_op {
+  struct args {
+    int cases;  // tasks: place index / share_count, share index % share_count
+    std::uint64_t seed, offset;
+    float const* x;
+    float* out;
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    constexpr unsigned below[] = {1, 64, 200, 255};
+    constexpr int row[] = {0, 16, 48, 4096, 16 * 12345, 1 << 30},
+                  col[] = {0, 32, 96, 8192, 32 * 777, 1 << 30};
+    constexpr int shift = (Transposed ? R : C) % 32;  // 16, where blocks may be begun in the middle
+    int const place = t.index / 4, share = t.index % 4;
+    auto const plane = random_plane_of(a.seed, a.offset, static_cast<std::uint32_t>(place));
+    reg_tile<float, R, C> x;
+    read_tile(x, a.x, 0);
+    int const at = col[place] + (place % 2 ? shift : 0);
+    if constexpr (Transposed) keep_random_transposed(x, plane, below[share], row[place], at);
+    else keep_random(x, plane, below[share], row[place], at);
+    write_tile(a.out, t.index, x);
+    report(k, a, t.index);
+  }
+};
+
+// The definition, in other words than the device's.
+unsigned byte_at(std::uint64_t seed, std::uint64_t offset, std::uint32_t index, int row, int col) {
+  auto const low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
+  int const block_row = row / 16, block_col = col / 32, r = row % 16, c = col % 32;
+  auto const drawn =
+      philox({{static_cast<std::uint32_t>(block_row * 8 + r % 8),
+               static_cast<std::uint32_t>(block_col * 4 + c % 8 / 2), index, low(offset)}},
+             low(seed), low(seed >> 32) ^ low(offset >> 32));
+  int const byte = (r >= 8 ? 8 : 0) + c / 8 * 2 + c % 2;
+  return drawn.w[byte / 4] >> 8 * (byte % 4) & 255;
+}
+
+template <int R, int C, bool Transposed> void check_random(std::uint64_t seed) {
+  constexpr int size = R * C, tasks = places * share_count;
+  std::uint64_t const offset = seed * 0x100000007;
+  auto x = wholes(size, 5, 100);
+  for (float& e : x) e += 200;  // none is 0
+  device_array<float> const dx(x), out(untouched<float>(at(tasks * size)));
+  run<random_op<R, C, Transposed>>({tasks, seed, offset, dx.data(), out.data(), nullptr});
+  std::vector<float> expected;
+  for (int task = 0; task < tasks; ++task)
+    for (int i = 0; i < size; ++i) {
+      int const place = task / share_count, shift = place % 2 ? (Transposed ? R : C) % 32 : 0;
+      int const down = Transposed ? i % C : i / C, along = Transposed ? i / C : i % C;
+      auto const byte = byte_at(seed, offset, static_cast<std::uint32_t>(place),
+                                rows_at[place] + down, cols_at[place] + shift + along);
+      expected.push_back(byte < shares[task % share_count] ? 0.f : x[at(i)]);
+    }
+  check_same(out.read(), expected);
+}
+
+template <int R, int C> void check_both(std::uint64_t seed) {
+  check_random<R, C, false>(seed);
+  check_random<R, C, true>(seed);
+}
+
+TEST_CASE("random bytes are those of their coordinates, whatever the tile") {
+  expect_cases const counted(5 * 2 * places * share_count);
+  check_both<M, 16>(1);
+  check_both<M, 32>(0x123456789abcdef0);
+  check_both<M, 80>(3);
+  check_both<tall, 128>(0xffffffffffffffff);
+  check_both<2 * M, 48>(5);
+}
+
+TEST_CASE("Philox4x32-10") {
+  expect_cases const counted(0);
+  auto const is = [](random_words x, std::array<std::uint32_t, 4> y) {
+    return std::equal(x.w, x.w + 4, y.begin());
+  };
+  std::uint32_t const all = ~std::uint32_t{0};
+  CHECK(is(philox({{0, 0, 0, 0}}, 0, 0), {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  CHECK(is(philox({{all, all, all, all}}, all, all),
+           {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  CHECK(is(philox({{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, 0xa4093822, 0x299f31d0),
+           {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+}  // namespace tk::test
