@@ -43,16 +43,17 @@ void check_size(attention_forward_problem const& x) {
                                          number(most));
 }
 
-template <template <class, int> class Run, class T>
+// The least of the compiled head sizes, in ascending order, that holds the problem's.
+template <template <class, int> class Run, class T, int D, int... Larger>
 void choose(attention_forward_problem const& x, void* workspace, void* stream) {
-  auto const d = std::max(x.q.d, x.v.d);
-  if (d <= 64) Run<T, 64>::launch(x, workspace, stream);
-  else if (d <= 128) Run<T, 128>::launch(x, workspace, stream);
-  else Run<T, 256>::launch(x, workspace, stream);
+  if constexpr (sizeof...(Larger) > 0) {
+    if (std::max(x.q.d, x.v.d) > D) return choose<Run, T, Larger...>(x, workspace, stream);
+  }
+  Run<T, D>::launch(x, workspace, stream);
 }
 template <class T> void choose(attention_forward_problem const& x, void* workspace, void* stream) {
-  if (x.terms.any()) choose<attention_general_run, T>(x, workspace, stream);
-  else choose<attention_forward_run, T>(x, workspace, stream);
+  if (x.terms.any()) choose<attention_general_run, T, 64, 128, 256>(x, workspace, stream);
+  else choose<attention_forward_run, T, 64, 96, 128, 192, 256>(x, workspace, stream);
 }
 
 }  // namespace

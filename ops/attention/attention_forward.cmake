@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 # element type, head size
 foreach(t bf16 fp16)
-  foreach(d 64 128 256)
+  foreach(d 64 96 128 192 256)
     tk_instance(attention_forward_${t}_${d} ops/attention/run.hpp
                 "tk::attention_forward_run<tk::${t}, ${d}>")
+  endforeach()
+  foreach(d 64 128 256)
     tk_instance(attention_general_${t}_${d} ops/attention/run_general.hpp
                 "tk::attention_general_run<tk::${t}, ${d}>")
   endforeach()

@@ -12,9 +12,15 @@ constexpr attention_tuning tune_attention_forward(int d) {
   if (d <= 64)
     return {
         .workers = 3, .M = 64, .N = 96, .slots = 12, .own_slots = 2, .ahead = true, .turns = false};
+  if (d <= 96)
+    return {
+        .workers = 2, .M = 64, .N = 128, .slots = 7, .own_slots = 2, .ahead = true, .turns = true};
   if (d <= 128)
     return {
         .workers = 2, .M = 64, .N = 128, .slots = 5, .own_slots = 2, .ahead = true, .turns = true};
+  if (d <= 192)
+    return {
+        .workers = 2, .M = 64, .N = 96, .slots = 4, .own_slots = 1, .ahead = true, .turns = true};
   return {
       .workers = 2, .M = 64, .N = 64, .slots = 5, .own_slots = 1, .ahead = true, .turns = false};
 }

@@ -91,10 +91,14 @@ template <class T, int D> struct attention_general_run {
   }
 };
 template struct attention_forward_run<bf16, 64>;
+template struct attention_forward_run<bf16, 96>;
 template struct attention_forward_run<bf16, 128>;
+template struct attention_forward_run<bf16, 192>;
 template struct attention_forward_run<bf16, 256>;
 template struct attention_forward_run<fp16, 64>;
+template struct attention_forward_run<fp16, 96>;
 template struct attention_forward_run<fp16, 128>;
+template struct attention_forward_run<fp16, 192>;
 template struct attention_forward_run<fp16, 256>;
 template struct attention_general_run<bf16, 64>;
 template struct attention_general_run<bf16, 128>;
