@@ -134,6 +134,52 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     store(window(a.dq, at.row, t.part * P + w % across * C, at.head, t.batch), cast<T>(dq));
   }
 
+  // s = k q^T and dp = v dout^T of a slice, which run when this returns; the slots of the task's
+  // part stay taken.
+  struct slice_slots {
+    stage const &dout, &q;
+  };
+  template <class Context>
+  static TK_DEVICE slice_slots begin_scores(Context& c, task const& t, common const& kv, scores& s,
+                                            scores& dp) {
+    int const w = c.w.id();
+    TK_UNROLL
+    for (int other = 0; other + 1 < parts; ++other) {
+      int const part = (t.part + 1 + other) % parts;
+      auto const& dout = c.in.take();
+      auto const& q = c.in.take();
+      if (other == 0) {
+        mm_abt(s, kv.k[w][part], q.x);
+        mm_abt(dp, kv.v[w][part], dout.x);
+      } else {
+        mma_abt(s, kv.k[w][part], q.x);
+        mma_abt(dp, kv.v[w][part], dout.x);
+      }
+      wait<0>(s, dp);
+      c.in.release();
+      c.in.release();
+    }
+    auto const& dout = c.in.take();
+    auto const& q = c.in.take();
+    if constexpr (parts == 1) {
+      mm_abt(s, kv.k[w][0], q.x);
+      mm_abt(dp, kv.v[w][0], dout.x);
+    } else {
+      mma_abt(s, kv.k[w][t.part], q.x);
+      mma_abt(dp, kv.v[w][t.part], dout.x);
+    }
+    return {dout, q};
+  }
+  // Adds a worker's piece of dq, from the ds of all workers.
+  template <class Context>
+  static TK_DEVICE void add_piece(Context& c, task const& t, common const& kv, int side,
+                                  reg_tile<float, M, C>& dq) {
+    int const slice = c.w.id() / across, col = c.w.id() % across;
+    TK_UNROLL
+    for (int of = 0; of < workers; ++of)
+      mma_atb(dq, c.scratches[of].ds[side][slice], columns<C>(kv.k[of][t.part], col));
+  }
+
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     int const w = c.w.id(), key = t.key_block * cut::keys + w * N;
     auto& kv = c.common.take();
@@ -141,12 +187,6 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     scores s, dp;
     reg_tile<T, N, M> p, ds;
     reg_tile<float, M, C> dq;
-    // Adds this worker's piece of dq of one step, from the ds of all workers.
-    auto const multiply = [&](int side) {
-      TK_UNROLL
-      for (int of = 0; of < workers; ++of)
-        mma_atb(dq, c.scratches[of].ds[side][w / across], columns<C>(kv.k[of][t.part], w % across));
-    };
     // The turn is awaited, and passed on, under the scores of a step, when what was stored in the
     // step before has long arrived.
     turn_at_dq turn{};
@@ -157,41 +197,17 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     for (int n = 0; n < walk; ++n) {
       TK_UNROLL
       for (int j = 0; j < slices; ++j) {
-        TK_UNROLL
-        for (int other = 0; other + 1 < parts; ++other) {
-          int const part = (t.part + 1 + other) % parts;
-          auto& dout = c.in.take();
-          auto& q = c.in.take();
-          if (other == 0) {
-            mm_abt(s, kv.k[w][part], q.x);
-            mm_abt(dp, kv.v[w][part], dout.x);
-          } else {
-            mma_abt(s, kv.k[w][part], q.x);
-            mma_abt(dp, kv.v[w][part], dout.x);
-          }
-          wait<0>(s, dp);
-          c.in.release();
-          c.in.release();
+        if constexpr (parts > 1) {
+          if (j > 0) end_slice<0>(c, dk, dv, p, ds);
         }
-        auto& dout = c.in.take();
-        auto& q = c.in.take();
-        if constexpr (parts == 1) {
-          mm_abt(s, kv.k[w][0], q.x);
-          mm_abt(dp, kv.v[w][0], dout.x);
-        } else {
-          mma_abt(s, kv.k[w][t.part], q.x);
-          mma_abt(dp, kv.v[w][t.part], dout.x);
-        }
+        auto const [dout, q] = begin_scores(c, t, kv, s, dp);
         if (j == 0) {
           pass_turn(c, a, turn);
           if (n > 0) await_turn(c, a, t, turn, late_block, late_head);
-          wait<1>(s);
-        } else {
-          c.w.sync();
-          wait<1>(s, dk, dv, ds, p);
-          c.in.release();
-          c.in.release();
+        } else if constexpr (parts == 1) {
+          end_slice<1>(c, s, dk, dv, p, ds);
         }
+        wait<1>(s);
         s = exp2(s * a.scale_log2 - as_row(q.y));
         apply_mask(s, a, key, block * cut::queries + j * M);
         wait<0>(dp);
@@ -207,7 +223,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
         store(c.scratch.ds[side][j], ds);
         if (j + 1 == slices) {
           if (tune.ds_slots == 3 && n > 0) c.all.await();
-          multiply(late);  // in the first step, of nothing
+          add_piece(c, t, kv, late, dq);  // in the first step, of nothing
         }
         mma_ab(dk, ds, q.x);
       }
@@ -218,27 +234,36 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
       side = side + 1 == tune.ds_slots ? 0 : side + 1;
       late_head = head, late_block = block;
       if (--block == t.last - t.walked) block = t.last, ++head;
-      c.w.sync();
-      wait<0>(dk, ds);
-      c.in.release();
-      c.in.release();
+      end_slice<0>(c, dk, ds);
     }
     c.all.await();
     pass_turn(c, a, turn);
     await_turn(c, a, t, turn, late_block, late_head);
     dq = 0.f;
     if (t.key_block > 0) tk::load(dq, a.rows.dq, turn.piece);
-    multiply(late);
+    add_piece(c, t, kv, late, dq);
     wait<0>(dq);
     c.all.arrive();
     put(a, t, turn, w, dq);
     pass_turn(c, a, turn);
-    c.all.await();                                 // nobody reads k any more
-    if (a.rows.sizes.nq == 0) dk = 0.f, dv = 0.f;  // whatever is in k and v
+    c.all.await();  // nobody reads k any more
+
+    // No query: 0, whatever is in k and v.
+    if (a.rows.sizes.nq == 0) dk = 0.f, dv = 0.f;
     dk = dk * a.scale;
     store_async(c.w, window(a.dv, key, t.part * P, t.head, t.batch), cast<T>(dv), kv.v[w][0]);
     store_async(c.w, window(a.dk, key, t.part * P, t.head, t.batch), cast<T>(dk), kv.k[w][0]);
     c.common.release_when_stored();
+  }
+
+ private:
+  // Gives back the slots of a slice, whose rows all lanes have read, once its products are over.
+  template <int Running, class Context, class... Tiles>
+  static TK_DEVICE void end_slice(Context& c, Tiles&... tiles) {
+    c.w.sync();
+    wait<Running>(tiles...);
+    c.in.release();
+    c.in.release();
   }
 };
 

@@ -38,7 +38,7 @@ WRAPPED = re.compile(
 # The same of core/ and ops/.
 ORDERING = re.compile(
     r"\bsync\(\);|\.(arrive|await|pass)\(\);|\brelease\w*\((c, a)?\);|^wait<\w+>\(|\brejoin<.*>\(c\);"
-    r"|\b(signal|wait_for)\(\w*, ")
+    r"|\b(signal|wait_for|count_up|wait_for_count)\([\w.]*, ")
 
 Line = namedtuple("Line", "file number text nth")  # the nth line of that text in the file
 Run = namedtuple("Run", "preset program seed seconds")
