@@ -4,6 +4,7 @@
 // the order in which lanes hold them, so that every access is whole lines. That order is the
 // backend's: only tiles of the same R and C read them back.
 //   store(tiles, n, x, rows)      the n-th tile becomes x
+//   add(tiles, n, x)              x is added to it, by one at a time
 //   store_add(tiles, n, x)        x is added to it: by many at once, each number whole, in any
 //   order load(x, tiles, n)             x becomes the n-th tile load_add(x, tiles, n, rows)   it is
 //   added to x
@@ -20,6 +21,17 @@ template <int R, int C> struct partial_tiles {
 struct alignas(16) four_floats {
   float x[4];
 };
+// One such tile in shared memory, in the same order.
+template <int R, int C> struct shared_partial {
+  four_floats x[R * C / 4];
+};
+template <int R, int C>
+TK_DEVICE void store(shared_partial<R, C>& dst, reg_tile<float, R, C> const& x) {
+  TK_UNROLL
+  for (int i = 0; i < R * C / be::worker_lanes / 4; ++i)
+    dst.x[be::worker_lane() + i * be::worker_lanes] = {
+        {x.e[4 * i], x.e[4 * i + 1], x.e[4 * i + 2], x.e[4 * i + 3]}};
+}
 // body(at, i) for each four numbers of this lane, of which the first is its i-th, if it has any of
 // the first `rows`.
 template <int R, int C, class Body>
@@ -46,6 +58,16 @@ TK_DEVICE void store_add(partial_tiles<R, C> const& tiles, std::int64_t n,
   });
 }
 template <int R, int C>
+TK_DEVICE void add(partial_tiles<R, C> const& tiles, std::int64_t n,
+                   reg_tile<float, R, C> const& x) {
+  for_each_four(tiles, n, R, [&](four_floats* at, int i) {
+    four_floats y = *at;
+    TK_UNROLL
+    for (int e = 0; e < 4; ++e) y.x[e] += x.e[i + e];
+    *at = y;
+  });
+}
+template <int R, int C>
 TK_DEVICE void load(reg_tile<float, R, C>& x, partial_tiles<R, C> const& tiles, std::int64_t n) {
   for_each_four(tiles, n, R, [&](four_floats const* at, int i) {
     four_floats const y = *at;
@@ -61,6 +83,19 @@ TK_DEVICE void load_add(reg_tile<float, R, C>& x, partial_tiles<R, C> const& til
     TK_UNROLL
     for (int e = 0; e < 4; ++e) x.e[i + e] += y.x[e];
   });
+}
+
+// The same for whoever delivers what workers send (core/block.hpp). A chip with senders has them for
+// a shared_partial, too.
+template <class Who, int R, int C>
+TK_DEVICE void store(Who const&, partial_tiles<R, C> const& tiles, std::int64_t n,
+                     reg_tile<float, R, C> const& x) {
+  store(tiles, n, x);
+}
+template <class Who, int R, int C>
+TK_DEVICE void add(Who const&, partial_tiles<R, C> const& tiles, std::int64_t n,
+                   reg_tile<float, R, C> const& x) {
+  add(tiles, n, x);
 }
 
 }  // namespace tk

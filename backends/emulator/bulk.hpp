@@ -279,4 +279,27 @@ inline void bulk_load(std::uint32_t to, void const* from, int bytes, std::uint32
   yield(me);
 }
 
+// From shared to global memory, in the lane's open group of stores.
+inline void bulk_store(void* to, std::uint32_t from, int bytes, copy_kind kind,
+                       location where = location::current()) {
+  sanitizer::quiet const q;
+  lane& me = self();
+  if (from % 16 != 0 || reinterpret_cast<std::uintptr_t>(to) % 16 != 0 || bytes % 16 != 0 ||
+      bytes <= 0 || !own_team(me).memory.holds(from, static_cast<std::size_t>(bytes)))
+    fail("bulk store of " + std::to_string(bytes) + " bytes from " + hex(from) + " to " +
+             hex(reinterpret_cast<std::uintptr_t>(to)) + ": not whole units of 16 bytes",
+         where);
+  auto& mine = model_of<store_groups>(own_block(me)).of(me);
+  if (!mine.open) mine.open = std::make_shared<store_group>();
+  mine.last = where;
+  copy_plan plan;
+  plan.shared = from, plan.bytes = static_cast<std::size_t>(bytes), plan.kind = kind;
+  for (int i = 0; i < bytes; i += 1024) {
+    int const n = std::min(1024, bytes - i);
+    plan.rows.push_back({static_cast<char*>(to) + i, 0, n, n});
+  }
+  add_job(own_team(me), std::make_unique<store_job>(std::move(plan), mine.open, me, where));
+  yield(me);
+}
+
 }  // namespace tk::emulator

@@ -27,6 +27,7 @@ template <class Op, class In, class Own, class Common> struct context {
   Common common;
   typename Op::scratch (&scratches)[Op::workers];
   typename Op::scratch& scratch;
+  direct_outbox<Op, worker> out;
   turns turn;
   meeting all;
 };
@@ -51,7 +52,7 @@ TK_DEVICE void run_task(block_memory<Op>& m, typename Op::args const& a, int i, 
   filled_once own(m.own[wave], own_there);
   filled_once common(m.common, common_there);
   context<Op, decltype(in)&, decltype(own), decltype(common)> c{
-      {wave}, in, own, common, m.scratch, m.scratch[wave], {}, {}};
+      {wave}, in, own, common, m.scratch, m.scratch[wave], {a, {wave}}, {}, {}};
   Op::compute(c, a, t);
 }
 

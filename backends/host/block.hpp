@@ -30,6 +30,7 @@ template <class Op, class In, class Own, class Common> struct context {
   Common common;
   typename Op::scratch (&scratches)[Op::workers];
   typename Op::scratch& scratch;
+  direct_outbox<Op, worker> out;
   turns turn;
   meeting<Op::workers> all;
 };
@@ -49,7 +50,7 @@ void run_worker(block_memory<Op>& m, meeting_place<Op>& place, typename Op::args
   ring own(mine.own, fill_own);
   ring common(mine.common, fill_common);
   context<Op, decltype(in), decltype(own), decltype(common)> c{
-      {id}, in, own, common, m.scratch, m.scratch[id], {}, meeting<Op::workers>(place)};
+      {id}, in, own, common, m.scratch, m.scratch[id], {a, {id}}, {}, meeting<Op::workers>(place)};
   Op::compute(c, a, t);
 }
 

@@ -47,11 +47,11 @@ template <int N> struct ring_place {
 // Between workers of different blocks: signal lets whoever waits for the flag read what this worker
 // has stored in global memory; wait_for waits for that, and leaves *flag zero. A wait may only be
 // for a task that was dealt earlier, else it can hang.
-TK_DEVICE void signal(worker w, unsigned* flag) {
+template <class Who> TK_DEVICE void signal(Who const& w, unsigned* flag) {
   w.sync();
   if (w.leader()) ptx::add_release(flag, 1);
 }
-TK_DEVICE void wait_for(worker w, unsigned* flag) {
+template <class Who> TK_DEVICE void wait_for(Who const& w, unsigned* flag) {
   if (w.leader()) {
     while (ptx::load_acquire(flag) == 0) {}
     *flag = 0;
@@ -61,8 +61,11 @@ TK_DEVICE void wait_for(worker w, unsigned* flag) {
 // A counter that many may wait for: count_up adds 1 to it, and lets whoever has waited for that
 // many read what this worker has stored in global memory; wait_for_count waits until it is at least
 // `count`, and leaves it. A wait may only be for tasks that were dealt earlier, else it can hang.
-TK_DEVICE void count_up(worker w, unsigned* counter) { signal(w, counter); }
-TK_DEVICE void wait_for_count(worker w, unsigned* counter, unsigned count) {
+template <class Who> TK_DEVICE void count_up(Who const& w, unsigned* counter) {
+  signal(w, counter);
+}
+template <class Who>
+TK_DEVICE void wait_for_count(Who const& w, unsigned* counter, unsigned count) {
   if (w.leader()) {
     while (ptx::load_acquire(counter) < count) {}
   }

@@ -180,6 +180,7 @@ template <class Op> struct context {
   common_ring<Op>& common;
   typename Op::scratch (&scratches)[Op::workers];
   typename Op::scratch& scratch;
+  direct_outbox<Op, worker> out;
   turns turn;
   meeting<Op::workers> all;
 };
@@ -193,7 +194,7 @@ template <class Op> TK_DEVICE void run_warp(block_memory<Op>& m, typename Op::ar
   common_ring<Op> common(m.commons, m.common_barriers, warp);
   stage_ring<Op> in(m, a, index, warp, order, own);
   context<Op> c{
-      w, in, own, common, m.scratch, m.scratch[index], {}, meeting<Op::workers>(m.meeting_barrier)};
+      w, in, own, common, m.scratch, m.scratch[index], {a, w}, {}, meeting<Op::workers>(m.meeting_barrier)};
   for (int i = ptx::block(); i < Op::tasks(a); i = order.next()) {
     order.begin(i);
     auto const& t = in.begin(i);

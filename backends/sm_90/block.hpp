@@ -7,6 +7,8 @@
 // arguments have a counter `tickets` that is not null, on demand: the next task goes to whichever
 // block asks first. The counter is zero before a launch and again after it.
 #pragma once
+#include <utility>
+
 #include "backends/sm_90/mma.hpp"
 #include "backends/sm_90/sync.hpp"
 #include "core/block.hpp"
@@ -19,19 +21,32 @@ template <class Op> struct ticket {
   typename Op::task task;
 };
 
+// A tile of sums on its way from a worker to its sender.
+template <class Op> struct parcel {};
+template <sending_op Op>
+  requires(uses_senders<Op>())
+struct parcel<Op> {
+  shared_partial<Op::sent::rows, Op::sent::cols> sum;
+  typename Op::note note;
+};
+
 template <block_op Op> struct block_memory {
   using common = typename common_of<Op>::type;
+  static constexpr int senders = uses_senders<Op>() ? Op::workers : 0;
   static constexpr int producers = (has_own<Op> ? Op::workers : 0) + has_common<Op>;
-  static_assert(producers <= 3, "one warp moves stages, three are left for own and common tiles");
+  static_assert(producers + senders <= 3,
+                "one warp moves stages, three are left for own and common tiles, and for senders");
   ring_memory<typename Op::stage, Op::stages> stages;
   ring_memory<typename Op::own, Op::own_slots> own[Op::workers];
   ring_memory<common, 1> commons;
   typename Op::scratch scratch[Op::workers];
+  ring_memory<parcel<Op>, 1> parcels[Op::workers];
   ring_memory<ticket<Op>, 2> tickets;
   ring_barriers<Op::stages> stage_barriers;
   ring_barriers<Op::own_slots> own_barriers[Op::workers];
   ring_barriers<1> common_barriers;
   ring_barriers<2> ticket_barriers;
+  ring_barriers<1> parcel_barriers[Op::workers];
   std::uint64_t meeting_barrier;
 
   TK_DEVICE void init() {
@@ -40,7 +55,8 @@ template <block_op Op> struct block_memory {
     for (auto& b : own_barriers) b.init(readers, fillers);
     common_barriers.init(Op::workers * readers, fillers);
     meeting<Op::workers>::init(meeting_barrier);
-    ticket_barriers.init(Op::workers * worker_lanes + producers * warp_lanes, fillers);
+    for (auto& b : parcel_barriers) b.init(fillers, readers);
+    ticket_barriers.init(Op::workers * worker_lanes + (producers + senders) * warp_lanes, fillers);
     ptx::barrier_init_fence();
   }
 };
@@ -93,6 +109,53 @@ TK_DEVICE void for_each_ticket(block_memory<Op>& m, typename Op::args const& a, 
   }
 }
 
+// The worker's end of the way out, and the end of its sender, a warp.
+template <class Op> class outbox {
+ public:
+  TK_DEVICE outbox(ring_memory<parcel<Op>, 1>& m, ring_barriers<1>& b, worker w)
+      : memory_(m), barriers_(b), worker_(w) {}
+  template <class Note, class X> TK_DEVICE void send(Note const& note, X const& x) {
+    ptx::barrier_wait(ptx::smem(&barriers_.empty[0]), phase_ ^ 1);
+    phase_ ^= 1;
+    auto& p = memory_.slot[0];
+    store(p.sum, x);
+    if (worker_.leader()) p.note = note;
+    ptx::proxy_fence();
+    worker_.sync();
+    arrive_for_all(ptx::smem(&barriers_.full[0]), worker_.lane());
+  }
+
+ private:
+  ring_memory<parcel<Op>, 1>& memory_;
+  ring_barriers<1>& barriers_;
+  worker worker_;
+  int phase_ = 0;
+};
+template <class Op> TK_DEVICE auto outbox_of(block_memory<Op>& m, typename Op::args const& a, worker w) {
+  if constexpr (uses_senders<Op>())
+    return outbox<Op>(m.parcels[w.id()], m.parcel_barriers[w.id()], w);
+  else return direct_outbox<Op, worker>{a, w};
+}
+struct sender {
+  int lane;
+  TK_DEVICE bool leader() const { return lane == 0; }
+  TK_DEVICE void sync() const { ptx::warp_sync(); }
+};
+template <class Op>
+TK_DEVICE void deliver_all(block_memory<Op>& m, typename Op::args const& a, int worker, int lane) {
+  auto& barriers = m.parcel_barriers[worker];
+  auto& p = m.parcels[worker].slot[0];
+  int phase = 0;
+  for_each_ticket<Op>(m, a, lane, [&](auto const& t) {
+    for (int n = 0; n < t.sends; ++n, phase ^= 1) {
+      ptx::barrier_wait(ptx::smem(&barriers.full[0]), phase);
+      Op::deliver(sender{lane}, a, p.note, p.sum);
+      ptx::warp_sync();
+      arrive_for_all(ptx::smem(&barriers.empty[0]), lane);
+    }
+  });
+}
+
 // What a worker of Op sees.
 template <class Op> struct context {
   worker w;
@@ -101,15 +164,18 @@ template <class Op> struct context {
   ring<typename common_of<Op>::type, 1, 1> common;
   typename Op::scratch (&scratches)[Op::workers];
   typename Op::scratch& scratch;
+  decltype(outbox_of<Op>(std::declval<block_memory<Op>&>(), std::declval<typename Op::args const&>(),
+                         worker{})) out;
   turns<Op::workers> turn;
   meeting<Op::workers> all;
-  TK_DEVICE context(block_memory<Op>& m, worker w)
+  TK_DEVICE context(block_memory<Op>& m, typename Op::args const& a, worker w)
       : w(w),
         in(m.stages, m.stage_barriers, w.lane()),
         own(m.own[w.id()], m.own_barriers[w.id()], w.lane()),
         common(m.commons, m.common_barriers, w.lane()),
         scratches(m.scratch),
         scratch(m.scratch[w.id()]),
+        out(outbox_of<Op>(m, a, w)),
         turn{w},
         all(m.meeting_barrier) {}
 };
@@ -132,7 +198,12 @@ TK_DEVICE void move(block_memory<Op>& m, typename Op::args const& a, int warp, i
         out.put([&](auto& s, arrival done) { Op::load_common(s, a, t, done); });
       });
     }
-  } else if (producer < memory::producers) {
+  } else if (producer >= memory::producers) {
+    if constexpr (memory::senders > 0) {
+      if (producer < memory::producers + memory::senders)
+        deliver_all<Op>(m, a, producer - memory::producers, lane);
+    }
+  } else {
     if constexpr (has_own<Op>) {
       feed<typename Op::own, Op::own_slots> out(m.own[producer], m.own_barriers[producer], rank,
                                                 lane);
@@ -169,7 +240,7 @@ template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename 
   } else {
     ptx::take_registers<worker_registers(Op::workers)>();
     worker const w{group - 1};
-    context<Op> c(m, w);
+    context<Op> c(m, a, w);
     c.turn.start();
     for_each_ticket<Op>(m, a, w.lane(), [&](auto const& t) {
       note(event::task);

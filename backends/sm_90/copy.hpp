@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "backends/sm_80/tile.hpp"
+#include "core/partial_tiles.hpp"
 
 namespace tk::be {
 
@@ -242,4 +243,34 @@ TK_DEVICE void store_async(worker w, bounded_window_of<sink<T, R, C>> const& dst
   if (w.leader()) ptx::tma_store_commit();
 }
 
+// ---- sums in shared memory to global memory, by one warp (core/partial_tiles.hpp). On return they
+// are there, and whoever is told so may read them or add to them.
+template <bool Add, int R, int C, class Who>
+TK_DEVICE void move_partial(Who const& who, partial_tiles<R, C> const& tiles, std::int64_t n,
+                            shared_partial<R, C> const& x) {
+  if (!who.leader()) return;
+  ptx::proxy_fence_all();
+  float* const to = tiles.data + n * (R * C);
+  if constexpr (Add) ptx::bulk_add(to, ptx::smem(&x), sizeof x);
+  else ptx::bulk_store(to, ptx::smem(&x), sizeof x);
+  ptx::tma_store_commit();
+  ptx::tma_store_done();
+  ptx::proxy_fence_all();
+}
+
 }  // namespace tk::be
+
+namespace tk {
+
+template <class Who, int R, int C>
+TK_DEVICE void store(Who const& who, partial_tiles<R, C> const& tiles, std::int64_t n,
+                     shared_partial<R, C> const& x) {
+  be::move_partial<false>(who, tiles, n, x);
+}
+template <class Who, int R, int C>
+TK_DEVICE void add(Who const& who, partial_tiles<R, C> const& tiles, std::int64_t n,
+                   shared_partial<R, C> const& x) {
+  be::move_partial<true>(who, tiles, n, x);
+}
+
+}  // namespace tk

@@ -130,6 +130,20 @@ TK_DEVICE void bulk_load(std::uint32_t dst, void const* src, int bytes, std::uin
       "l"(src), "r"(bytes), "r"(bar)
       : "memory");
 }
+// The same from shared to global memory; fp32 numbers may be added to what is there.
+TK_DEVICE void bulk_store(void* dst, std::uint32_t src, int bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(dst), "r"(src),
+               "r"(bytes)
+               : "memory");
+}
+TK_DEVICE void bulk_add(float* dst, std::uint32_t src, int bytes) {
+  asm volatile(
+      "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(dst),
+      "r"(src), "r"(bytes)
+      : "memory");
+}
+// Orders accesses of any kind of memory by this lane before and after it, asynchronous ones, too.
+TK_DEVICE void proxy_fence_all() { asm volatile("fence.proxy.async;" ::: "memory"); }
 TK_DEVICE void add_to_global(float* dst, float a, float b, float c, float d) {
   asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(dst), "f"(a),
                "f"(b), "f"(c), "f"(d)

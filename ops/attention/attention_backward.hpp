@@ -55,6 +55,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   struct task {
     int key_block, part, head, batch;  // head: of keys
     int last, walked, steps;           // blocks of queries: last, last - 1, ... of each query head
+    int sends;                         // of those, that another block of keys adds to
   };
 
   static TK_BOTH int rows_of_tasks(args const& a) {
@@ -63,18 +64,26 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   static TK_BOTH int tasks(args const& a) {
     return rows_of_tasks(a) * a.rows.sizes.template key_blocks<cut>();
   }
+  // Few blocks of keys of a head are under way at once where there are few: they follow one another.
+  static TK_BOTH int heads_together(attention_backward_sizes const& x) {
+    int const heads = tune.together / x.template key_blocks<cut>();
+    return parts * (heads > tune.group ? heads : tune.group);
+  }
   static TK_BOTH task task_at(args const& a, int i, int) {
     auto const& x = a.rows.sizes;
-    auto const at = grouped(i, rows_of_tasks(a), x.template key_blocks<cut>(), parts * tune.group);
+    auto const at = grouped(i, rows_of_tasks(a), x.template key_blocks<cut>(), heads_together(x));
     int const head = at.row / parts, last = x.template query_blocks<cut>() - 1;
     int const walked = last + 1 - x.template first_query_block<cut>(at.col);
+    bool const is_last = at.col + 1 == x.template key_blocks<cut>();
+    int const sent = is_last ? 0 : last + 1 - x.template first_query_block<cut>(at.col + 1);
     return {at.col,
             at.row % parts,
             head % x.hk,
             head / x.hk,
             last,
             walked,
-            x.group_heads * walked * slots_of_step};
+            x.group_heads * walked * slots_of_step,
+            x.group_heads * sent};
   }
 
   // A slice's parts of columns, the task's own last, each of dout first.
@@ -105,33 +114,49 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
       keep_upper(p, diagonal, 0.f);
   }
 
-  // A worker's piece of dq of a block of queries, in the order of the blocks of keys that see it.
-  struct turn_at_dq {
-    std::int64_t piece;
-    int row, head, seen;  // `seen`: blocks of keys that add to it
-    bool passes;          // the turn, once more is stored
+  // A worker's piece of dq of a block of queries, in the order of the blocks of keys that see it:
+  // all but the last one send their sums, and the last one takes what they have left and writes dq.
+  struct piece_of_dq {
+    std::int64_t index;
+    int row, head;
+    bool is_last;
   };
+  struct note {
+    std::int64_t piece;
+    unsigned before;  // blocks of keys that add to it first
+  };
+  using sent = reg_tile<float, M, C>;
+  static constexpr bool senders = tune.senders;
+  template <class Who, class Sum>
+  static TK_DEVICE void deliver(Who const& who, args const& a, note const& x, Sum const& sum) {
+    auto* const turn = a.rows.turns + x.piece;
+    if (x.before == 0) {
+      tk::store(who, a.rows.dq, x.piece, sum);
+    } else {
+      wait_for_count(who, turn, x.before);
+      add(who, a.rows.dq, x.piece, sum);
+    }
+    count_up(who, turn);
+  }
+  static TK_DEVICE piece_of_dq piece_at(args const& a, task const& t, int w, int block, int head) {
+    return {a.rows.piece(block, head, t.batch, t.part, w), block * cut::queries + w / across * M,
+            head, t.key_block + 1 == a.rows.sizes.template key_blocks_seen<cut>(block)};
+  }
+  // What the sum begins with.
   template <class Context>
-  static TK_DEVICE void await_turn(Context& c, args const& a, task const& t, turn_at_dq& at,
-                                   int block, int head) {
-    int const w = c.w.id();
-    at.piece = a.rows.piece(block, head, t.batch, t.part, w);
-    at.row = block * cut::queries + w / across * M;
-    at.head = head;
-    at.seen = a.rows.sizes.template key_blocks_seen<cut>(block);
-    if (t.key_block > 0)
-      wait_for_count(c.w, a.rows.turns + at.piece, static_cast<unsigned>(t.key_block));
+  static TK_DEVICE void begin_piece(Context& c, args const& a, task const& t, piece_of_dq const& at,
+                                    reg_tile<float, M, C>& dq) {
+    dq = 0.f;
+    if (!at.is_last || t.key_block == 0) return;
+    wait_for_count(c.w, a.rows.turns + at.index, static_cast<unsigned>(t.key_block));
+    tk::load(dq, a.rows.dq, at.index);
   }
   template <class Context>
-  static TK_DEVICE void pass_turn(Context& c, args const& a, turn_at_dq const& at) {
-    if (at.passes) count_up(c.w, a.rows.turns + at.piece);
-  }
-  static TK_DEVICE void put(args const& a, task const& t, turn_at_dq& at, int w,
-                            reg_tile<float, M, C>& dq) {
-    at.passes = t.key_block + 1 < at.seen;
-    if (at.passes) return store(a.rows.dq, at.piece, dq);
+  static TK_DEVICE void end_piece(Context& c, args const& a, task const& t, piece_of_dq const& at,
+                                  reg_tile<float, M, C>& dq) {
+    if (!at.is_last) return c.out.send(note{at.index, static_cast<unsigned>(t.key_block)}, dq);
     dq = dq * a.scale;
-    store(window(a.dq, at.row, t.part * P + w % across * C, at.head, t.batch), cast<T>(dq));
+    store(window(a.dq, at.row, t.part * P + c.w.id() % across * C, at.head, t.batch), cast<T>(dq));
   }
 
   // s = k q^T and dp = v dout^T of a slice, which run when this returns; the slots of the task's
@@ -187,11 +212,8 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     scores s, dp;
     reg_tile<T, N, M> p, ds;
     reg_tile<float, M, C> dq;
-    // The turn is awaited, and passed on, under the scores of a step, when what was stored in the
-    // step before has long arrived.
-    turn_at_dq turn{};
+    piece_of_dq piece{};  // of the step before
     int head = t.head * a.rows.sizes.group_heads, block = t.last;  // of this step
-    int late_head = head, late_block = block;                      // of the step before
     int side = 0, late = tune.ds_slots - 1;
     int const walk = t.steps / slots_of_step;
     for (int n = 0; n < walk; ++n) {
@@ -201,11 +223,8 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
           if (j > 0) end_slice<0>(c, dk, dv, p, ds);
         }
         auto const [dout, q] = begin_scores(c, t, kv, s, dp);
-        if (j == 0) {
-          pass_turn(c, a, turn);
-          if (n > 0) await_turn(c, a, t, turn, late_block, late_head);
-        } else if constexpr (parts == 1) {
-          end_slice<1>(c, s, dk, dv, p, ds);
+        if constexpr (parts == 1) {
+          if (j > 0) end_slice<1>(c, s, dk, dv, p, ds);
         }
         wait<1>(s);
         s = exp2(s * a.scale_log2 - as_row(q.y));
@@ -214,10 +233,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
         dp = s * (dp - as_row(dout.y));
         p = cast<T>(s);
         ds = cast<T>(dp);
-        if (j + 1 == slices) {
-          dq = 0.f;
-          if (n > 0 && t.key_block > 0) tk::load(dq, a.rows.dq, turn.piece);
-        }
+        if (j + 1 == slices) begin_piece(c, a, t, piece, dq);
         mma_ab(dv, p, dout.x);
         if (tune.ds_slots == 2 && j == 0 && n > 0) c.all.await();
         store(c.scratch.ds[side][j], ds);
@@ -229,23 +245,19 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
       }
       wait<1>(dq, dv, p);
       c.all.arrive();
-      if (n > 0) put(a, t, turn, w, dq);
+      if (n > 0) end_piece(c, a, t, piece, dq);
       late = side;
       side = side + 1 == tune.ds_slots ? 0 : side + 1;
-      late_head = head, late_block = block;
+      piece = piece_at(a, t, w, block, head);
       if (--block == t.last - t.walked) block = t.last, ++head;
       end_slice<0>(c, dk, ds);
     }
     c.all.await();
-    pass_turn(c, a, turn);
-    await_turn(c, a, t, turn, late_block, late_head);
-    dq = 0.f;
-    if (t.key_block > 0) tk::load(dq, a.rows.dq, turn.piece);
+    begin_piece(c, a, t, piece, dq);
     add_piece(c, t, kv, late, dq);
     wait<0>(dq);
     c.all.arrive();
-    put(a, t, turn, w, dq);
-    pass_turn(c, a, turn);
+    end_piece(c, a, t, piece, dq);
     c.all.await();  // nobody reads k any more
 
     // No query: 0, whatever is in k and v.
