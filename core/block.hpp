@@ -9,6 +9,7 @@
 // The backend decides who runs what, and when. In compute, context has
 //   w                     this worker: id(), lane(), leader(), sync()
 //   in, own, common       rings: take() the next slot, release() the oldest one taken
+//   in.try_wait()         asks early whether the next slot is full; optional
 //   in.peek(i)            of the slots taken and not released, the i-th, the oldest first
 //   scratch, scratches    this worker's own scratch memory, and every worker's
 //   turn.await()/pass()   workers in turn, as often each in a task; that orders no memory

@@ -59,6 +59,12 @@ TK_PRODUCT(atbt, true, true, "d is [m, n], a [k, m], b [n, k]")
 #undef TK_PRODUCT
 #undef TK_PRODUCT_OF
 
+// p = x, for a left operand p whose products are over; x may have been written while they ran.
+template <class T, int R, int C>
+TK_DEVICE void take_over(reg_tile<T, R, C>& p, reg_tile<T, R, C> const& x) {
+  be::take_over(p, x);
+}
+
 template <int Running, class... X> TK_DEVICE void wait(X&... x) {
   be::await_products<Running>();
   (be::hand_back(x), ...);

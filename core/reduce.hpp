@@ -71,6 +71,59 @@ TK_DEVICE reg_col<float, R> where_equal(reg_col<float, R> const& x, float value,
   return y;
 }
 
+template <int R>
+TK_DEVICE reg_col<float, R> where_above(reg_col<float, R> const& x, float limit,
+                                        reg_col<float, R> const& yes, reg_col<float, R> const& no) {
+  reg_col<float, R> y;
+  TK_UNROLL
+  for (int i = 0; i < be::column_map<R>::count; ++i) y.e[i] = x.e[i] > limit ? yes.e[i] : no.e[i];
+  return y;
+}
+// Whether any value that this warp holds is above the limit: the same in all its lanes, and perhaps
+// not in the worker's other warps.
+template <int R> TK_DEVICE bool any_above(reg_col<float, R> const& x, float limit) {
+  bool above = false;
+  TK_UNROLL
+  for (int i = 0; i < be::column_map<R>::count; ++i) above = above || x.e[i] > limit;
+  return be::any_lane(above);
+}
+
+// dst = cast<T>(x), and row_sum_share(x), which is returned, in one pass: x is evaluated once.
+template <class T, int R, int C, tile_expression X>
+TK_DEVICE reg_col<float, R> cast_with_sum(reg_tile<T, R, C>& dst, X&& x) {
+  using op = operand<std::remove_cvref_t<X>>;
+  using map = be::fragment_map<R, C>;
+  static_assert(sizeof(T) == 2 && op::rows == R && op::cols == C,
+                "cast_with_sum takes a tile of 16-bit elements and an expression of its shape");
+  op const from{x};
+  if constexpr (be::worker_lanes == 1) {
+    reg_col<float, R> sum;
+    for (int r = 0; r < R; ++r) {
+      constexpr int chains = 16;
+      float line[C], chain[chains] = {};
+      for (int c = 0; c < C; ++c) line[c] = from.template element<map>(map::element(r, c), r);
+      for (int c = 0; c < C; c += chains)
+        for (int k = 0; k < chains; ++k) chain[k] += line[c + k];
+      for (int c = 0; c < C; ++c) {
+        T const y{static_cast<decltype(T::bits)>(be::pack(T{}, line[c], 0.f))};
+        __builtin_memcpy(reinterpret_cast<T*>(dst.e) + map::element(r, c), &y, sizeof y);
+      }
+      for (int n = chains / 2; n > 0; n /= 2)
+        for (int k = 0; k < n; ++k) chain[k] += chain[k + n];
+      sum.e[r] = chain[0];
+    }
+    return sum;
+  }
+  reg_col<float, R> even = 0.f, odd = 0.f;
+  map::for_each([&](int i, int r, int) {
+    if (i % 2 != 0) return;  // elements 2 i and 2 i + 1 are neighbours in a row
+    float const lo = from.template element<map>(i, r), hi = from.template element<map>(i + 1, r);
+    even.e[r] += lo, odd.e[r] += hi;
+    dst.e[i / 2] = be::pack(T{}, lo, hi);
+  });
+  return even + odd;
+}
+
 // x / by, where `inverse` is 1 / by, rounded: exact where the quotient is. (A true division takes
 // registers for numbers that do not come here.)
 template <int R>

@@ -97,6 +97,8 @@ TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
 
 // The value of the lane whose number differs in the bits of `mask`.
 TK_DEVICE float shuffle_xor(float x, int mask) { return gcn::shuffle_xor(x, mask); }
+// Whether it is true in any lane of the wave.
+TK_DEVICE bool any_lane(bool x) { return gcn::any(x); }
 // Combines the values of the lanes that hold one row of an R x C tile: two or four.
 template <int R, class F> TK_DEVICE float across_row(float x, F f) {
   if constexpr (fragment_map<R, 16>::L == 16) x = f(x, gcn::shuffle_xor(x, 16));

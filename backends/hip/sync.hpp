@@ -48,6 +48,7 @@ template <class Slot, int N, int Waves, class Load> class shared_ring {
     front_ = next(front_);
     return s;
   }
+  TK_DEVICE void try_wait() {}
   TK_DEVICE Slot& peek(int i) { return memory_.slot[(released_ + i) % N]; }
   TK_DEVICE void release() { ++released_; }
 

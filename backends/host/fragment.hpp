@@ -58,5 +58,6 @@ TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
 // A row lies in one lane, and so does a column.
 template <int R, class F> TK_DEVICE float across_row(float x, F) { return x; }
 TK_DEVICE float shuffle_xor(float x, int) { return x; }
+TK_DEVICE bool any_lane(bool x) { return x; }
 
 }  // namespace tk::be

@@ -129,6 +129,7 @@ template <class Op> class stage_ring {
     }
     return slots_.take();
   }
+  TK_DEVICE void try_wait() {}
   TK_DEVICE typename Op::stage& peek(int i) { return slots_.peek(i); }
   TK_DEVICE void release() { slots_.release(); }
 

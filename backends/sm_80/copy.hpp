@@ -229,7 +229,7 @@ TK_DEVICE void store(shared_tile<T, R, C>& dst, X const& x) {
 template <class T, int R, int V, class X>
 TK_DEVICE void store(window_of<sink<T, R, V>> const& dst, X const& x) {
   static_assert(can_store<T, X>::value);
-  store_direct(dst.of.all(), dst.row, dst.col, dst.i, dst.j, x, dst.of.vector_width);
+  store_tile(dst.of.all(), dst.row, dst.col, dst.i, dst.j, x, dst.of.vector_width);
 }
 // A warp's 16 of every 64 rows of a tile, in chunks of 16 bytes: of a tile that is inside the
 // tensor, and of any.

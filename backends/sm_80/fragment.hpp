@@ -76,6 +76,8 @@ TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
 }
 // The value of the lane whose number in its warp differs in the bits of `mask`.
 TK_DEVICE float shuffle_xor(float x, int mask) { return ptx::shuffle_xor(x, mask); }
+// Whether it is true in any lane of the warp.
+TK_DEVICE bool any_lane(bool x) { return !ptx::all(!x); }
 // Combines the values of the lanes that hold one row of an R x C tile.
 template <int R, class F> TK_DEVICE float across_row(float x, F f) {
   x = f(x, ptx::shuffle_xor(x, 1));

@@ -8,7 +8,6 @@
 namespace tk::be::ptx {
 
 // ---- warp
-TK_DEVICE bool all(bool x) { return __all_sync(0xffffffff, x); }
 TK_DEVICE unsigned ballot(bool x) { return __ballot_sync(0xffffffff, x); }
 TK_DEVICE int first_bit(unsigned x) { return __ffs(static_cast<int>(x)) - 1; }
 // The pointer of another lane.
@@ -24,17 +23,6 @@ TK_DEVICE int opaque(int x) {
 }
 
 // ---- mbarrier
-// Whether the phase of this parity has completed.
-TK_DEVICE bool barrier_test(std::uint32_t bar, int phase) {
-  int done;
-  asm volatile(
-      "{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-      "selp.b32 %0, 1, 0, p;\n}"
-      : "=r"(done)
-      : "r"(bar), "r"(phase)
-      : "memory");
-  return done != 0;
-}
 TK_DEVICE void barrier_wait(std::uint32_t bar, int phase) {
   asm volatile(
       "{\n.reg .pred done;\n"

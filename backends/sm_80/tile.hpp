@@ -93,4 +93,51 @@ TK_DEVICE void load_transposed(reg_tile<T, R, C>& dst, shared_tile<T, C, R> cons
     load_transposed_plain(dst, src);
   }
 }
+
+// ---- registers to global
+// Words w[0..3] of the four lanes of a quad, transposed: lane t gets w[t] of lanes 0, 1, 2, 3.
+TK_DEVICE void transpose_quad(std::uint32_t (&w)[4]) {
+  int const lane = worker_lane();
+  auto const exchange = [](std::uint32_t x, int mask) {
+    return __builtin_bit_cast(std::uint32_t, ptx::shuffle_xor(__builtin_bit_cast(float, x), mask));
+  };
+  bool const odd = lane & 1, upper = lane & 2;
+  std::uint32_t const a = exchange(odd ? w[0] : w[1], 1), b = exchange(odd ? w[2] : w[3], 1);
+  std::uint32_t const p[4] = {odd ? a : w[0], odd ? w[1] : a, odd ? b : w[2], odd ? w[3] : b};
+  std::uint32_t const c = exchange(upper ? p[0] : p[2], 2), d = exchange(upper ? p[1] : p[3], 2);
+  w[0] = upper ? c : p[0], w[1] = upper ? d : p[1];
+  w[2] = upper ? p[2] : c, w[3] = upper ? p[3] : d;
+}
+// x to dst at (row, col), 16 bytes at a time: the lanes of a quad, which hold neighbours, exchange
+// them first. For 16-bit elements whose rows, and their ends, lie at multiples of 16 bytes.
+template <class T, class X>
+TK_DEVICE void store_chunks(tensor<T> const& dst, int row, int col, int i, int j, X const& x) {
+  using map = fragment_map<X::rows, X::cols>;
+  constexpr int width = 32;  // columns of a quad's four chunks
+  static_assert(X::cols % width == 0);
+  int const lane = worker_lane(), first = col + 8 * (lane & 3);
+  TK_UNROLL
+  for (int r = 0; r < map::rows_per_lane; ++r) {
+    int const at = row + map::lane_row(lane) + map::row(r);
+    T* const line = dst.at(at, first, i, j);
+    TK_UNROLL
+    for (int c = 0; c < X::cols; c += width) {
+      std::uint32_t w[4];
+      TK_UNROLL
+      for (int k = 0; k < 4; ++k) w[k] = x.word(map::element(r, c / 4 + 2 * k) / 2, r);
+      transpose_quad(w);
+      if (at < dst.rows && first + c < dst.cols)
+        *reinterpret_cast<chunk16*>(line + c) = {{w[0], w[1], w[2], w[3]}};
+    }
+  }
+}
+template <class T, class X>
+TK_DEVICE void store_tile(tensor<T> const& dst, int row, int col, int i, int j, X const& x,
+                          int vector_width) {
+  if constexpr (sizeof(T) == 2 && X::cols % 32 == 0) {
+    if (vector_width == 8 && dst.cols % 8 == 0) return store_chunks(dst, row, col, i, j, x);
+  }
+  store_direct(dst, row, col, i, j, x, vector_width);
+}
+
 }  // namespace tk::be

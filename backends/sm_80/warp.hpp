@@ -85,6 +85,7 @@ TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
 TK_DEVICE float shuffle_xor(float x, int mask) { return __shfl_xor_sync(0xffffffff, x, mask); }
 // The value of lane 0, known to the compiler as the same in the whole warp.
 TK_DEVICE int broadcast(int x) { return __shfl_sync(0xffffffff, x, 0); }
+TK_DEVICE bool all(bool x) { return __all_sync(0xffffffff, x); }
 TK_DEVICE void warp_sync() { __syncwarp(); }
 TK_DEVICE void sync_block() { __syncthreads(); }
 
@@ -94,6 +95,25 @@ TK_DEVICE void barrier_init(std::uint32_t bar, int arrivals) {
 }
 TK_DEVICE void barrier_arrive(std::uint32_t bar) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory");
+}
+// Whether the phase of this parity has completed.
+TK_DEVICE bool barrier_test(std::uint32_t bar, int phase) {
+  int done;
+  asm volatile(
+      "{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+      "selp.b32 %0, 1, 0, p;\n}"
+      : "=r"(done)
+      : "r"(bar), "r"(phase)
+      : "memory");
+  return done != 0;
+}
+// If `mine`; without a branch, after which ptxas 13.0 may hold the warp for divergent.
+TK_DEVICE void barrier_arrive_if(bool mine, std::uint32_t bar) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %1, 0;\n"
+      "@p mbarrier.arrive.shared::cta.b64 _, [%0];\n}" ::"r"(bar),
+      "r"(static_cast<int>(mine))
+      : "memory");
 }
 TK_DEVICE void named_sync(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");

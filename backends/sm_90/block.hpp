@@ -13,6 +13,12 @@
 
 namespace tk::be {
 
+// A ticket: which task a block does next, and what that task is, found out once by the dealer.
+template <class Op> struct ticket {
+  int index;  // past the last task: there is none
+  typename Op::task task;
+};
+
 template <block_op Op> struct block_memory {
   using common = typename common_of<Op>::type;
   static constexpr int producers = (has_own<Op> ? Op::workers : 0) + has_common<Op>;
@@ -21,7 +27,7 @@ template <block_op Op> struct block_memory {
   ring_memory<typename Op::own, Op::own_slots> own[Op::workers];
   ring_memory<common, 1> commons;
   typename Op::scratch scratch[Op::workers];
-  ring_memory<int, 2> tickets;
+  ring_memory<ticket<Op>, 2> tickets;
   ring_barriers<Op::stages> stage_barriers;
   ring_barriers<Op::own_slots> own_barriers[Op::workers];
   ring_barriers<1> common_barriers;
@@ -39,40 +45,51 @@ template <block_op Op> struct block_memory {
   }
 };
 
+// x, known to the compiler as the same in the whole warp: loops that depend on it stay uniform, and
+// so do descriptors.
+template <class X> TK_DEVICE X uniform(X const& x) {
+  static_assert(std::is_trivially_copyable_v<X> && sizeof(X) % 4 == 0, "a task is of whole words");
+  struct words {
+    int w[sizeof(X) / 4];
+  };
+  auto y = __builtin_bit_cast(words, x);
+  TK_UNROLL
+  for (int& w : y.w) w = ptx::broadcast(w);
+  return __builtin_bit_cast(X, y);
+}
+
 // The dealing end of tickets: every task this block does, and then one number past the last task.
 template <class Op, class Do>
-TK_DEVICE void deal(block_memory<Op>& m, typename Op::args const& a, int lane, Do body) {
-  feed<int, 2> out(m.tickets, m.ticket_barriers, 0, lane);
+TK_DEVICE void deal(block_memory<Op>& m, typename Op::args const& a, int rank, int lane, Do body) {
+  feed<ticket<Op>, 2> out(m.tickets, m.ticket_barriers, 0, lane);
   int const tasks = Op::tasks(a), teams = ptx::blocks() / Op::cluster;
   for (int i = ptx::block() / Op::cluster;;) {
-    out.put([&](int& slot, arrival) {
-      if (lane == 0) slot = i;
+    auto const task = i < tasks ? Op::task_at(a, i, rank) : typename Op::task{};
+    out.put([&](ticket<Op>& slot, arrival) {
+      if (lane == 0) slot = {i, task};
     });
     if (i >= tasks) return;
-    body(i);
+    body(task);
+    i += teams;
     if constexpr (requires { a.tickets; }) {
       static_assert(Op::cluster == 1, "tasks on demand are for blocks without a cluster");
       if (a.tickets) {
         if (lane == 0) i = teams + static_cast<int>(ptx::next_ticket(a.tickets, tasks - 1));
         i = ptx::broadcast(i);
-        continue;
       }
     }
-    i += teams;
   }
 }
 // The receiving end.
 template <class Op, class Do>
 TK_DEVICE void for_each_ticket(block_memory<Op>& m, typename Op::args const& a, int lane, Do body) {
-  ring<int, 2, 1> in(m.tickets, m.ticket_barriers, lane);
+  ring<ticket<Op>, 2, 1> in(m.tickets, m.ticket_barriers, lane);
   int const tasks = Op::tasks(a);
   for (;;) {
-    // Known to be the same in all lanes: loops that depend on it stay uniform, and so do
-    // descriptors.
-    int const i = ptx::broadcast(in.take());
+    auto const next = uniform(in.take());
     in.release_by_lane();
-    if (i >= tasks) return;
-    body(i);
+    if (next.index >= tasks) return;
+    body(next.task);
   }
 }
 
@@ -104,27 +121,23 @@ TK_DEVICE void move(block_memory<Op>& m, typename Op::args const& a, int warp, i
   int const lane = ptx::thread() % warp_lanes, producer = warp - 1;
   if (warp == 0) {
     feed<typename Op::stage, Op::stages> out(m.stages, m.stage_barriers, rank, lane);
-    deal<Op>(m, a, lane, [&](int i) {
-      auto const t = Op::task_at(a, i, rank);
+    deal<Op>(m, a, rank, lane, [&](auto const& t) {
       for (int step = 0; step < t.steps; ++step)
         out.put([&](auto& s, arrival done) { Op::load(s, a, t, step, done); });
     });
   } else if (has_common<Op> && producer == memory::producers - 1) {
     if constexpr (has_common<Op>) {
       feed<typename memory::common, 1> out(m.commons, m.common_barriers, rank, lane);
-      for_each_ticket<Op>(m, a, lane, [&](int i) {
-        out.put(
-            [&](auto& s, arrival done) { Op::load_common(s, a, Op::task_at(a, i, rank), done); });
+      for_each_ticket<Op>(m, a, lane, [&](auto const& t) {
+        out.put([&](auto& s, arrival done) { Op::load_common(s, a, t, done); });
       });
     }
   } else if (producer < memory::producers) {
     if constexpr (has_own<Op>) {
       feed<typename Op::own, Op::own_slots> out(m.own[producer], m.own_barriers[producer], rank,
                                                 lane);
-      for_each_ticket<Op>(m, a, lane, [&](int i) {
-        out.put([&](auto& s, arrival done) {
-          Op::load_own(s, a, Op::task_at(a, i, rank), producer, done);
-        });
+      for_each_ticket<Op>(m, a, lane, [&](auto const& t) {
+        out.put([&](auto& s, arrival done) { Op::load_own(s, a, t, producer, done); });
       });
     }
   }
@@ -140,7 +153,10 @@ template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename 
                     (Op::workers + 1) * launch_registers(Op::workers),
                 "warpgroups would wait for registers for ever");
   auto& m = *reinterpret_cast<block_memory<Op>*>(ptx::aligned_smem(tile_alignment));
-  if (ptx::thread() == 0) m.init();
+  if (ptx::thread() == 0) {
+    m.init();
+    begin_timeline();
+  }
   ptx::sync_block();
   int const rank = Op::cluster > 1 ? ptx::cluster_rank() : 0;
   if constexpr (Op::cluster > 1) ptx::cluster_sync();
@@ -155,7 +171,13 @@ template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename 
     worker const w{group - 1};
     context<Op> c(m, w);
     c.turn.start();
-    for_each_ticket<Op>(m, a, w.lane(), [&](int i) { Op::compute(c, a, Op::task_at(a, i, rank)); });
+    for_each_ticket<Op>(m, a, w.lane(), [&](auto const& t) {
+      note(event::task);
+      Op::compute(c, a, t);
+      ptx::warp_sync();  // else ptxas 13.0 holds the loop for divergent, and addresses not for
+                         // uniform
+      note(event::done);
+    });
     if (w.leader()) ptx::tma_store_done();
   }
   if constexpr (Op::cluster > 1) ptx::cluster_sync();

@@ -195,7 +195,7 @@ TK_DEVICE void store(shared_tile<T, R, C>& dst, X const& x) {
 template <class T, int R, int V, class X>
 TK_DEVICE void store(window_of<sink<T, R, V>> const& dst, X const& x) {
   static_assert(can_store<T, X>::value);
-  store_direct(dst.of.x, dst.row, dst.col, dst.i, dst.j, x, dst.of.vector_width);
+  store_tile(dst.of.x, dst.row, dst.col, dst.i, dst.j, x, dst.of.vector_width);
 }
 // Through shared memory: the part-th of a series of stores that go through the tiles of `via` in
 // turn, so that one is written while another leaves. Returns before the tile has left.

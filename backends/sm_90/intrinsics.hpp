@@ -146,6 +146,13 @@ template <int N> TK_DEVICE void wgmma_wait() {
 TK_DEVICE void touch(float& x) { asm volatile("" : "+f"(x)::"memory"); }
 TK_DEVICE void touch(std::uint32_t& x) { asm volatile("" : "+r"(x)::"memory"); }
 
+// Zero, which ptxas does not know.
+TK_DEVICE std::uint32_t opaque_zero() {
+  std::uint32_t x;
+  asm("mov.u32 %0, %%total_smem_size;" : "=r"(x));
+  return x >> 31;
+}
+
 // wgmma<A, B, N>::ss: d[64, N] (+)= a[64, k] b[k, N], both in shared memory; rs: a in registers. A
 // and B are element types; k = 16, or 32 of fp8, which has no rs.
 // TransA = 1 reads a with its M dimension contiguous, TransB = 1 b with its N dimension; not of

@@ -59,9 +59,11 @@ template <class Op> void launch(typename Op::args const& a, void* stream) {
   if (tasks == 0) return;
   rt::require_chip();
   int const teams = std::min(tasks, rt::multiprocessors() / Op::cluster);
-  rt::launch(run_block<Op>,
-             {teams * Op::cluster, block_threads<Op>, Op::cluster, block_smem_bytes<Op>, stream},
-             a);
+  with_timeline<Op>(teams * Op::cluster, stream, [&] {
+    rt::launch(run_block<Op>,
+               {teams * Op::cluster, block_threads<Op>, Op::cluster, block_smem_bytes<Op>, stream},
+               a);
+  });
 }
 
 }  // namespace tk::be

@@ -8,6 +8,7 @@
 // (DeepSeek V3, arXiv 2412.19437, 3.3.2).
 #pragma once
 #include "backends/sm_90/copy.hpp"
+#include "backends/sm_90/timeline.hpp"
 
 namespace tk {
 namespace be {
@@ -54,6 +55,7 @@ TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
   constexpr int K = TransA ? A::rows : A::cols;
   using mma = ptx::wgmma<a_type, typename B::element, N>;
   constexpr int steps = K * static_cast<int>(sizeof(a_type)) / 32;
+  note(event::product);
   ptx::wgmma_fence();
   std::uint32_t const right = walk_b::start(b);
   TK_UNROLL
@@ -68,6 +70,7 @@ TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
                                                          right + walk_b::at(0, k), Keep || k > 0);
   }
   ptx::wgmma_commit();
+  note(event::issued);
 }
 
 template <class X> TK_DEVICE void hand_back(X& x) {
@@ -76,7 +79,19 @@ template <class X> TK_DEVICE void hand_back(X& x) {
     for (auto& e : x.e) ptx::touch(e);
   }
 }
-template <int Running> TK_DEVICE void await_products() { ptx::wgmma_wait<Running>(); }
+// A copy that is not elided: ptxas would let the next product read x's own registers, find them
+// written while this one ran, and let no two products run at once (C7513).
+template <class T, int R, int C>
+TK_DEVICE void take_over(reg_tile<T, R, C>& p, reg_tile<T, R, C> const& x) {
+  std::uint32_t const zero = ptx::opaque_zero();
+  TK_UNROLL
+  for (int i = 0; i < reg_tile<T, R, C>::map::count / 2; ++i) p.e[i] = x.e[i] ^ zero;
+}
+template <int Running> TK_DEVICE void await_products() {
+  note(event::wait);
+  ptx::wgmma_wait<Running>();
+  note(event::waited);
+}
 
 }  // namespace be
 }  // namespace tk

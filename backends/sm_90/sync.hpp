@@ -5,6 +5,7 @@
 #pragma once
 #include "backends/sm_80/barriers.hpp"
 #include "backends/sm_90/copy.hpp"
+#include "backends/sm_90/timeline.hpp"
 
 namespace tk::be {
 
@@ -13,8 +14,15 @@ template <class Slot, int N, int Cluster> class ring {
  public:
   TK_DEVICE ring(ring_memory<Slot, N>& m, ring_barriers<N>& b, int lane)
       : memory(m), barriers(b), lane(lane) {}
+  // Asks whether the next slot is full: if so, take() need not.
+  TK_DEVICE void try_wait() {
+    is_full = ptx::all(ptx::barrier_test(ptx::smem(&barriers.full[front.slot]), front.phase));
+  }
   TK_DEVICE Slot& take() {
-    ptx::barrier_wait(ptx::smem(&barriers.full[front.slot]), front.phase);
+    note(event::take);
+    if (!is_full) ptx::barrier_wait(ptx::smem(&barriers.full[front.slot]), front.phase);
+    is_full = false;
+    note(event::taken);
     Slot& s = memory.slot[front.slot];
     front.next();
     return s;
@@ -24,6 +32,7 @@ template <class Slot, int N, int Cluster> class ring {
     return memory.slot[slot < N ? slot : slot - N];
   }
   TK_DEVICE void release() {
+    note(event::release);
     auto const bar = ptx::smem(&barriers.empty[back.slot]);
     if constexpr (Cluster == 1) {
       arrive_for_all(bar, lane);
@@ -53,7 +62,7 @@ template <class Slot, int N, int Cluster> class ring {
   ring_barriers<N>& barriers;
   ring_place<N> front, back;
   int lane;  // in its reader
-  bool holds = false;
+  bool holds = false, is_full = false;
 };
 
 // The filling end: all lanes of one warp.
@@ -62,11 +71,14 @@ template <class Slot, int N> class feed {
   TK_DEVICE feed(ring_memory<Slot, N>& m, ring_barriers<N>& b, int rank, int lane)
       : memory(m), barriers(b), rank(rank), lane(lane) {}
   template <class Load> TK_DEVICE void put(Load load) {
+    note(event::put);
     ptx::barrier_wait(ptx::smem(&barriers.empty[at.slot]), at.phase ^ 1);
     ptx::warp_sync();  // else lane 0 may fill the slot again before a slow lane has seen it empty
+    note(event::empty);
     arrival const done{ptx::smem(&barriers.full[at.slot]), rank, lane};
     load(memory.slot[at.slot], done);
     arrive_for_all(done.bar, lane);
+    note(event::filling);
     at.next();
   }
 
@@ -85,10 +97,13 @@ template <int Workers> struct turns {
     if (Workers > 1 && w.id() == Workers - 1) ptx::named_arrive(8, 2 * worker_lanes);
   }
   TK_DEVICE void await() const {
+    note(event::turn);
     if (Workers > 1) ptx::named_sync(8 + w.id(), 2 * worker_lanes);
+    note(event::turned);
   }
   TK_DEVICE void pass() const {
     if (Workers > 1) ptx::named_arrive(8 + (w.id() + 1) % Workers, 2 * worker_lanes);
+    note(event::pass);
   }
 };
 

@@ -4,11 +4,15 @@
 //           lse[b, hq, nq]; hq % hk == 0; d and dv at most D; any nq, nk, also 0; any strides,
 //           d contiguous.
 // Numerics  scores, running max and sum in fp32, p rounded to T. A row that sees no key gives o = 0
-//           and lse = -inf.
-// Order     a worker walks its keys upward: repeatable bit for bit.
+//           and lse = -inf. The running max lags: weights are exp2(score - running_max), which may
+//           exceed 1, and it moves only for rows whose sum grows by more than `largest_share` in a
+//           step. Relative errors, and so o, are the same wherever it stands.
+// Order     a worker walks its keys upward; whether a row's maximum moves depends on that row
+//           alone: repeatable bit for bit.
 // Overlap   ahead: the next scores and this step's o run while the worker does the softmax; turns:
-//           workers issue their products in turn. (Online softmax: Milakov and Gimelshein, 2018;
-//           FlashAttention: Dao et al., 2022; the overlap: FlashAttention-3, Shah et al., 2024.)
+//           workers issue their products in turn. Blocks that no row's mask cuts have a loop of
+//           their own. (Online softmax: Milakov and Gimelshein, 2018; FlashAttention: Dao et al.,
+//           2022; the overlap: FlashAttention-3, Shah et al., 2024.)
 #pragma once
 #include <limits>
 
@@ -28,7 +32,9 @@ template <class T, int D, mask_kind Mask> struct attention_forward {
                        own_slots = tune.own_slots, M = tune.M, N = tune.N, group = 8;
   static constexpr bool causal = Mask == mask_kind::causal;
   static constexpr float lowest = std::numeric_limits<float>::lowest();  // running_max of no scores
+  static constexpr float largest_share = 256;                            // far below fp16's 65504
   using scores = reg_tile<float, M, N>;
+  using weights = reg_tile<T, M, N>;
   using column = reg_col<float, M>;
 
   struct stage {
@@ -88,64 +94,88 @@ template <class T, int D, mask_kind Mask> struct attention_forward {
       keep_lower(s, diagonal, -inf);
   }
 
-  // s becomes exp2(scaled score - running_max); returns the factor for what was summed
-  // before.
-  static TK_DEVICE column online_softmax(scores& s, column& running_max, column& running_sum,
-                                         float scale_log2) {
-    auto const top = max(running_max, row_max(s) * scale_log2);
+  // p = exp2(scaled score - running_max), rounded; returns each lane's share of a row's sum.
+  static TK_DEVICE column weigh(weights& p, scores const& s, column const& running_max,
+                                float scale_log2) {
+    return cast_with_sum(p, exp2(s * scale_log2 - running_max));
+  }
+  // Most steps neither look for a maximum nor rescale. Where a lane's share of a row's sum has
+  // outgrown `largest_share`, that row's maximum moves up to that of its scores; returns the factor
+  // for what was summed before, 1 in the other rows.
+  static TK_DEVICE column move_max(weights& p, column& share, scores const& s, column& running_max,
+                                   float scale_log2) {
+    auto const top = where_above(across<larger>(share), largest_share,
+                                 max(running_max, row_max(s) * scale_log2), running_max);
     auto const rescale = exp2(running_max - top);
-    s = exp2(s * scale_log2 - top);
-    running_sum = running_sum * rescale + row_sum_share(s);
     running_max = top;
+    share = weigh(p, s, running_max, scale_log2);
     return rescale;
   }
 
+  // Blocks of keys that all rows of a worker, from `row` on, see whole, from the first one on.
+  static TK_DEVICE int unmasked(args const& a, int row) {
+    int const seen = causal && row + 1 + a.nk - a.nq < a.nk ? row + 1 + a.nk - a.nq : a.nk;
+    return seen < 0 || a.prescale != 1.f ? 0 : seen / N;
+  }
+
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
-    int const row = t.row + c.w.id() * M;
+    int const row = t.row + c.w.id() * M, whole = unmasked(a, row);
     auto& q = c.own.take().q;
     reg_tile<float, M, D> o = 0.f;
     column running_max = lowest, running_sum = 0.f;
     scores s;
-    reg_tile<T, M, N> p;
+    weights p;
 
-    if constexpr (!tune.ahead) {
-      for (int block = 0; block < t.blocks; ++block) {
-        mm_abt(s, q, c.in.take().kv);
-        wait<0>(s);
-        c.in.release();
-        apply_mask(s, a, row, block * N);
-        o = o * online_softmax(s, running_max, running_sum, a.scale_log2);
-        p = cast<T>(s);
-        mma_ab(o, p, c.in.take().kv);
-        wait<0>(o, p);
-        c.in.release();
-      }
-    } else {
-      mm_abt(s, q, c.in.take().kv);
-      wait<0>(s);
-      c.in.release();
-      apply_mask(s, a, row, 0);
-      online_softmax(s, running_max, running_sum, a.scale_log2);
-      p = cast<T>(s);
-      for (int block = 1; block < t.blocks; ++block) {
-        auto& k = c.in.take().kv;
+    mm_abt(s, q, c.in.take().kv);
+    wait<0>(s);
+    c.in.release();
+    apply_mask(s, a, row, 0);
+    running_max = max(running_max, row_max(s) * a.scale_log2);
+    running_sum = weigh(p, s, running_max, a.scale_log2);
+
+    auto const step = [&](int block, bool masked) {
+      weights spare;
+      weights& next =
+          tune.ahead ? spare : p;  // this step's, while products may read the last one's
+      if constexpr (tune.ahead) {
+        auto& k = c.in.take();
         if constexpr (tune.turns) c.turn.await();
-        mm_abt(s, q, k);
+        mm_abt(s, q, k.kv);
         mma_ab(o, p, c.in.take().kv);
         if constexpr (tune.turns) c.turn.pass();
         wait<1>(s);
         c.in.release();
-        apply_mask(s, a, row, block * N);
-        auto const rescale = online_softmax(s, running_max, running_sum, a.scale_log2);
+      } else {
+        mma_ab(o, p, c.in.take().kv);
         wait<0>(o, p);
         c.in.release();
-        o = o * rescale;
-        p = cast<T>(s);
+        mm_abt(s, q, c.in.take().kv);
+        wait<0>(s);
+        c.in.release();
       }
-      mma_ab(o, p, c.in.take().kv);
-      wait<0>(o, p);
-      c.in.release();
-    }
+      if (masked) apply_mask(s, a, row, block * N);
+      column share = weigh(next, s, running_max, a.scale_log2);
+      if (any_above(share, largest_share)) {
+        if constexpr (tune.ahead) wait<0>(o, p);
+        auto const rescale = move_max(next, share, s, running_max, a.scale_log2);
+        o = o * rescale;
+        running_sum = running_sum * rescale;
+      }
+      c.in.try_wait();
+      running_sum = running_sum + share;
+      if constexpr (tune.ahead) {
+        wait<0>(o, p);
+        c.in.release();
+        take_over(p, next);
+      }
+    };
+    int block = 1;
+    for (; block < whole; ++block) step(block, false);
+    for (; block < t.blocks; ++block) step(block, true);
+    c.own.release();
+    mma_ab(o, p, c.in.take().kv);
+    wait<0>(o, p);
+    c.in.release();
 
     running_sum = total(running_sum);
     o = o * where_equal(running_sum, 0.f, 0.f, reciprocal(running_sum));  // 0 where no key is seen
@@ -153,8 +183,7 @@ template <class T, int D, mask_kind Mask> struct attention_forward {
       store(a.lse + t.batch * a.lse_b_stride + t.head * a.lse_h_stride + row,
             where_equal(running_sum, 0.f, -inf, (running_max + log2(running_sum)) * ln_2),
             a.nq - row);
-    store_async(c.w, window(a.o, row, 0, t.head, t.batch), cast<T>(o), q);
-    c.own.release_when_stored();
+    store(window(a.o, row, 0, t.head, t.batch), cast<T>(o));
   }
 };
 

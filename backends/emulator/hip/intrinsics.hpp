@@ -78,6 +78,17 @@ TK_DEVICE float shuffle_xor(float x, int mask, here where = here::current()) {
       "shuffle", where);
   return op.theirs;
 }
+TK_DEVICE bool any(bool x, here where = here::current()) {
+  emulator::collective(
+      x,
+      [](bool* const* lanes) {
+        bool some = false;
+        for (int l = 0; l < warp_lanes; ++l) some = some || *lanes[l];
+        for (int l = 0; l < warp_lanes; ++l) *lanes[l] = some;
+      },
+      "vote", where);
+  return x;
+}
 TK_DEVICE void sync_wave(here where = here::current()) {
   if (!emulator::omitted(where)) emulator::sync_warp(where);
 }

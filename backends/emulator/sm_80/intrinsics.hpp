@@ -9,18 +9,6 @@
 namespace tk::be::ptx {
 
 // ---- warp
-TK_DEVICE bool all(bool x, here where = here::current()) {
-  emulator::collective(
-      x,
-      [](bool* const* lanes) {
-        bool every = true;
-        for (int l = 0; l < warp_lanes; ++l) every = every && *lanes[l];
-        for (int l = 0; l < warp_lanes; ++l) *lanes[l] = every;
-      },
-      "vote", where);
-  return x;
-}
-
 TK_DEVICE unsigned ballot(bool x, here where = here::current()) {
   unsigned bits = x;
   emulator::collective(
@@ -50,9 +38,6 @@ TK_DEVICE char const* shuffle(char const* p, int lane, here where = here::curren
 TK_DEVICE int opaque(int x) { return x; }
 
 // ---- mbarrier
-TK_DEVICE bool barrier_test(std::uint32_t bar, int phase, here where = here::current()) {
-  return emulator::omitted(where) || emulator::mbarrier_test(bar, phase, where);
-}
 TK_DEVICE void barrier_wait(std::uint32_t bar, int phase, here where = here::current()) {
   if (!emulator::omitted(where)) emulator::mbarrier_wait(bar, phase, where);
 }

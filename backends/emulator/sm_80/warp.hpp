@@ -79,6 +79,17 @@ TK_DEVICE int broadcast(int x, here where = here::current()) {
       "broadcast", where);
   return x;
 }
+TK_DEVICE bool all(bool x, here where = here::current()) {
+  emulator::collective(
+      x,
+      [](bool* const* lanes) {
+        bool every = true;
+        for (int l = 0; l < warp_lanes; ++l) every = every && *lanes[l];
+        for (int l = 0; l < warp_lanes; ++l) *lanes[l] = every;
+      },
+      "vote", where);
+  return x;
+}
 TK_DEVICE void warp_sync(here where = here::current()) {
   if (!emulator::omitted(where)) emulator::sync_warp(where);
 }
@@ -92,6 +103,12 @@ TK_DEVICE void barrier_init(std::uint32_t bar, int arrivals, here where = here::
 }
 TK_DEVICE void barrier_arrive(std::uint32_t bar, here where = here::current()) {
   if (!emulator::omitted(where)) emulator::mbarrier_arrive(bar, where);
+}
+TK_DEVICE void barrier_arrive_if(bool mine, std::uint32_t bar, here where = here::current()) {
+  if (mine) barrier_arrive(bar, where);
+}
+TK_DEVICE bool barrier_test(std::uint32_t bar, int phase, here where = here::current()) {
+  return emulator::omitted(where) || emulator::mbarrier_test(bar, phase, where);
 }
 TK_DEVICE void named_sync(int id, int threads, here where = here::current()) {
   if (!emulator::omitted(where)) emulator::named_sync(id, threads, where);

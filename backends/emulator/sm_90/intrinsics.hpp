@@ -29,6 +29,7 @@ TK_DEVICE void barrier_arrive_at(std::uint32_t bar, int block, here where = here
 TK_DEVICE void cluster_sync(here where = here::current()) {
   if (!emulator::omitted(where)) emulator::sync_cluster(where);
 }
+TK_DEVICE std::uint32_t opaque_zero() { return 0; }
 TK_DEVICE void barrier_wait(std::uint32_t bar, int phase, here where = here::current()) {
   if (!emulator::omitted(where)) emulator::mbarrier_wait(bar, phase, where);
 }
