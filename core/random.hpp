@@ -8,10 +8,10 @@
 //   counter  word 0: row / 16 8 + row % 8         word 1: col / 32 4 + col % 8 / 2
 //            word 2: which plane of the launch    word 3: offset, low
 //   byte     row / 8 % 2 8 + col / 8 % 4 2 + col % 2, of four words, the lowest byte first
-// keep_random(x, plane, below, row, col): elements whose byte is less than `below` become 0; x's
-// first is at (row, col) of the plane. In keep_random_transposed x's rows are the plane's columns.
-// `row` is a multiple of 16, and `col` of 32, or of 16 where x does not have a multiple of 32 of
-// the plane's columns.
+// keep_random(x, plane, below, row, col): elements whose byte is less than `below` become 0, of a
+// tile of fp32 or of 16 bits; x's first is at (row, col) of the plane. In keep_random_transposed
+// x's rows are the plane's columns. `row` is a multiple of 16, and `col` of 32, or of 16 where x
+// does not have a multiple of 32 of the plane's columns.
 #pragma once
 #include "core/tile.hpp"
 
@@ -127,9 +127,23 @@ template <int Possible> TK_DEVICE random_words exchange_bytes(random_words x, in
   return y;
 }
 
+// Element i becomes 0 if its byte is too small.
+template <class T, int R, int C>
+TK_DEVICE void keep_by_byte(reg_tile<T, R, C>& x, int i, unsigned byte, unsigned below) {
+  static_assert(sizeof(T) >= 2, "random bytes meet tiles of fp32 and of 16 bits");
+  if constexpr (sizeof(T) == 4) {
+    x.e[i] = byte < below ? 0.f : x.e[i];
+  } else if constexpr (be::worker_lanes == 1) {
+    T const zero{};
+    if (byte < below) __builtin_memcpy(reinterpret_cast<T*>(x.e) + i, &zero, sizeof zero);
+  } else {
+    x.e[i / 2] = byte < below ? x.e[i / 2] & (i % 2 ? 0x0000ffffu : 0xffff0000u) : x.e[i / 2];
+  }
+}
+
 // One lane has all of the tile.
-template <bool Transposed, int R, int C>
-void keep_random_whole(reg_tile<float, R, C>& x, random_plane const& plane, unsigned below, int row,
+template <bool Transposed, class T, int R, int C>
+void keep_random_whole(reg_tile<T, R, C>& x, random_plane const& plane, unsigned below, int row,
                        int col) {
   constexpr int height = Transposed ? C : R, width = Transposed ? R : C;
   for (int top = 0; top < height; top += 16)
@@ -141,16 +155,15 @@ void keep_random_whole(reg_tile<float, R, C>& x, random_plane const& plane, unsi
         for (int byte = 0; byte < 16; ++byte) {
           int const i = r + (byte & 8), j = c + (byte >> 1 & 3) * 8 + (byte & 1);
           if (j < 0 || j >= width) continue;
-          float& e = x.e[Transposed ? j * C + i : i * C + j];
-          e = (words.w[byte / 4] >> byte % 4 * 8 & 255) < below ? 0.f : e;
+          keep_by_byte(x, Transposed ? j * C + i : i * C + j,
+                       words.w[byte / 4] >> byte % 4 * 8 & 255, below);
         }
       }
 }
 
-template <bool Transposed, int R, int C>
-TK_DEVICE void keep_random_in(reg_tile<float, R, C>& x, random_plane const& plane, unsigned below,
+template <bool Transposed, class T, int R, int C>
+TK_DEVICE void keep_random_in(reg_tile<T, R, C>& x, random_plane const& plane, unsigned below,
                               int row, int col) {
-  static_assert(!is_flat<R>, "random bytes meet tiles of 16 rows and more");
   using map = be::fragment_map<R, C>;
   using down = lane_coordinates<map, !Transposed>;
   using along = lane_coordinates<map, Transposed>;
@@ -186,21 +199,23 @@ TK_DEVICE void keep_random_in(reg_tile<float, R, C>& x, random_plane const& plan
       int const p = a + number_of_bits(u, row_bytes), q = b + number_of_bits(v, col_bytes);
       if (p >= down::count || q >= along::count) continue;
       int const at = random_byte_of(down::at(p), whole ? along::at(q) : along::at(q) % 16);
-      float& e = x.e[Transposed ? map::element(q, p) : map::element(p, q)];
-      e = (words.w[at / 4] >> at % 4 * 8 & 255) < below ? 0.f : e;
+      keep_by_byte(x, Transposed ? map::element(q, p) : map::element(p, q),
+                   words.w[at / 4] >> at % 4 * 8 & 255, below);
     }
   }
 }
 
-template <int R, int C>
-TK_DEVICE void keep_random(reg_tile<float, R, C>& x, random_plane const& plane, unsigned below,
-                           int row, int col) {
+template <class T, int R, int C>
+TK_DEVICE void keep_random(reg_tile<T, R, C>& x, random_plane const& plane, unsigned below, int row,
+                           int col) {
+  static_assert(!is_flat<R>, "random bytes meet tiles of 16 rows and more");
   if constexpr (be::worker_lanes == 1) keep_random_whole<false>(x, plane, below, row, col);
   else keep_random_in<false>(x, plane, below, row, col);
 }
-template <int R, int C>
-TK_DEVICE void keep_random_transposed(reg_tile<float, R, C>& x, random_plane const& plane,
+template <class T, int R, int C>
+TK_DEVICE void keep_random_transposed(reg_tile<T, R, C>& x, random_plane const& plane,
                                       unsigned below, int row, int col) {
+  static_assert(!is_flat<R>, "random bytes meet tiles of 16 rows and more");
   if constexpr (be::worker_lanes == 1) keep_random_whole<true>(x, plane, below, row, col);
   else keep_random_in<true>(x, plane, below, row, col);
 }

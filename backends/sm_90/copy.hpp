@@ -231,7 +231,7 @@ template <class T, int R, int C, class X>
 TK_DEVICE void store(bounded_window_of<sink<T, R, C>> const& dst, X const& x) {
   static_assert(can_store<T, X>::value);
   auto const& [of, row, col, i, j] = dst.all;
-  store_direct(rows_before(of.x, dst.end), row, col, i, j, x, of.vector_width);
+  store_tile(rows_before(of.x, dst.end), row, col, i, j, x, of.vector_width);
 }
 // A store that TMA can't do counts as one that it did, because rings count them.
 template <class T, int R, int C, class X>

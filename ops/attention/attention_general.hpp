@@ -2,39 +2,30 @@
 // attention forward with options (attention_options.h): windows, softcap, ALiBi, bias, sinks,
 // dropout, packed sequences.
 // Shapes    as attention_forward.hpp; of packed sequences q[total_q, hq, d] and so on.
-// Numerics  the same; the scale is applied before the options of scores, log2(e) inside exp2.
-//           Weights are summed before dropout.
+// Numerics  the same, with the same lag of the running max; the scale is applied before the options
+//           of scores, log2(e) inside exp2. Weights are summed before dropout.
 // Order     a worker walks the keys that its block's rows see upward, in blocks of N from the
 //           sequence's first key on: repeatable bit for bit, alone or packed with others.
 // Packed    blocks of rows are counted through all sequences; their number has an upper bound that
 //           the host knows, and blocks past a sequence's end have nothing to do.
 #pragma once
-#include <limits>
-
-#include "backends/kernel.hpp"
-#include "core/product.hpp"
-#include "core/schedule.hpp"
+#include "ops/attention/attention_forward.hpp"
 #include "ops/attention/terms.hpp"
-#include "ops/attention/tuning.hpp"
 
 namespace tk {
 
 template <class T, int D> struct attention_general {
-  static constexpr auto tune = be::tune_attention_forward(D);
+  using plain = attention_forward<T, D, mask_kind::none>;
+  static constexpr auto tune = plain::tune;
   static constexpr int workers = tune.workers, cluster = 1, stages = tune.slots,
                        own_slots = tune.own_slots, M = tune.M, N = tune.N, group = 8;
   static constexpr int height = workers * M;
-  static constexpr float lowest = std::numeric_limits<float>::lowest();  // running_max of no scores
-  using scores = reg_tile<float, M, N>;
-  using column = reg_col<float, M>;
-
-  struct stage {
-    shared_tile<T, N, D> kv;  // keys or values
-  };
-  struct own {
-    shared_tile<T, M, D> q;
-  };
-  struct scratch {};
+  using scores = typename plain::scores;
+  using weights = typename plain::weights;
+  using column = typename plain::column;
+  using stage = typename plain::stage;
+  using own = typename plain::own;
+  using scratch = typename plain::scratch;
   struct args {
     be::source<T, M, D> q;
     be::source<T, N, D> kv[2];
@@ -100,25 +91,21 @@ template <class T, int D> struct attention_general {
     load_async(s.q, window(a.q, t.of.q_start + t.row + worker * M, 0, t.head, t.outer), done);
   }
 
-  // What one row of tasks has in common.
+  // What a worker knows through a whole task.
   struct constants {
     int row;
     float slope;
     random_plane plane;
   };
-  // From raw scores to weights, in s; returns the factor for what was summed before.
-  static TK_DEVICE column weigh(scores& s, column& running_max, column& running_sum, args const& a,
-                                task const& t, constants const& k, int key) {
+  // From products to scores.
+  static TK_DEVICE void score(scores& s, args const& a, task const& t, constants const& k,
+                              int key) {
     if (a.prescale != 1.f) s = s * a.prescale;
     apply_terms(s, a.terms, t.of, k.slope, k.row, key, t.head, t.batch);
-    auto const top = max(running_max, row_max(s) * a.scale_log2);
-    auto const rescale = exp2(running_max - top);
-    s = exp2(s * a.scale_log2 - top);
-    running_sum = running_sum * rescale + row_sum_share(s);
-    running_max = top;
+  }
+  static TK_DEVICE void drop(weights& p, args const& a, constants const& k, int key) {
     if (a.terms.dropout)
-      keep_random(s, k.plane, static_cast<unsigned>(a.terms.dropout), k.row, key);
-    return rescale;
+      keep_random(p, k.plane, static_cast<unsigned>(a.terms.dropout), k.row, key);
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
@@ -128,21 +115,26 @@ template <class T, int D> struct attention_general {
     if (a.terms.dropout) k.plane = a.terms.plane(t.batch, t.head, a.hq);
     auto& q = c.own.take().q;
     reg_tile<float, M, D> o = 0.f;
-    column running_max = lowest, running_sum = 0.f;
-
-    if (t.blocks > 0) {
+    column running_max = plain::lowest, running_sum = 0.f;
+    if (t.blocks == 0) {
+      c.own.release();
+    } else {
       scores s;
-      reg_tile<T, M, N> p;
+      weights p;
       mm_abt(s, q, c.in.take().kv);
       wait<0>(s);
       c.in.release();
-      weigh(s, running_max, running_sum, a, t, k, t.first * N);
-      p = cast<T>(s);
+      score(s, a, t, k, t.first * N);
+      running_max = max(running_max, row_max(s) * a.scale_log2);
+      running_sum = plain::weigh(p, s, running_max, a.scale_log2);
+      drop(p, a, k, t.first * N);
       for (int block = t.first + 1; block < t.first + t.blocks; ++block) {
+        weights spare;
+        weights& next = tune.ahead ? spare : p;
         if constexpr (tune.ahead) {
-          auto& keys = c.in.take().kv;
+          auto& keys = c.in.take();
           if constexpr (tune.turns) c.turn.await();
-          mm_abt(s, q, keys);
+          mm_abt(s, q, keys.kv);
           mma_ab(o, p, c.in.take().kv);
           if constexpr (tune.turns) c.turn.pass();
           wait<1>(s);
@@ -155,24 +147,33 @@ template <class T, int D> struct attention_general {
           wait<0>(s);
           c.in.release();
         }
-        auto const rescale = weigh(s, running_max, running_sum, a, t, k, block * N);
+        score(s, a, t, k, block * N);
+        column share = plain::weigh(next, s, running_max, a.scale_log2);
+        if (any_above(share, plain::largest_share)) {
+          if constexpr (tune.ahead) wait<0>(o, p);
+          auto const rescale = plain::move_max(next, share, s, running_max, a.scale_log2);
+          o = o * rescale;
+          running_sum = running_sum * rescale;
+        }
+        drop(next, a, k, block * N);
+        c.in.try_wait();
+        running_sum = running_sum + share;
         if constexpr (tune.ahead) {
           wait<0>(o, p);
           c.in.release();
+          take_over(p, next);
         }
-        o = o * rescale;
-        p = cast<T>(s);
       }
+      c.own.release();
       mma_ab(o, p, c.in.take().kv);
       wait<0>(o, p);
       c.in.release();
     }
-    finish(c, a, t, k.row, q, o, running_max, total(running_sum));
+    finish(a, t, k.row, o, running_max, total(running_sum));
   }
 
-  template <class Context>
-  static TK_DEVICE void finish(Context& c, args const& a, task const& t, int row,
-                               shared_tile<T, M, D>& q, reg_tile<float, M, D>& o,
+  // To o and lse, with the sink.
+  static TK_DEVICE void finish(args const& a, task const& t, int row, reg_tile<float, M, D>& o,
                                column running_max, column sum) {
     if (a.terms.sinks.data) {
       column const sink = a.terms.sink_log2(t.head), top = max(running_max, sink);
@@ -187,8 +188,7 @@ template <class T, int D> struct attention_general {
     if (a.lse)
       store(a.lse + t.outer * a.lse_b_stride + t.head * a.lse_h_stride + top,
             where_equal(sum, 0.f, -inf, (running_max + log2(sum)) * ln_2), end - top);
-    store_async(c.w, window(a.o, top, 0, t.head, t.outer, end), cast<T>(o), q);
-    c.own.release_when_stored();
+    store(window(a.o, top, 0, t.head, t.outer, end), cast<T>(o));
   }
 };
 

@@ -60,7 +60,7 @@ std::int64_t read_length(char const* name, std::int64_t given, bool packed, std:
     refuse(status::bad_value, name, " is ", given, "; it must be 0 to ", most_rows);
   if (given != 0 && !packed)
     refuse(status::bad_value, name, " is ", given, " where q_starts is NULL");
-  return given == 0 || given > all ? all : given;
+  return given == 0 ? all : given;
 }
 
 void read_bias(attention_terms& to, view& bias, DLTensor const* given, heads const& q,
@@ -98,7 +98,8 @@ void read_starts(attention_terms& to, view& q_starts, view& k_starts,
 
 tk_attention_options read_options(tk_attention_options const* given) {
   if (!given) return {};
-  return known_part(given, sizeof(tk_attention_options), "options");
+  constexpr std::size_t first_version = 112;
+  return known_part(given, first_version, "options");
 }
 
 heads as_heads(view const& x, bool packed) {

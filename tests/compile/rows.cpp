@@ -4,7 +4,9 @@
 // expect OTHER_ROWS: a row meets tiles of as many rows as it was made for
 // expect COLUMN_OF_ONE: operands differ in rows
 // expect STORED_FLAT: store takes cast<T>\(x\)
+// expect RANDOM_FLAT: random bytes meet tiles of 16 rows and more
 // expect ODD_ROWS: multiples of 16, or its rows below 16
+#include "core/random.hpp"
 #include "core/rows.hpp"
 
 #include "tests/compile/program.hpp"
@@ -45,6 +47,13 @@ struct body {
     store(out, 1, 0, 0, x);
 #else
     store(out, 1, 0, 0, cast<bf16>(x));
+#endif
+    tile<32> thick = 1.f;
+    random_plane const plane{};
+#if defined(RANDOM_FLAT)
+    keep_random(x, plane, 5, 0, 0);
+#else
+    keep_random(thick, plane, 5, 0, 0);
 #endif
 #if defined(ODD_ROWS)
     reg_tile<float, 17, 32> z = 0.f;

@@ -11,7 +11,7 @@ inline constexpr int places = 6, share_count = 4;
 inline constexpr int rows_at[places] = {0, 16, 48, 4096, 16 * 12345, 1 << 30},
                      cols_at[places] = {0, 32, 96, 8192, 32 * 777, 1 << 30};
 
-template <int R, int C, bool Transposed> struct random_op : simple_op {
+template <class T, int R, int C, bool Transposed> struct random_op : simple_op {
   struct args {
     int cases;  // tasks: place index / share_count, share index % share_count
     std::uint64_t seed, offset;
@@ -26,12 +26,15 @@ template <int R, int C, bool Transposed> struct random_op : simple_op {
     constexpr int shift = (Transposed ? R : C) % 32;  // 16, where blocks may be begun in the middle
     int const place = t.index / 4, share = t.index % 4;
     auto const plane = random_plane_of(a.seed, a.offset, static_cast<std::uint32_t>(place));
-    reg_tile<float, R, C> x;
-    read_tile(x, a.x, 0);
+    reg_tile<float, R, C> from;
+    read_tile(from, a.x, 0);
+    reg_tile<T, R, C> x;
+    if constexpr (sizeof(T) == 4) x = from;
+    else x = cast<T>(from);
     int const at = col[place] + (place % 2 ? shift : 0);
     if constexpr (Transposed) keep_random_transposed(x, plane, below[share], row[place], at);
     else keep_random(x, plane, below[share], row[place], at);
-    write_tile(a.out, t.index, x);
+    write_tile(a.out, t.index, x * 1.f);
     report(k, a, t.index);
   }
 };
@@ -48,13 +51,13 @@ unsigned byte_at(std::uint64_t seed, std::uint64_t offset, std::uint32_t index, 
   return drawn.w[byte / 4] >> 8 * (byte % 4) & 255;
 }
 
-template <int R, int C, bool Transposed> void check_random(std::uint64_t seed) {
+template <class T, int R, int C, bool Transposed> void check_random(std::uint64_t seed) {
   constexpr int size = R * C, tasks = places * share_count;
   std::uint64_t const offset = seed * 0x100000007;
-  auto x = wholes(size, 5, 100);
-  for (float& e : x) e += 200;  // none is 0
+  auto x = wholes(size, 5, 50);
+  for (float& e : x) e += 80;  // none is 0
   device_array<float> const dx(x), out(untouched<float>(at(tasks * size)));
-  run<random_op<R, C, Transposed>>({tasks, seed, offset, dx.data(), out.data(), nullptr});
+  run<random_op<T, R, C, Transposed>>({tasks, seed, offset, dx.data(), out.data(), nullptr});
   std::vector<float> expected;
   for (int task = 0; task < tasks; ++task)
     for (int i = 0; i < size; ++i) {
@@ -67,18 +70,20 @@ template <int R, int C, bool Transposed> void check_random(std::uint64_t seed) {
   check_same(out.read(), expected);
 }
 
-template <int R, int C> void check_both(std::uint64_t seed) {
-  check_random<R, C, false>(seed);
-  check_random<R, C, true>(seed);
+template <class T, int R, int C> void check_both(std::uint64_t seed) {
+  check_random<T, R, C, false>(seed);
+  check_random<T, R, C, true>(seed);
 }
 
 TEST_CASE("random bytes are those of their coordinates, whatever the tile") {
-  expect_cases const counted(5 * 2 * places * share_count);
-  check_both<M, 16>(1);
-  check_both<M, 32>(0x123456789abcdef0);
-  check_both<M, 80>(3);
-  check_both<tall, 128>(0xffffffffffffffff);
-  check_both<2 * M, 48>(5);
+  expect_cases const counted(7 * 2 * places * share_count);
+  check_both<float, M, 16>(1);
+  check_both<float, M, 32>(0x123456789abcdef0);
+  check_both<float, M, 80>(3);
+  check_both<float, tall, 128>(0xffffffffffffffff);
+  check_both<float, 2 * M, 48>(5);
+  check_both<bf16, M, 80>(6);
+  check_both<fp16, tall, 64>(7);
 }
 
 TEST_CASE("Philox4x32-10") {

@@ -32,7 +32,7 @@ void make_numbers(generator& g, options& x, bool packed, i64 nq, i64 nk) {
   if (packed && g.flip()) x.max_nk = g.number(0, nk + 1);
 }
 
-i64 length_of(i64 most, i64 all) { return most == 0 || most > all ? all : most; }
+i64 length_of(i64 most, i64 all) { return most == 0 ? all : most; }
 
 void make(generator& g) {
   i64 const b = g.huge() ? g.size() : g.number(0, 3) ? g.number(1, 2) : g.small_size();

@@ -3,6 +3,7 @@
 #include "tests/support/refusals.hpp"
 
 #include "tests/ops/attention/scene.hpp"
+#include "tests/support/streams.hpp"
 
 namespace {
 
@@ -198,4 +199,9 @@ TEST_CASE("options that are off are as none, whatever their struct") {
   EXPECT_OK(call(x));
   EXPECT_OK(call(y));
   CHECK(x.arena.content() == y.arena.content());
+}
+
+TEST_CASE("a call's work with options is on its stream") {
+  attention_with_options s;
+  check_stream(s);
 }

@@ -60,7 +60,7 @@ std::vector<option_case> of_lengths() {
 std::vector<option_case> with_limits() {
   std::vector<option_case> cases;
   for (auto const bias : {bias_use::none, bias_use::fp32, bias_use::same})
-    for (std::int64_t const most : {0, 40, 70}) {
+    for (std::int64_t const most : {0, 40, 70, 300}) {
       auto x = packed({30, 70, 1, 50}, {45, 20, 70, 66});
       x.bias = bias;
       x.max_nq = most, x.max_nk = most ? most + 5 : 0;
