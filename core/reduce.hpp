@@ -8,26 +8,36 @@
 namespace tk {
 
 // ---- rows
+// Where a worker is one lane, row by row: the chains of one row fit into registers, and stay there
+// in a function of its own (g++ 12).
+template <class F, class Op>
+__attribute__((noinline)) reg_col<float, Op::rows> share_by_row(Op const from, float start) {
+  using map = be::fragment_map<Op::rows, Op::cols>;
+  constexpr int n = map::chains, sets = Op::cols % (4 * n) == 0 ? 4 : 1;
+  reg_col<float, Op::rows> all;
+  for (int r = 0; r < Op::rows; ++r) {
+    float chain[sets][n];
+    for (auto& set : chain)
+      for (float& s : set) s = start;
+    for (int c = 0; c < Op::cols; c += sets * n)
+      for (int s = 0; s < sets; ++s)
+        for (int k = 0; k < n; ++k)
+          chain[s][k] =
+              F{}(chain[s][k], from.template element<map>(map::element(r, c + s * n + k), r));
+    for (int half = sets / 2; half > 0; half /= 2)
+      for (int s = 0; s < half; ++s)
+        for (int k = 0; k < n; ++k) chain[s][k] = F{}(chain[s][k], chain[s + half][k]);
+    for (int half = n / 2; half > 0; half /= 2)
+      for (int k = 0; k < half; ++k) chain[0][k] = F{}(chain[0][k], chain[0][k + half]);
+    all.e[r] = chain[0][0];
+  }
+  return all;
+}
 // Several running values per row and lane keep the chain of dependent operations short.
 template <class F, class X> TK_DEVICE auto row_share(X const& x, float start) {
   using op = operand<X>;
   using map = be::fragment_map<op::rows, op::cols>;
-  if constexpr (be::worker_lanes == 1) {  // row by row: the chains of one fit into registers
-    constexpr int chains = op::cols % (4 * map::chains) == 0 ? 4 * map::chains : map::chains;
-    op const from{x};
-    reg_col<float, op::rows> all;
-    for (int r = 0; r < op::rows; ++r) {
-      float chain[chains];
-      for (float& s : chain) s = start;
-      for (int c = 0; c < op::cols; c += chains)
-        for (int k = 0; k < chains; ++k)
-          chain[k] = F{}(chain[k], from.template element<map>(map::element(r, c + k), r));
-      for (int n = chains / 2; n > 0; n /= 2)
-        for (int k = 0; k < n; ++k) chain[k] = F{}(chain[k], chain[k + n]);
-      all.e[r] = chain[0];
-    }
-    return all;
-  }
+  if constexpr (be::worker_lanes == 1) return share_by_row<F>(op{x}, start);
   reg_col<float, op::rows> chain[map::chains];
   TK_UNROLL
   for (auto& s : chain) s = reg_col<float, op::rows>(start);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Flat tiles: R < 16 long rows, each in all lanes of a warp or of the worker (core/flat_map.hpp).
 //   load(x, tensor, vector_width, row, col)
-//                                           from global memory; what lies outside is zero
+//                                           from global memory; what lies outside is zero; an fp32
+//                                           tile from a tensor of any type
+//   load_add(x, tensor, vector_width, row, col)
+//                                           the same, added to an fp32 tile
 //   load(x, vectors, left)                  from shared memory, a vector for each row; whole chunks
 //                                           of 16 bytes from column `left` on are zero
 //   load(x, vectors, tensor, row, col)      what load_async brought there, and from the tensor what
@@ -181,24 +184,39 @@ template <int C, class T> TK_DEVICE void copy_part(T* dst, T const* src, int fir
   __builtin_memcpy(dst + begin, src + begin, sizeof(T) * (end - begin));
   __builtin_memset(dst + end, 0, sizeof(T) * (C - end));
 }
-// Asks for that part of a row that is read soon: caches guess no further than the end of a page.
-template <int C, class T> TK_DEVICE void prefetch(T const* src, int first, int left) {
-  constexpr int line = 64 / sizeof(T);
-  for (int c = first < 0 ? 0 : first; c < left && c < C; c += line) __builtin_prefetch(src + c);
+// body(n, i, p) for one cache line of the tile after another: its elements from i on are p[0, n),
+// in src or in a copy that is zero outside. Asks for the row that is read next: caches guess no
+// further than the end of a page.
+template <int R, int C, class T, class Body>
+TK_DEVICE void for_each_line(tensor<T const> const& src, int row, int col, Body body) {
+  constexpr int n = C % 32 == 0 ? 64 / static_cast<int>(sizeof(T)) : 16;
+  flat_lines<T const, R, C> const from(src, row, col);
+  for (int r = 0; r < R; ++r) {
+    T const* const next = from.line[r] + (row + r + R < src.rows ? R * src.row_stride : 0);
+    auto const all = [&](T const* p, int cols) __attribute__((always_inline)) {
+      for (int c = 0; c < C; c += n) {
+        if (c < cols) __builtin_prefetch(next + c, 0, 2);
+        body(std::integral_constant<int, n>{}, r * C + c, p + c);
+      }
+    };
+    if (from.first <= 0 && from.left[r] >= C) {
+      all(from.line[r], C);
+    } else {
+      T part[C];
+      copy_part<C>(part, from.line[r], from.first, from.left[r]);
+      all(part, from.left[r]);
+    }
+  }
 }
 
 template <class T, int R, int C>
 TK_DEVICE void load(reg_tile<T, R, C>& dst, tensor<T const> const& src, int vector_width, int row,
                     int col) {
+  if constexpr (whole_rows)
+    return for_each_line<R, C>(src, row, col, [&](auto n, int i, T const* p) {
+      __builtin_memcpy(reinterpret_cast<T*>(dst.e) + i, p, sizeof(T) * n);
+    });
   flat_lines<T const, R, C> const from(src, row, col);
-  if constexpr (whole_rows) {
-    for (int r = 0; r < R; ++r) {
-      if (row + r + R < src.rows)
-        prefetch<C>(from.line[r] + R * src.row_stride, from.first, from.left[r]);
-      copy_part<C>(reinterpret_cast<T*>(dst.e) + r * C, from.line[r], from.first, from.left[r]);
-    }
-    return;
-  }
   bool const aligned = vector_width == chunk_of<T>;
   for_each_chunk<T, be::fragment_map<R, C>>(
       in_chunks(src, vector_width, col),
@@ -208,6 +226,33 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, tensor<T const> const& src, int vect
         x.template read<whole>(p, p, from.first - c, from.left[r] - c, aligned);
         x.put(dst, i);
       });
+}
+template <class T, int R, int C>
+  requires(sizeof(T) == 2)
+TK_DEVICE void load(reg_tile<float, R, C>& dst, tensor<T const> const& src, int vector_width,
+                    int row, int col) {
+  if constexpr (whole_rows) {
+    for_each_line<R, C>(src, row, col, [&](auto n, int i, T const* p) {
+      for (int k = 0; k < n; ++k) dst.e[i + k] = be::widen(p[k]);
+    });
+  } else {
+    reg_tile<T, R, C> x;
+    load(x, src, vector_width, row, col);
+    dst = x * 1.f;
+  }
+}
+template <class T, int R, int C>
+TK_DEVICE void load_add(reg_tile<float, R, C>& dst, tensor<T const> const& src, int vector_width,
+                        int row, int col) {
+  if constexpr (whole_rows) {
+    for_each_line<R, C>(src, row, col, [&](auto n, int i, T const* p) {
+      for (int k = 0; k < n; ++k) dst.e[i + k] += be::widen(p[k]);
+    });
+  } else {
+    reg_tile<T, R, C> x;
+    load(x, src, vector_width, row, col);
+    dst = dst + x;
+  }
 }
 template <class T, int R, int C>
 TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_vec<T, C> const (&src)[R], int left) {
@@ -269,11 +314,13 @@ TK_DEVICE void store(tensor<T> const& dst, int vector_width, int row, int col, X
   flat_lines<T, X::rows, X::cols> const to(dst, row, col);
   if constexpr (whole_rows) {
     constexpr int C = X::cols;
+    auto const bytes = dst.rows * dst.cols * static_cast<std::int64_t>(sizeof(T));
     for (int r = 0; r < X::rows; ++r) {
-      T line[C];
+      alignas(64) T line[C];
       for (int c = 0; c < C; ++c) put(line + c, x.value(r * C + c, r));
       int const begin = to.first < 0 ? 0 : to.first, end = to.left[r] < C ? to.left[r] : C;
-      if (begin < end)
+      if (begin == 0 && end == C) be::fragment_map<X::rows, C>::write_line(to.line[r], line, bytes);
+      else if (begin < end)
         __builtin_memcpy(to.line[r] + begin, line + begin, sizeof(T) * (end - begin));
     }
     return;

@@ -52,6 +52,7 @@ void run_worker(block_memory<Op>& m, meeting_place<Op>& place, typename Op::args
   context<Op, decltype(in), decltype(own), decltype(common)> c{
       {id}, in, own, common, m.scratch, m.scratch[id], {a, {id}}, {}, meeting<Op::workers>(place)};
   Op::compute(c, a, t);
+  stores_settle();
 }
 
 template <class Op>

@@ -53,6 +53,7 @@ struct turns {
 // has stored in global memory; wait_for waits for that, and leaves *flag zero. A wait may only be
 // for a task that was dealt earlier, else it can hang.
 inline void signal(worker, unsigned* flag) {
+  stores_settle();
   std::atomic_ref<unsigned>(*flag).store(1, std::memory_order_release);
   std::atomic_ref<unsigned>(*flag).notify_one();
 }

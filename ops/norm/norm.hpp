@@ -40,9 +40,10 @@ template <class T, int Class, bool Shifted> struct norm {
   static constexpr int workers = tune.workers, cluster = 1, stages = has_ring ? slots : 1,
                        own_slots = 1;
   static_assert(flat || (has_ring && !shared), "ordinary tiles go through the ring");
-  static constexpr int group = shared ? R : workers * R;      // rows of a step
-  static constexpr int span = shared ? workers * N : N;       // and columns
-  static constexpr int V = !flat ? 64 : N < 1024 ? N : 1024;  // columns that are written at once
+  static constexpr int group = shared ? R : workers * R;  // rows of a step
+  static constexpr int span = shared ? workers * N : N;   // and columns
+  // Columns that are written at once: of whole rows, as many as registers hold.
+  static constexpr int V = !flat || whole_rows ? 64 : N < 1024 ? N : 1024;
   using tile = reg_tile<float, R, N>;
   using column = reg_col<float, R>;
 
@@ -145,12 +146,17 @@ template <class T, int Class, bool Shifted> struct norm {
   // r, in the same way.
   template <class Context>
   static TK_DEVICE void read(tile& r, Context& c, args const& a, int row, int col, int n = -1) {
-    reg_tile<T, R, N> x;
-    read(x, c, a, a.x, row, col, n);
-    r = x * 1.f;
-    if (!a.has_residual) return;
-    read(x, c, a, a.residual, row, col, n < 0 ? n : n + 1);
-    r = r + x;
+    if constexpr (!has_ring) {
+      tk::load(r, a.x.of, a.x.vector_width, row, col);
+      if (a.has_residual) load_add(r, a.residual.of, a.residual.vector_width, row, col);
+    } else {
+      reg_tile<T, R, N> x;
+      read(x, c, a, a.x, row, col, n);
+      r = x * 1.f;
+      if (!a.has_residual) return;
+      read(x, c, a, a.residual, row, col, n < 0 ? n : n + 1);
+      r = r + x;
+    }
   }
   // All lanes of the worker have read: the oldest slots go back.
   template <class Context> static TK_DEVICE void release(Context& c, args const& a) {
@@ -190,6 +196,16 @@ template <class T, int Class, bool Shifted> struct norm {
     TK_UNROLL
     for (int p = 0; p < N / V; ++p) {
       auto const& scale = scale_at(p);
+      if constexpr (whole_rows) {  // at once: what lies between two passes is memory
+        auto const put = [&](auto&& y) __attribute__((always_inline)) {
+          write(a.y, c, row, col, p, cast<T>(std::move(y)));
+        };
+        if (a.weight && a.bias) put(columns<V>(x, p) * factor * scale.weight + scale.bias);
+        else if (a.weight) put(columns<V>(x, p) * factor * scale.weight);
+        else if (a.bias) put(columns<V>(x, p) * factor + scale.bias);
+        else put(columns<V>(x, p) * factor);
+        continue;
+      }
       reg_tile<float, R, V> y = columns<V>(x, p);
       y = y * factor;
       if (a.weight) y = y * scale.weight;

@@ -2,8 +2,9 @@
 // shards: 3
 // Flat tiles (core/rows.hpp) in each element type, one per shard: rows from global memory and from
 // vectors in shared memory, of slots that are held, whole and with tails, at once and element by
-// element; sums over rows of one worker and of all; expressions with a row; parts of columns;
-// clipped stores. Rows and sums of ordinary tiles. Whole numbers: sums are exact in any order.
+// element, widened and added; sums over rows of one worker and of all; expressions with a row;
+// parts of columns; clipped stores. Rows and sums of ordinary tiles. Whole numbers: sums are exact
+// in any order.
 #include "core/rows.hpp"
 
 #include "tests/contract/support.hpp"
@@ -19,7 +20,7 @@ using type = bf16;
 using type = fp16;
 #endif
 
-inline constexpr int results = 6;
+inline constexpr int results = 8;
 
 // What of R rows and N columns is there in case n, and whether it may move in chunks.
 template <int R, int N> struct extent_of {
@@ -76,9 +77,14 @@ template <class T, int R, int N, bool All> struct flat_rows : simple_op {
     tk::load(p, from, is.vector_width, 0, 0);
     store(out(0, is.rows, is.cols), is.vector_width, 0, 0, cast<T>(p * 1.f));
 
+    reg_tile<float, R, N> x;
+    tk::load(x, from, is.vector_width, 0, 0);
+    store(out(6, is.rows, is.cols), is.vector_width, 0, 0, cast<T>(x * 1.f));
+    load_add(x, from, is.vector_width, 0, 0);
+    store(out(7, R, N), chunk_of<T>, 0, 0, cast<T>(x * 1.f));
+
     // Two in a row: what the first gives is the same in all lanes.
     int turn = 0;
-    reg_tile<float, R, N> x;
     x = p - row_sum<All>(k, p, turn);
     store(out(3, R, N), chunk_of<T>, 0, 0, cast<T>(x));
     x = p + row_sum<All>(k, p * 2.f, turn);
@@ -125,7 +131,8 @@ template <class T, int R, int N, bool All = false> void check_rows() {
         float const v = tk::widen(from[at(e)]), w = tk::widen(from[at(c)]);
         bool const in_rows = r < is.rows, in_chunks = c < is.template whole_chunks<T>();
         float const inside = in_rows && c < is.cols ? v : 0;
-        if (in_rows && c < is.cols) put(0, e, v);
+        if (in_rows && c < is.cols) put(0, e, v), put(6, e, v);
+        put(7, e, 2 * inside);
         if (in_rows) put(1, e, in_chunks ? v : 0);
         if (in_rows) put(2, e, in_chunks ? tk::widen(from[at(e + N)]) : 0);
         put(3, e, inside - sum);
@@ -175,6 +182,7 @@ template <class T, int R, int N> struct shifted_rows : simple_op {
       tk::load(row, a.row, cols, 1, col);
       reg_tile<float, R, N> x;
       x = p * 2.f + q + row + 1.f;
+      load_add(x, from, chunk_of<T>, 0, col);
       keep_cols(x, 2 - col, cols - 2 - col, 0.f);
       store(out, t.index < 8 ? chunk_of<T> : 1, 0, col, cast<T>(x));
     }
@@ -195,7 +203,7 @@ template <class T, int R, int N> void check_shifted() {
         float const x = tk::widen(from[at(n + r * op::stride + c)]);
         bool const kept = c >= 2 && c < op::cols - 2;
         expected[at(n * op::out_size + n + r * op::stride + c)] =
-            to<T>(kept ? x * 3 + tk::widen(row[at(c)]) + 1 : 0);
+            to<T>(kept ? x * 4 + tk::widen(row[at(c)]) + 1 : 0);
       }
   check_same(out.read(), expected);
 }

@@ -265,6 +265,10 @@ def test(arch, listed, only):
     """The table of one arch: rows of (line, what, catch, reason)."""
     arch.look()
     mutations = [m for m in arch.mutations(listed["edits"]) if not only or only in f"{m[0].file}:{m[0].number}"]
+    built = {run.program for run in arch.runs if run.preset == arch.presets[0]}
+    for line, _, edit in mutations:
+        if edit and (missing := set(edit["programs"]) - built):
+            sys.exit(f"{line.file}:{line.number} needs {sorted(missing)}, not built in {arch.presets[0]}")
     known = {f"{line.file}:{line.number}" for line, _, edit in mutations if not edit}
     if not only and (strange := set(arch.reaches) - known):
         sys.exit(f"reached, but not found in the sources: {sorted(strange)}")

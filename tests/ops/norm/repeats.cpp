@@ -19,6 +19,13 @@ std::vector<norm_case> norms() {
     x.y_place = turn % 2 ? norm_place::on_residual : norm_place::on_x;
     all.push_back(x);
   }
+  // RMSNorm has one sum a row: blocks begin a task after an odd number of sums, one buffer of which
+  // is still read.
+  for (std::int64_t const width : {4104, 16400}) {
+    norm_case x{.rows = 16 * units, .width = width, .kind = TK_NORM_RMS, .type = dtype::fp32};
+    x.weight = x.bias = false;
+    all.push_back(x);
+  }
   return all;
 }
 
