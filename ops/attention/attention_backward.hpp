@@ -170,6 +170,12 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     }
     return {dout, q};
   }
+  // What earlier blocks of keys have added to a piece of dq; 0 of none.
+  static TK_DEVICE void begin_piece(args const& a, task const& t, turn_at_dq const& at, bool any,
+                                    reg_tile<float, M, C>& dq) {
+    dq = 0.f;
+    if (any && t.key_block > 0) tk::load(dq, a.rows.dq, at.piece);
+  }
   // Adds a worker's piece of dq, from the ds of all workers.
   template <class Context>
   static TK_DEVICE void add_piece(Context& c, task const& t, common const& kv, int side,
@@ -214,18 +220,18 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
         dp = s * (dp - as_row(dout.y));
         p = cast<T>(s);
         ds = cast<T>(dp);
-        if (j + 1 == slices) {
-          dq = 0.f;
-          if (n > 0 && t.key_block > 0) tk::load(dq, a.rows.dq, turn.piece);
-        }
+        bool const last = j + 1 == slices;
+        if (be::has_async_products && last) begin_piece(a, t, turn, n > 0, dq);
         mma_ab(dv, p, dout.x);
         if (tune.ds_slots == 2 && j == 0 && n > 0) c.all.await();
         store(c.scratch.ds[side][j], ds);
-        if (j + 1 == slices) {
+        if constexpr (!be::has_async_products) mma_ab(dk, ds, q.x);  // so that ds ends here
+        if (last) {
           if (tune.ds_slots == 3 && n > 0) c.all.await();
+          if (!be::has_async_products) begin_piece(a, t, turn, n > 0, dq);
           add_piece(c, t, kv, late, dq);  // in the first step, of nothing
         }
-        mma_ab(dk, ds, q.x);
+        if constexpr (be::has_async_products) mma_ab(dk, ds, q.x);
       }
       wait<1>(dq, dv, p);
       c.all.arrive();
@@ -239,8 +245,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     c.all.await();
     pass_turn(c, a, turn);
     await_turn(c, a, t, turn, late_block, late_head);
-    dq = 0.f;
-    if (t.key_block > 0) tk::load(dq, a.rows.dq, turn.piece);
+    begin_piece(a, t, turn, true, dq);
     add_piece(c, t, kv, late, dq);
     wait<0>(dq);
     c.all.arrive();
