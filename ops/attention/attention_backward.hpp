@@ -108,17 +108,12 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   // A worker's piece of dq of a block of queries, in the order of the blocks of keys that see it.
   struct turn_at_dq {
     std::int64_t piece;
-    int row, head, seen;  // `seen`: blocks of keys that add to it
-    bool passes;          // the turn, once more is stored
+    bool passes;  // the turn, once more is stored
   };
   template <class Context>
   static TK_DEVICE void await_turn(Context& c, args const& a, task const& t, turn_at_dq& at,
                                    int block, int head) {
-    int const w = c.w.id();
-    at.piece = a.rows.piece(block, head, t.batch, t.part, w);
-    at.row = block * cut::queries + w / across * M;
-    at.head = head;
-    at.seen = a.rows.sizes.template key_blocks_seen<cut>(block);
+    at.piece = a.rows.piece(block, head, t.batch, t.part, c.w.id());
     if (t.key_block > 0)
       wait_for_count(c.w, a.rows.turns + at.piece, static_cast<unsigned>(t.key_block));
   }
@@ -126,12 +121,14 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   static TK_DEVICE void pass_turn(Context& c, args const& a, turn_at_dq const& at) {
     if (at.passes) count_up(c.w, a.rows.turns + at.piece);
   }
-  static TK_DEVICE void put(args const& a, task const& t, turn_at_dq& at, int w,
-                            reg_tile<float, M, C>& dq) {
-    at.passes = t.key_block + 1 < at.seen;
+  // The sum so far, or, after the last block of keys, dq.
+  static TK_DEVICE void put(args const& a, task const& t, turn_at_dq& at, int block, int head,
+                            int w, reg_tile<float, M, C>& dq) {
+    at.passes = t.key_block + 1 < a.rows.sizes.template key_blocks_seen<cut>(block);
     if (at.passes) return store(a.rows.dq, at.piece, dq);
     dq = dq * a.scale;
-    store(window(a.dq, at.row, t.part * P + w % across * C, at.head, t.batch), cast<T>(dq));
+    int const row = block * cut::queries + w / across * M, col = t.part * P + w % across * C;
+    store(window(a.dq, row, col, head, t.batch), cast<T>(dq));
   }
 
   // s = k q^T and dp = v dout^T of a slice, which run when this returns; the slots of the task's
@@ -235,7 +232,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
       }
       wait<1>(dq, dv, p);
       c.all.arrive();
-      if (n > 0) put(a, t, turn, w, dq);
+      if (n > 0) put(a, t, turn, late_block, late_head, w, dq);
       late = side;
       side = side + 1 == tune.ds_slots ? 0 : side + 1;
       late_head = head, late_block = block;
@@ -249,7 +246,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     add_piece(c, t, kv, late, dq);
     wait<0>(dq);
     c.all.arrive();
-    put(a, t, turn, w, dq);
+    put(a, t, turn, late_block, late_head, w, dq);
     pass_turn(c, a, turn);
     c.all.await();  // nobody reads k any more
 
