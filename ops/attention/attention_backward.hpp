@@ -114,13 +114,9 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
       keep_upper(p, diagonal, 0.f);
   }
 
-  // A worker's piece of dq of a block of queries, in the order of the blocks of keys that see it:
-  // all but the last one send their sums, and the last one takes what they have left and writes dq.
-  struct piece_of_dq {
-    std::int64_t index;
-    int row, head;
-    bool is_last;
-  };
+  // A worker's piece of dq of a block of queries gets the sums of the blocks of keys that see it, in
+  // ascending order: all but the last one send theirs, and the last one takes what they have left
+  // and writes dq.
   struct note {
     std::int64_t piece;
     unsigned before;  // blocks of keys that add to it first
@@ -138,25 +134,30 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     }
     count_up(who, turn);
   }
-  static TK_DEVICE piece_of_dq piece_at(args const& a, task const& t, int w, int block, int head) {
-    return {a.rows.piece(block, head, t.batch, t.part, w), block * cut::queries + w / across * M,
-            head, t.key_block + 1 == a.rows.sizes.template key_blocks_seen<cut>(block)};
+  static TK_DEVICE bool is_last(args const& a, task const& t, int block) {
+    return t.key_block + 1 == a.rows.sizes.template key_blocks_seen<cut>(block);
   }
-  // What the sum begins with.
+  // What a worker's piece begins with, if there is one (`any`).
   template <class Context>
-  static TK_DEVICE void begin_piece(Context& c, args const& a, task const& t, piece_of_dq const& at,
-                                    reg_tile<float, M, C>& dq) {
+  static TK_DEVICE void begin_piece(Context& c, args const& a, task const& t, bool any, int block,
+                                    int head, reg_tile<float, M, C>& dq) {
     dq = 0.f;
-    if (!at.is_last || t.key_block == 0) return;
-    wait_for_count(c.w, a.rows.turns + at.index, static_cast<unsigned>(t.key_block));
-    tk::load(dq, a.rows.dq, at.index);
+    if (!any || t.key_block == 0 || !is_last(a, t, block)) return;
+    auto const piece = a.rows.piece(block, head, t.batch, t.part, c.w.id());
+    wait_for_count(c.w, a.rows.turns + piece, static_cast<unsigned>(t.key_block));
+    tk::load(dq, a.rows.dq, piece);
   }
   template <class Context>
-  static TK_DEVICE void end_piece(Context& c, args const& a, task const& t, piece_of_dq const& at,
+  static TK_DEVICE void end_piece(Context& c, args const& a, task const& t, int block, int head,
                                   reg_tile<float, M, C>& dq) {
-    if (!at.is_last) return c.out.send(note{at.index, static_cast<unsigned>(t.key_block)}, dq);
+    int const w = c.w.id();
+    if (!is_last(a, t, block))
+      return c.out.send(note{a.rows.piece(block, head, t.batch, t.part, w),
+                             static_cast<unsigned>(t.key_block)},
+                        dq);
     dq = dq * a.scale;
-    store(window(a.dq, at.row, t.part * P + c.w.id() % across * C, at.head, t.batch), cast<T>(dq));
+    int const row = block * cut::queries + w / across * M, col = t.part * P + w % across * C;
+    store(window(a.dq, row, col, head, t.batch), cast<T>(dq));
   }
 
   // s = k q^T and dp = v dout^T of a slice, which run when this returns; the slots of the task's
@@ -212,8 +213,8 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     scores s, dp;
     reg_tile<T, N, M> p, ds;
     reg_tile<float, M, C> dq;
-    piece_of_dq piece{};  // of the step before
     int head = t.head * a.rows.sizes.group_heads, block = t.last;  // of this step
+    int late_head = head, late_block = block;                      // of the step before
     int side = 0, late = tune.ds_slots - 1;
     int const walk = t.steps / slots_of_step;
     for (int n = 0; n < walk; ++n) {
@@ -233,31 +234,35 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
         dp = s * (dp - as_row(dout.y));
         p = cast<T>(s);
         ds = cast<T>(dp);
-        if (j + 1 == slices) begin_piece(c, a, t, piece, dq);
+        bool const last = j + 1 == slices;
+        if (be::has_async_products && last)
+          begin_piece(c, a, t, n > 0, late_block, late_head, dq);
         mma_ab(dv, p, dout.x);
         if (tune.ds_slots == 2 && j == 0 && n > 0) c.all.await();
         store(c.scratch.ds[side][j], ds);
-        if (j + 1 == slices) {
+        if constexpr (!be::has_async_products) mma_ab(dk, ds, q.x);  // so that ds ends here
+        if (last) {
           if (tune.ds_slots == 3 && n > 0) c.all.await();
+          if (!be::has_async_products) begin_piece(c, a, t, n > 0, late_block, late_head, dq);
           add_piece(c, t, kv, late, dq);  // in the first step, of nothing
         }
-        mma_ab(dk, ds, q.x);
+        if constexpr (be::has_async_products) mma_ab(dk, ds, q.x);
       }
       wait<1>(dq, dv, p);
       c.all.arrive();
-      if (n > 0) end_piece(c, a, t, piece, dq);
+      if (n > 0) end_piece(c, a, t, late_block, late_head, dq);
       late = side;
       side = side + 1 == tune.ds_slots ? 0 : side + 1;
-      piece = piece_at(a, t, w, block, head);
+      late_head = head, late_block = block;
       if (--block == t.last - t.walked) block = t.last, ++head;
       end_slice<0>(c, dk, ds);
     }
     c.all.await();
-    begin_piece(c, a, t, piece, dq);
+    begin_piece(c, a, t, true, late_block, late_head, dq);
     add_piece(c, t, kv, late, dq);
     wait<0>(dq);
     c.all.arrive();
-    end_piece(c, a, t, piece, dq);
+    end_piece(c, a, t, late_block, late_head, dq);
     c.all.await();  // nobody reads k any more
 
     // No query: 0, whatever is in k and v.
