@@ -17,12 +17,12 @@
 //   out.send(note, tile)  hands a tile of sums to Op::deliver (below)
 // All workers of a block take and release the same slots in the same order.
 // An op whose workers send has
-//   note                            what is to be known of a tile: where it belongs, whose turn it is
-//   sent = reg_tile<float, R, C>    the tile
-//   deliver(who, args, note, sum)   stores or adds it: called once for each tile sent, a worker's in
+//   note                            what is to be known of a tile: where it belongs, whose turn it
+//   is sent = reg_tile<float, R, C>    the tile deliver(who, args, note, sum)   stores or adds it:
+//   called once for each tile sent, a worker's in
 //                                   the order in which it sent them. `sum` is the tile, or a
-//                                   shared_partial of it where a producer warp (`who`) does it while
-//                                   the worker goes on.
+//                                   shared_partial of it where a producer warp (`who`) does it
+//                                   while the worker goes on.
 //   senders                         whether a chip that can should do so: it takes shared memory
 // and its task counts the tiles that each worker sends in `sends`.
 // An op with `static constexpr bool accumulates = true` takes them by accumulate() alone, once a

@@ -85,8 +85,8 @@ TK_DEVICE void load_add(reg_tile<float, R, C>& x, partial_tiles<R, C> const& til
   });
 }
 
-// The same for whoever delivers what workers send (core/block.hpp). A chip with senders has them for
-// a shared_partial, too.
+// The same for whoever delivers what workers send (core/block.hpp). A chip with senders has them
+// for a shared_partial, too.
 template <class Who, int R, int C>
 TK_DEVICE void store(Who const&, partial_tiles<R, C> const& tiles, std::int64_t n,
                      reg_tile<float, R, C> const& x) {

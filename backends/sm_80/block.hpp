@@ -193,8 +193,9 @@ template <class Op> TK_DEVICE void run_warp(block_memory<Op>& m, typename Op::ar
   own_of<Op> own(m.own[index], m.own_barriers[index], warp % worker_warps);
   common_ring<Op> common(m.commons, m.common_barriers, warp);
   stage_ring<Op> in(m, a, index, warp, order, own);
-  context<Op> c{
-      w, in, own, common, m.scratch, m.scratch[index], {a, w}, {}, meeting<Op::workers>(m.meeting_barrier)};
+  context<Op> c{w,      in,        own,
+                common, m.scratch, m.scratch[index],
+                {a, w}, {},        meeting<Op::workers>(m.meeting_barrier)};
   for (int i = ptx::block(); i < Op::tasks(a); i = order.next()) {
     order.begin(i);
     auto const& t = in.begin(i);

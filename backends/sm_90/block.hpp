@@ -131,7 +131,8 @@ template <class Op> class outbox {
   worker worker_;
   int phase_ = 0;
 };
-template <class Op> TK_DEVICE auto outbox_of(block_memory<Op>& m, typename Op::args const& a, worker w) {
+template <class Op>
+TK_DEVICE auto outbox_of(block_memory<Op>& m, typename Op::args const& a, worker w) {
   if constexpr (uses_senders<Op>())
     return outbox<Op>(m.parcels[w.id()], m.parcel_barriers[w.id()], w);
   else return direct_outbox<Op, worker>{a, w};
@@ -164,8 +165,8 @@ template <class Op> struct context {
   ring<typename common_of<Op>::type, 1, 1> common;
   typename Op::scratch (&scratches)[Op::workers];
   typename Op::scratch& scratch;
-  decltype(outbox_of<Op>(std::declval<block_memory<Op>&>(), std::declval<typename Op::args const&>(),
-                         worker{})) out;
+  decltype(outbox_of<Op>(std::declval<block_memory<Op>&>(),
+                         std::declval<typename Op::args const&>(), worker{})) out;
   turns<Op::workers> turn;
   meeting<Op::workers> all;
   TK_DEVICE context(block_memory<Op>& m, typename Op::args const& a, worker w)

@@ -64,7 +64,8 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   static TK_BOTH int tasks(args const& a) {
     return rows_of_tasks(a) * a.rows.sizes.template key_blocks<cut>();
   }
-  // Few blocks of keys of a head are under way at once where there are few: they follow one another.
+  // Few blocks of keys of a head are under way at once where there are few: they follow one
+  // another.
   static TK_BOTH int heads_together(attention_backward_sizes const& x) {
     int const heads = tune.together / x.template key_blocks<cut>();
     return parts * (heads > tune.group ? heads : tune.group);
@@ -114,9 +115,9 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
       keep_upper(p, diagonal, 0.f);
   }
 
-  // A worker's piece of dq of a block of queries gets the sums of the blocks of keys that see it, in
-  // ascending order: all but the last one send theirs, and the last one takes what they have left
-  // and writes dq.
+  // A worker's piece of dq of a block of queries gets the sums of the blocks of keys that see it,
+  // in ascending order: all but the last one send theirs, and the last one takes what they have
+  // left and writes dq.
   struct note {
     std::int64_t piece;
     unsigned before;  // blocks of keys that add to it first
@@ -152,9 +153,9 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
                                   reg_tile<float, M, C>& dq) {
     int const w = c.w.id();
     if (!is_last(a, t, block))
-      return c.out.send(note{a.rows.piece(block, head, t.batch, t.part, w),
-                             static_cast<unsigned>(t.key_block)},
-                        dq);
+      return c.out.send(
+          note{a.rows.piece(block, head, t.batch, t.part, w), static_cast<unsigned>(t.key_block)},
+          dq);
     dq = dq * a.scale;
     int const row = block * cut::queries + w / across * M, col = t.part * P + w % across * C;
     store(window(a.dq, row, col, head, t.batch), cast<T>(dq));
@@ -235,8 +236,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
         p = cast<T>(s);
         ds = cast<T>(dp);
         bool const last = j + 1 == slices;
-        if (be::has_async_products && last)
-          begin_piece(c, a, t, n > 0, late_block, late_head, dq);
+        if (be::has_async_products && last) begin_piece(c, a, t, n > 0, late_block, late_head, dq);
         mma_ab(dv, p, dout.x);
         if (tune.ds_slots == 2 && j == 0 && n > 0) c.all.await();
         store(c.scratch.ds[side][j], ds);

@@ -18,9 +18,9 @@ struct attention_tuning {
 // as many as there are `parts` of their columns; a task owns one part of dk, dv and dq, and
 // computes the scores with all of them. The workers share the slices of dq, and then their columns.
 // `slots` tiles of dout or q in shared memory, 2 at least; ds of as many steps as `ds_slots`, 2 or
-// 3: with 2 a worker meets the others before it stores ds, with 3 after. The tasks of `group` heads,
-// or of so many that they are `together` tasks, are dealt together. `senders`: sums of dq leave by
-// warps of their own.
+// 3: with 2 a worker meets the others before it stores ds, with 3 after. The tasks of `group`
+// heads, or of so many that they are `together` tasks, are dealt together. `senders`: sums of dq
+// leave by warps of their own.
 struct attention_backward_tuning {
   int workers, N, M, slices, parts, slots, ds_slots, group;
   int together = 256;
