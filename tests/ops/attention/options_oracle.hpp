@@ -7,6 +7,7 @@
 // Kept weights are divided by the share that is kept, and so are errors. Random bytes are drawn by
 // their definition (core/random.hpp), written apart from it.
 #pragma once
+#include <array>
 #include <cmath>
 #include <mutex>
 
