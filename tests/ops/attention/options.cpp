@@ -2,6 +2,7 @@
 // timeout: 600
 // tk_attention_forward with its options: every pair of them together, windows at every place around
 // the sizes of tiles, rows that see nothing.
+#include <array>
 #include <set>
 
 #include "tests/ops/attention/options_oracle.hpp"
