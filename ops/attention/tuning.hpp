@@ -14,17 +14,17 @@ struct attention_tuning {
   bool ahead, turns;
 };
 
-// N keys per worker; a step takes `slices` slots of M queries, of each slot's tiles of dout and q
-// as many as there are `parts` of their columns; a task owns one part of dk, dv and dq, and
-// computes the scores with all of them. The workers share the slices of dq, and then their columns.
-// `slots` tiles of dout or q in shared memory, 2 at least; ds of as many steps as `ds_slots`, 2 or
-// 3: with 2 a worker meets the others before it stores ds, with 3 after. The tasks of `group`
-// heads, or of so many that they are `together` tasks, are dealt together. `senders`: sums of dq
-// leave by warps of their own.
 struct attention_backward_tuning {
-  int workers, N, M, slices, parts, slots, ds_slots, group;
-  int together = 256;
-  bool senders = false;
+  int workers;   // of a block
+  int N;         // keys of a worker
+  int M;         // queries of a slot
+  int slices;    // slots of queries in a step: workers share the slices of dq, and then its columns
+  int parts;     // of the columns of dk, dv and dq: a task has one, and all of them for its scores
+  int slots;     // tiles of dout or q, one part of their columns each; at least 2
+  int ds_slots;  // steps of ds: with 2 the workers meet before they store it, with 3 after
+  int group;     // heads whose tasks are dealt together, or more,
+  int together = 256;    // so that they are so many tasks
+  bool senders = false;  // sums of dq leave by warps of their own, where the chip has them
 };
 
 }  // namespace tk
