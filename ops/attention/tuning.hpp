@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What attention lets a chip choose; the choices are in backends/<chip>/tune/attention.hpp:
-// tune_attention_forward(d), for heads of up to d elements.
+// tune_attention_forward(d), for heads of up to d elements, and tune_attention_general(d), for the
+// kernel with options, which take registers.
 #pragma once
 #include "backends/select.hpp"
 

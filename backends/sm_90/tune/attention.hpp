@@ -19,4 +19,6 @@ constexpr attention_tuning tune_attention_forward(int d) {
       .workers = 2, .M = 64, .N = 64, .slots = 5, .own_slots = 1, .ahead = true, .turns = false};
 }
 
+constexpr attention_tuning tune_attention_general(int d) { return tune_attention_forward(d); }
+
 }  // namespace tk::be
