@@ -26,8 +26,10 @@
 
 namespace tk {
 
-template <class T, int D, mask_kind Mask> struct attention_forward {
-  static constexpr auto tune = be::tune_attention_forward(D);
+// `General`: what of it attention_general takes, in tiles of its own.
+template <class T, int D, mask_kind Mask, bool General = false> struct attention_forward {
+  static constexpr auto tune =
+      General ? be::tune_attention_general(D) : be::tune_attention_forward(D);
   static constexpr int workers = tune.workers, cluster = 1, stages = tune.slots,
                        own_slots = tune.own_slots, M = tune.M, N = tune.N, group = 8;
   static constexpr bool causal = Mask == mask_kind::causal;

@@ -15,7 +15,7 @@
 namespace tk {
 
 template <class T, int D> struct attention_general {
-  using plain = attention_forward<T, D, mask_kind::none>;
+  using plain = attention_forward<T, D, mask_kind::none, true>;
   static constexpr auto tune = plain::tune;
   static constexpr int workers = tune.workers, cluster = 1, stages = tune.slots,
                        own_slots = tune.own_slots, M = tune.M, N = tune.N, group = 8;

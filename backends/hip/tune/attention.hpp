@@ -40,6 +40,8 @@ constexpr attention_tuning tune_attention_forward(int d) {
       .workers = 4, .M = 16, .N = 16, .slots = 3, .own_slots = 1, .ahead = false, .turns = false};
 }
 
+constexpr attention_tuning tune_attention_general(int d) { return tune_attention_forward(d); }
+
 // Not measured.
 constexpr attention_backward_tuning tune_attention_backward(int d) {
   constexpr bool roomy = smem_bytes >= 160 * 1024;

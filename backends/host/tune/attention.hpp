@@ -10,6 +10,8 @@ constexpr attention_tuning tune_attention_forward(int) {
       .workers = 1, .M = 128, .N = 128, .slots = 2, .own_slots = 1, .ahead = false, .turns = false};
 }
 
+constexpr attention_tuning tune_attention_general(int d) { return tune_attention_forward(d); }
+
 constexpr attention_backward_tuning tune_attention_backward(int) {
   return {.workers = 1,
           .N = 128,

@@ -54,6 +54,14 @@ constexpr attention_tuning tune_attention_forward(int d) {
       .workers = 2, .M = 64, .N = 64, .slots = 3, .own_slots = 1, .ahead = false, .turns = false};
 }
 
+// With options, tiles of more registers than these spill hundreds of bytes (ptxas 13.0).
+constexpr attention_tuning tune_attention_general(int d) {
+  auto tuning = tune_attention_forward(d);
+  if (d <= 64) tuning.N = 64, tuning.slots = 8;
+  else if (d <= 128 && tuning.M == 128) tuning.N = 32, tuning.slots = 8;
+  return tuning;
+}
+
 // Not measured yet.
 constexpr attention_backward_tuning tune_attention_backward(int d) {
   constexpr bool roomy = smem_bytes >= 163 * 1024;

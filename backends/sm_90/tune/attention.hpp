@@ -25,6 +25,8 @@ constexpr attention_tuning tune_attention_forward(int d) {
       .workers = 2, .M = 64, .N = 64, .slots = 5, .own_slots = 1, .ahead = true, .turns = false};
 }
 
+constexpr attention_tuning tune_attention_general(int d) { return tune_attention_forward(d); }
+
 // As in the forward, 192 registers of tiles: dk and dv of 128 columns, and 64 x 64 scores twice.
 // Not measured yet.
 constexpr attention_backward_tuning tune_attention_backward(int d) {
