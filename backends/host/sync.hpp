@@ -65,6 +65,7 @@ inline void wait_for(worker, unsigned* flag) {
 // many read what this worker has stored in global memory; wait_for_count waits until it is at least
 // `count`, and leaves it. A wait may only be for tasks that were dealt earlier, else it can hang.
 inline void count_up(worker, unsigned* counter) {
+  stores_settle();
   std::atomic_ref<unsigned>(*counter).fetch_add(1, std::memory_order_release);
   std::atomic_ref<unsigned>(*counter).notify_all();
 }
