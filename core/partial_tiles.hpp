@@ -10,7 +10,7 @@
 //   added to x
 // With `rows`, nothing need move from that row on.
 #pragma once
-#include "core/tile.hpp"
+#include "core/expression.hpp"
 
 namespace tk {
 
@@ -96,6 +96,17 @@ template <class Who, int R, int C>
 TK_DEVICE void add(Who const&, partial_tiles<R, C> const& tiles, std::int64_t n,
                    reg_tile<float, R, C> const& x) {
   add(tiles, n, x);
+}
+
+// dst, a window of a sink of T, becomes scale times the sum of x and, if there is `any`, the n-th
+// tile.
+template <class T, class Who, class Window, int R, int C>
+TK_DEVICE void finish(Who const&, Window const& dst, partial_tiles<R, C> const& tiles,
+                      std::int64_t n, bool any, reg_tile<float, R, C> const& x, float scale) {
+  reg_tile<float, R, C> y = x;
+  if (any) load_add(y, tiles, n);
+  y = y * scale;
+  store(dst, cast<T>(y));
 }
 
 }  // namespace tk

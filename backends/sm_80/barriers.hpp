@@ -16,7 +16,7 @@ inline constexpr bool every_lane_arrives = false;
 #endif
 constexpr int arrivals_of(int lanes) { return every_lane_arrives ? lanes : 1; }
 TK_DEVICE void arrive_for_all(std::uint32_t bar, int lane) {
-  ptx::barrier_arrive_if(every_lane_arrives || lane == 0, bar);
+  if (every_lane_arrives || lane == 0) ptx::barrier_arrive(bar);
 }
 
 template <class Slot, int N> struct ring_memory {

@@ -107,14 +107,6 @@ TK_DEVICE bool barrier_test(std::uint32_t bar, int phase) {
       : "memory");
   return done != 0;
 }
-// If `mine`; without a branch, after which ptxas 13.0 may hold the warp for divergent.
-TK_DEVICE void barrier_arrive_if(bool mine, std::uint32_t bar) {
-  asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %1, 0;\n"
-      "@p mbarrier.arrive.shared::cta.b64 _, [%0];\n}" ::"r"(bar),
-      "r"(static_cast<int>(mine))
-      : "memory");
-}
 TK_DEVICE void named_sync(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }

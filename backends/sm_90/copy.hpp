@@ -273,4 +273,37 @@ TK_DEVICE void add(Who const& who, partial_tiles<R, C> const& tiles, std::int64_
   be::move_partial<true>(who, tiles, n, x);
 }
 
+// A warp's lanes take the place of those of the worker whose numbers these are.
+template <class T, class Who, int R, int C>
+TK_DEVICE void finish(Who const&, window_of<be::sink<T, R, C>> const& dst,
+                      partial_tiles<R, C> const& tiles, std::int64_t n, bool any,
+                      shared_partial<R, C> const& x, float scale) {
+  using map = be::fragment_map<R, C>;
+  auto const& to = dst.of.x;
+  auto const* const before = reinterpret_cast<four_floats const*>(tiles.data + n * (R * C));
+  for (int at = be::ptx::thread() % be::warp_lanes; at < R * C / 4; at += be::warp_lanes) {
+    int const lane = at % be::worker_lanes, first = at / be::worker_lanes * 4;
+    four_floats y = x.x[at];
+    if (any) {
+      four_floats const z = before[at];
+      TK_UNROLL
+      for (int e = 0; e < 4; ++e) y.x[e] += z.x[e];
+    }
+    TK_UNROLL
+    for (int e = 0; e < 4; e += 2) {
+      int const row = dst.row + map::lane_row(lane) + map::row(map::row_index(first + e));
+      int const col = dst.col + map::lane_col(lane) + map::col(first + e);
+      if (row >= to.rows || col >= to.cols) continue;
+      T* const p = to.at(row, col, dst.i, dst.j);
+      if (dst.of.vector_width >= 2 && col + 1 < to.cols) {
+        *reinterpret_cast<pair_of<T>*>(p) =
+            static_cast<pair_of<T>>(be::pack(T{}, y.x[e] * scale, y.x[e + 1] * scale));
+      } else {
+        put(p, y.x[e] * scale);
+        if (col + 1 < to.cols) put(p + 1, y.x[e + 1] * scale);
+      }
+    }
+  }
+}
+
 }  // namespace tk

@@ -55,7 +55,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   struct task {
     int key_block, part, head, batch;  // head: of keys
     int last, walked, steps;           // blocks of queries: last, last - 1, ... of each query head
-    int sends;                         // of those, that another block of keys adds to
+    int sends;                         // of pieces of dq, one for each block of queries
   };
 
   static TK_BOTH int rows_of_tasks(args const& a) {
@@ -75,8 +75,6 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     auto const at = grouped(i, rows_of_tasks(a), x.template key_blocks<cut>(), heads_together(x));
     int const head = at.row / parts, last = x.template query_blocks<cut>() - 1;
     int const walked = last + 1 - x.template first_query_block<cut>(at.col);
-    bool const is_last = at.col + 1 == x.template key_blocks<cut>();
-    int const sent = is_last ? 0 : last + 1 - x.template first_query_block<cut>(at.col + 1);
     return {at.col,
             at.row % parts,
             head % x.hk,
@@ -84,7 +82,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
             last,
             walked,
             x.group_heads * walked * slots_of_step,
-            x.group_heads * sent};
+            x.group_heads * walked};
   }
 
   // A slice's parts of columns, the task's own last, each of dout first.
@@ -116,49 +114,36 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   }
 
   // A worker's piece of dq of a block of queries gets the sums of the blocks of keys that see it,
-  // in ascending order: all but the last one send theirs, and the last one takes what they have
-  // left and writes dq.
+  // in ascending order. The last one writes dq; which one that is depends on a row's neighbours, so
+  // its sum is made and added as the others' are.
   struct note {
     std::int64_t piece;
-    unsigned before;  // blocks of keys that add to it first
+    int before;  // blocks of keys that add to it first
+    int last;    // whether none does later
+    int row, col, head, batch;
   };
   using sent = reg_tile<float, M, C>;
   static constexpr bool senders = tune.senders;
   template <class Who, class Sum>
   static TK_DEVICE void deliver(Who const& who, args const& a, note const& x, Sum const& sum) {
     auto* const turn = a.rows.turns + x.piece;
-    if (x.before == 0) {
-      tk::store(who, a.rows.dq, x.piece, sum);
-    } else {
-      wait_for_count(who, turn, x.before);
-      add(who, a.rows.dq, x.piece, sum);
-    }
+    if (x.before > 0) wait_for_count(who, turn, static_cast<unsigned>(x.before));
+    if (x.last)
+      return finish<T>(who, window(a.dq, x.row, x.col, x.head, x.batch), a.rows.dq, x.piece,
+                       x.before > 0, sum, a.scale);
+    if (x.before == 0) tk::store(who, a.rows.dq, x.piece, sum);
+    else add(who, a.rows.dq, x.piece, sum);
     count_up(who, turn);
   }
-  static TK_DEVICE bool is_last(args const& a, task const& t, int block) {
-    return t.key_block + 1 == a.rows.sizes.template key_blocks_seen<cut>(block);
-  }
-  // What a worker's piece begins with, if there is one (`any`).
   template <class Context>
-  static TK_DEVICE void begin_piece(Context& c, args const& a, task const& t, bool any, int block,
-                                    int head, reg_tile<float, M, C>& dq) {
-    dq = 0.f;
-    if (!any || t.key_block == 0 || !is_last(a, t, block)) return;
-    auto const piece = a.rows.piece(block, head, t.batch, t.part, c.w.id());
-    wait_for_count(c.w, a.rows.turns + piece, static_cast<unsigned>(t.key_block));
-    tk::load(dq, a.rows.dq, piece);
-  }
-  template <class Context>
-  static TK_DEVICE void end_piece(Context& c, args const& a, task const& t, int block, int head,
-                                  reg_tile<float, M, C>& dq) {
+  static TK_DEVICE void send(Context& c, args const& a, task const& t, int block, int head,
+                             reg_tile<float, M, C> const& dq) {
     int const w = c.w.id();
-    if (!is_last(a, t, block))
-      return c.out.send(
-          note{a.rows.piece(block, head, t.batch, t.part, w), static_cast<unsigned>(t.key_block)},
-          dq);
-    dq = dq * a.scale;
-    int const row = block * cut::queries + w / across * M, col = t.part * P + w % across * C;
-    store(window(a.dq, row, col, head, t.batch), cast<T>(dq));
+    bool const last = t.key_block + 1 >= a.rows.sizes.template key_blocks_seen<cut>(block);
+    c.out.send(
+        note{a.rows.piece(block, head, t.batch, t.part, w), t.key_block, last,
+             block * cut::queries + w / across * M, t.part * P + w % across * C, head, t.batch},
+        dq);
   }
 
   // s = k q^T and dp = v dout^T of a slice, which run when this returns; the slots of the task's
@@ -236,21 +221,23 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
         p = cast<T>(s);
         ds = cast<T>(dp);
         bool const last = j + 1 == slices;
-        if (be::has_async_products && last) begin_piece(c, a, t, n > 0, late_block, late_head, dq);
+        if (last) {
+          c.w.sync();  // else ptxas 13.0 makes dq earlier, and has no registers for it (C7512)
+          dq = 0.f;
+        }
         mma_ab(dv, p, dout.x);
         if (tune.ds_slots == 2 && j == 0 && n > 0) c.all.await();
         store(c.scratch.ds[side][j], ds);
         if constexpr (!be::has_async_products) mma_ab(dk, ds, q.x);  // so that ds ends here
         if (last) {
           if (tune.ds_slots == 3 && n > 0) c.all.await();
-          if (!be::has_async_products) begin_piece(c, a, t, n > 0, late_block, late_head, dq);
           add_piece(c, t, kv, late, dq);  // in the first step, of nothing
         }
         if constexpr (be::has_async_products) mma_ab(dk, ds, q.x);
       }
       wait<1>(dq, dv, p);
       c.all.arrive();
-      if (n > 0) end_piece(c, a, t, late_block, late_head, dq);
+      if (n > 0) send(c, a, t, late_block, late_head, dq);
       late = side;
       side = side + 1 == tune.ds_slots ? 0 : side + 1;
       late_head = head, late_block = block;
@@ -258,11 +245,11 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
       end_slice<0>(c, dk, ds);
     }
     c.all.await();
-    begin_piece(c, a, t, true, late_block, late_head, dq);
+    dq = 0.f;
     add_piece(c, t, kv, late, dq);
     wait<0>(dq);
     c.all.arrive();
-    end_piece(c, a, t, late_block, late_head, dq);
+    send(c, a, t, late_block, late_head, dq);
     c.all.await();  // nobody reads k any more
 
     // No query: 0, whatever is in k and v.

@@ -104,9 +104,6 @@ TK_DEVICE void barrier_init(std::uint32_t bar, int arrivals, here where = here::
 TK_DEVICE void barrier_arrive(std::uint32_t bar, here where = here::current()) {
   if (!emulator::omitted(where)) emulator::mbarrier_arrive(bar, where);
 }
-TK_DEVICE void barrier_arrive_if(bool mine, std::uint32_t bar, here where = here::current()) {
-  if (mine) barrier_arrive(bar, where);
-}
 TK_DEVICE bool barrier_test(std::uint32_t bar, int phase, here where = here::current()) {
   return emulator::omitted(where) || emulator::mbarrier_test(bar, phase, where);
 }
