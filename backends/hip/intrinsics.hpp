@@ -96,8 +96,9 @@ template <int Bytes>
   requires copy_width<Bytes>
 TK_DEVICE void copy_to_lds(char* dst, char const* from, std::uint32_t offset) {
   auto const to = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(dst));
+  char const* const base = uniform(from);  // what was divided lies in vector registers (clang 22)
 #define TK_COPY(INSTRUCTION, LDS)                                                           \
-  asm volatile("s_nop 4\n\t" INSTRUCTION " %0, %1" LDS ::"v"(offset), "s"(from), "{m0}"(to) \
+  asm volatile("s_nop 4\n\t" INSTRUCTION " %0, %1" LDS ::"v"(offset), "s"(base), "{m0}"(to) \
                : "memory")
   if constexpr (Bytes == 16) TK_COPY("global_load_lds_dwordx4", "");
   else if constexpr (copy_is_load) TK_COPY("global_load_dword", " lds");
