@@ -118,9 +118,13 @@ TK_DEVICE void load_direct(shared_tile<T, R, C>& dst, window_of<source<T, S, C>>
 }
 // Share is for clusters, which this chip does not have.
 template <class T, int R, int C, int Share>
-TK_DEVICE void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share, C>> const& src,
+TK_DEVICE void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share, C>> const& given,
                            arrival done) {
   static_assert(R % Share == 0, "the blocks of a cluster load equal shares");
+  // What was divided lies in vector registers, from which addresses may not be made (clang 22).
+  window_of<source<T, Share, C>> const src{given.of, gcn::broadcast(given.row),
+                                           gcn::broadcast(given.col), gcn::broadcast(given.i),
+                                           gcn::broadcast(given.j)};
   constexpr int size = shared_tile<T, R, C>::size, most = lane_bytes<shared_tile<T, R, C>>;
   auto const& x = src.of;
   int const left = x.cols - src.col;
