@@ -5,9 +5,11 @@
 // backend's: only tiles of the same R and C read them back.
 //   store(tiles, n, x, rows)      the n-th tile becomes x
 //   add(tiles, n, x)              x is added to it, by one at a time
-//   store_add(tiles, n, x)        x is added to it: by many at once, each number whole, in any
-//   order load(x, tiles, n)             x becomes the n-th tile load_add(x, tiles, n, rows)   it is
-//   added to x
+//   store_add(tiles, n, x)        x is added to it, by many at once, each number whole
+//   load(x, tiles, n)             x becomes the n-th tile
+//   load_add(x, tiles, n, rows)   it is added to x
+//   finish<T>(who, dst, tiles, n, any, x, scale)
+//                                 a window of a sink becomes scale times the sum of x and the tile
 // With `rows`, nothing need move from that row on.
 #pragma once
 #include "core/expression.hpp"
