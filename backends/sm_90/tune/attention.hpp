@@ -28,7 +28,7 @@ constexpr attention_tuning tune_attention_forward(int d) {
 constexpr attention_tuning tune_attention_general(int d) { return tune_attention_forward(d); }
 
 // As in the forward, 192 registers of tiles: dk and dv of 128 columns, and 64 x 64 scores twice.
-// Not measured yet.
+// d 128, 4096 keys, full (H200): 5 slots and 2 of ds 469 TFLOP/s, 4 and 3 447.
 constexpr attention_backward_tuning tune_attention_backward(int d) {
   if (d <= 64)
     return {.workers = 2,
