@@ -17,6 +17,8 @@
 #pragma once
 #include "core/partial_tiles.hpp"
 #include "core/product.hpp"
+#include "core/vector.hpp"
+
 #include "ops/attention/attention_backward_prepare.hpp"
 
 namespace tk {
@@ -31,6 +33,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   static constexpr bool causal = Mask == mask_kind::causal;
   static_assert(tune.ds_slots == 2 || tune.ds_slots == 3);
   using scores = reg_tile<float, N, M>;
+  using rows_of_scores = reg_row<float, N, M>;
 
   struct stage {
     shared_tile<T, M, P> x;  // a part of the columns of dout or q
@@ -55,7 +58,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   struct task {
     int key_block, part, head, batch;  // head: of keys
     int last, walked, steps;           // blocks of queries: last, last - 1, ... of each query head
-    int sends;                         // of pieces of dq, one for each block of queries
+    int sends;                         // of pieces of dq: of all blocks that see later keys, too
   };
 
   static TK_BOTH int rows_of_tasks(args const& a) {
@@ -82,7 +85,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
             last,
             walked,
             x.group_heads * walked * slots_of_step,
-            x.group_heads * walked};
+            x.group_heads * x.template walked_later<cut>(at.col)};
   }
 
   // A slice's parts of columns, the task's own last, each of dout first.
@@ -114,36 +117,44 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   }
 
   // A worker's piece of dq of a block of queries gets the sums of the blocks of keys that see it,
-  // in ascending order. The last one writes dq; which one that is depends on a row's neighbours, so
-  // its sum is made and added as the others' are.
+  // in ascending order, each rounded alike: which one is the last depends on a row's neighbours. The
+  // last one writes dq.
   struct note {
     std::int64_t piece;
     int before;  // blocks of keys that add to it first
-    int last;    // whether none does later
-    int row, col, head, batch;
+    int reserved;
   };
   using sent = reg_tile<float, M, C>;
-  static constexpr bool senders = tune.senders;
-  template <class Who, class Sum>
-  static TK_DEVICE void deliver(Who const& who, args const& a, note const& x, Sum const& sum) {
-    auto* const turn = a.rows.turns + x.piece;
+  static constexpr int senders = be::has_senders ? tune.senders : 0;
+  template <class Who>
+  static TK_DEVICE unsigned* await_turn(Who const& who, args const& a, note const& x) {
+    // One turn for all that is delivered at a time.
+    auto* const turn = a.rows.turns + (senders > 0 ? x.piece / workers * workers : x.piece);
     if (x.before > 0) wait_for_count(who, turn, static_cast<unsigned>(x.before));
-    if (x.last)
-      return finish<T>(who, window(a.dq, x.row, x.col, x.head, x.batch), a.rows.dq, x.piece,
-                       x.before > 0, sum, a.scale);
-    if (x.before == 0) tk::store(who, a.rows.dq, x.piece, sum);
-    else add(who, a.rows.dq, x.piece, sum);
+    return turn;
+  }
+  template <class Who, class Sums>
+  static TK_DEVICE void deliver(Who const& who, args const& a, note const& x, Sums const& sums) {
+    auto* const turn = await_turn(who, a, x);
+    if (x.before == 0) tk::store(who, a.rows.dq, x.piece, sums);
+    else add(who, a.rows.dq, x.piece, sums);
     count_up(who, turn);
   }
   template <class Context>
   static TK_DEVICE void send(Context& c, args const& a, task const& t, int block, int head,
-                             reg_tile<float, M, C> const& dq) {
+                             reg_tile<float, M, C>& dq) {
     int const w = c.w.id();
-    bool const last = t.key_block + 1 >= a.rows.sizes.template key_blocks_seen<cut>(block);
-    c.out.send(
-        note{a.rows.piece(block, head, t.batch, t.part, w), t.key_block, last,
-             block * cut::queries + w / across * M, t.part * P + w % across * C, head, t.batch},
-        dq);
+    note const x{a.rows.piece(block, head, t.batch, t.part, w), t.key_block};
+    if (t.key_block + 1 < a.rows.sizes.template key_blocks_seen<cut>(block)) {
+      c.out.send(x, dq);
+      return;
+    }
+    await_turn(c.w, a, x);
+    if (x.before > 0) load_add(dq, a.rows.dq, x.piece);
+    dq = dq * a.scale;
+    store(window(a.dq, block * cut::queries + w / across * M, t.part * P + w % across * C, head,
+                 t.batch),
+          cast<T>(dq));
   }
 
   // s = k q^T and dp = v dout^T of a slice, which run when this returns; the slots of the task's
@@ -153,7 +164,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   };
   template <class Context>
   static TK_DEVICE slice_slots begin_scores(Context& c, task const& t, common const& kv, scores& s,
-                                            scores& dp) {
+                                            scores& dp, [[maybe_unused]] rows_of_scores& lse) {
     int const w = c.w.id();
     TK_UNROLL
     for (int other = 0; other + 1 < parts; ++other) {
@@ -174,6 +185,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     auto const& dout = c.in.take();
     auto const& q = c.in.take();
     if constexpr (parts == 1) {
+      tk::load(lse, q.y);
       mm_abt(s, kv.k[w][0], q.x);
       mm_abt(dp, kv.v[w][0], dout.x);
     } else {
@@ -196,38 +208,40 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     int const w = c.w.id(), key = t.key_block * cut::keys + w * N;
     auto& kv = c.common.take();
     reg_tile<float, N, P> dk = 0.f, dv = 0.f;
-    scores s, dp;
     reg_tile<T, N, M> p, ds;
-    reg_tile<float, M, C> dq;
     int head = t.head * a.rows.sizes.group_heads, block = t.last;  // of this step
     int late_head = head, late_block = block;                      // of the step before
     int side = 0, late = tune.ds_slots - 1;
     int const walk = t.steps / slots_of_step;
     for (int n = 0; n < walk; ++n) {
+      reg_tile<float, M, C> dq;
       TK_UNROLL
       for (int j = 0; j < slices; ++j) {
         if constexpr (parts > 1) {
           if (j > 0) end_slice<0>(c, dk, dv, p, ds);
         }
-        auto const [dout, q] = begin_scores(c, t, kv, s, dp);
+        scores s, dp;
+        rows_of_scores lse;
+        auto const [dout, q] = begin_scores(c, t, kv, s, dp, lse);
         if constexpr (parts == 1) {
           if (j > 0) end_slice<1>(c, s, dk, dv, p, ds);
         }
         wait<1>(s);
-        s = exp2(s * a.scale_log2 - as_row(q.y));
+        if constexpr (parts == 1) s = exp2(s * a.scale_log2 - lse);
+        else s = exp2(s * a.scale_log2 - as_row(q.y));
         apply_mask(s, a, key, block * cut::queries + j * M);
         wait<0>(dp);
         dp = s * (dp - as_row(dout.y));
-        p = cast<T>(s);
         ds = cast<T>(dp);
+        p = cast<T>(s);
         bool const last = j + 1 == slices;
         if (last) {
-          c.w.sync();  // else ptxas 13.0 makes dq earlier, and has no registers for it (C7512)
+          // else ptxas 13.0 makes dq earlier, and has no registers for it (C7512)
           dq = 0.f;
         }
-        mma_ab(dv, p, dout.x);
         if (tune.ds_slots == 2 && j == 0 && n > 0) c.all.await();
-        store(c.scratch.ds[side][j], ds);
+        be::put_shared(c.scratch.ds[side][j], ds);
+        mma_ab(dv, p, dout.x);
         if constexpr (!be::has_async_products) mma_ab(dk, ds, q.x);  // so that ds ends here
         if (last) {
           if (tune.ds_slots == 3 && n > 0) c.all.await();
@@ -236,6 +250,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
         if constexpr (be::has_async_products) mma_ab(dk, ds, q.x);
       }
       wait<1>(dq, dv, p);
+      be::ptx::proxy_fence();
       c.all.arrive();
       if (n > 0) send(c, a, t, late_block, late_head, dq);
       late = side;
@@ -245,7 +260,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
       end_slice<0>(c, dk, ds);
     }
     c.all.await();
-    dq = 0.f;
+    reg_tile<float, M, C> dq = 0.f;
     add_piece(c, t, kv, late, dq);
     wait<0>(dq);
     c.all.arrive();
