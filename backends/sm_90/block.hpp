@@ -27,7 +27,6 @@ template <sending_op Op>
   requires(senders_of<Op>() > 0)
 struct parcel<Op> {
   shared_partial<Op::sent::rows, Op::sent::cols> sums[Op::workers];
-  typename Op::note note;
 };
 
 template <block_op Op> struct block_memory {
@@ -116,10 +115,9 @@ template <class Op> class outbox {
   static constexpr int senders = senders_of<Op>();
   TK_DEVICE outbox(parcel<Op>& m, ring_barriers<senders>& b, worker w)
       : memory_(m), barriers_(b), worker_(w) {}
-  template <class Note, class X> TK_DEVICE void send(Note const& note, X const& x) {
+  template <class X> TK_DEVICE void send(typename Op::task const&, int, X const& x) {
     ptx::barrier_wait(ptx::smem(&barriers_.empty[before_.slot]), before_.phase);
     store(memory_.sums[worker_.id()], x);
-    if (worker_.id() == 0 && worker_.leader()) memory_.note = note;
     ptx::proxy_fence();
     worker_.sync();
     arrive_for_all(ptx::smem(&barriers_.full[at_.slot]), worker_.lane());
@@ -141,6 +139,7 @@ TK_DEVICE auto outbox_of(block_memory<Op>& m, typename Op::args const& a, worker
 struct sender {
   int lane;
   std::uint32_t empty;
+  TK_DEVICE static int id() { return 0; }  // of the worker whose tile is the first
   TK_DEVICE bool leader() const { return lane == 0; }
   TK_DEVICE void sync() const { ptx::warp_sync(); }
   // The parcel has been read, by all lanes and by copies that they have begun.
@@ -157,10 +156,10 @@ TK_DEVICE void deliver_all(block_memory<Op>& m, typename Op::args const& a, int 
   for_each_ticket<Op>(m, a, lane, [&](auto const& t) {
     for (int n = 0; n < t.sends; ++n) {
       if (turn == index) {
+        Op::await_turn(who, a, t, n);
         ptx::barrier_wait(ptx::smem(&barriers.full[index]), phase);
         phase ^= 1;
-        auto const note = uniform(m.sent.note);
-        Op::deliver(who, a, note, m.sent.sums);
+        Op::deliver(who, a, t, n, m.sent.sums);
       }
       if (++turn == senders_of<Op>()) turn = 0;
     }
@@ -178,7 +177,7 @@ template <class Op> struct context {
   decltype(outbox_of<Op>(std::declval<block_memory<Op>&>(),
                          std::declval<typename Op::args const&>(), worker{})) out;
   turns<Op::workers> turn;
-  meeting<Op::workers> all;
+  meeting_of_products<Op::workers> all;
   TK_DEVICE context(block_memory<Op>& m, typename Op::args const& a, worker w)
       : w(w),
         in(m.stages, m.stage_barriers, w.lane()),

@@ -58,7 +58,8 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   struct task {
     int key_block, part, head, batch;  // head: of keys
     int last, walked, steps;           // blocks of queries: last, last - 1, ... of each query head
-    int sends;                         // of pieces of dq: of all blocks that see later keys, too
+    int walked_later;                  // those that see the next block of keys, too: the first ones
+    int sends;                         // of pieces of dq, to which later blocks of keys add
   };
 
   static TK_BOTH int rows_of_tasks(args const& a) {
@@ -78,6 +79,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     auto const at = grouped(i, rows_of_tasks(a), x.template key_blocks<cut>(), heads_together(x));
     int const head = at.row / parts, last = x.template query_blocks<cut>() - 1;
     int const walked = last + 1 - x.template first_query_block<cut>(at.col);
+    int const later = x.template walked_later<cut>(at.col);
     return {at.col,
             at.row % parts,
             head % x.hk,
@@ -85,7 +87,8 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
             last,
             walked,
             x.group_heads * walked * slots_of_step,
-            x.group_heads * x.template walked_later<cut>(at.col)};
+            later,
+            x.group_heads * later};
   }
 
   // A slice's parts of columns, the task's own last, each of dout first.
@@ -119,38 +122,38 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   // A worker's piece of dq of a block of queries gets the sums of the blocks of keys that see it,
   // in ascending order, each rounded alike: which one is the last depends on a row's neighbours. The
   // last one writes dq.
-  struct note {
-    std::int64_t piece;
-    int before;  // blocks of keys that add to it first
-    int reserved;
-  };
   using sent = reg_tile<float, M, C>;
   static constexpr int senders = be::has_senders ? tune.senders : 0;
   template <class Who>
-  static TK_DEVICE unsigned* await_turn(Who const& who, args const& a, note const& x) {
-    // One turn for all that is delivered at a time.
-    auto* const turn = a.rows.turns + (senders > 0 ? x.piece / workers * workers : x.piece);
-    if (x.before > 0) wait_for_count(who, turn, static_cast<unsigned>(x.before));
-    return turn;
+  static TK_DEVICE std::int64_t piece_of(Who const& who, args const& a, task const& t, int n) {
+    int const head = t.head * a.rows.sizes.group_heads + n / t.walked_later;
+    return a.rows.piece(t.last - n % t.walked_later, head, t.batch, t.part, who.id());
+  }
+  template <class Who>
+  static TK_DEVICE void await_turn(Who const& who, args const& a, task const& t, int n) {
+    await_piece(who, a, t, piece_of(who, a, t, n));
   }
   template <class Who, class Sums>
-  static TK_DEVICE void deliver(Who const& who, args const& a, note const& x, Sums const& sums) {
-    auto* const turn = await_turn(who, a, x);
-    if (x.before == 0) tk::store(who, a.rows.dq, x.piece, sums);
-    else add(who, a.rows.dq, x.piece, sums);
-    count_up(who, turn);
+  static TK_DEVICE void deliver(Who const& who, args const& a, task const& t, int n,
+                                Sums const& sums) {
+    auto const piece = piece_of(who, a, t, n);
+    if (t.key_block == 0) tk::store(who, a.rows.dq, piece, sums);
+    else add(who, a.rows.dq, piece, sums);
+    count_up(who, turn_of(a, piece));
   }
+  // The piece of a step.
   template <class Context>
   static TK_DEVICE void send(Context& c, args const& a, task const& t, int block, int head,
                              reg_tile<float, M, C>& dq) {
-    int const w = c.w.id();
-    note const x{a.rows.piece(block, head, t.batch, t.part, w), t.key_block};
-    if (t.key_block + 1 < a.rows.sizes.template key_blocks_seen<cut>(block)) {
-      c.out.send(x, dq);
+    int const w = c.w.id(), walked = t.last - block;
+    if (walked < t.walked_later) {
+      int const heads = head - t.head * a.rows.sizes.group_heads;
+      c.out.send(t, heads * t.walked_later + walked, dq);
       return;
     }
-    await_turn(c.w, a, x);
-    if (x.before > 0) load_add(dq, a.rows.dq, x.piece);
+    auto const piece = a.rows.piece(block, head, t.batch, t.part, w);
+    await_piece(c.w, a, t, piece);
+    if (t.key_block > 0) load_add(dq, a.rows.dq, piece);
     dq = dq * a.scale;
     store(window(a.dq, block * cut::queries + w / across * M, t.part * P + w % across * C, head,
                  t.batch),
@@ -235,12 +238,9 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
         ds = cast<T>(dp);
         p = cast<T>(s);
         bool const last = j + 1 == slices;
-        if (last) {
-          // else ptxas 13.0 makes dq earlier, and has no registers for it (C7512)
-          dq = 0.f;
-        }
+        if (last) dq = 0.f;
         if (tune.ds_slots == 2 && j == 0 && n > 0) c.all.await();
-        be::put_shared(c.scratch.ds[side][j], ds);
+        store_relaxed(c.scratch.ds[side][j], ds);
         mma_ab(dv, p, dout.x);
         if constexpr (!be::has_async_products) mma_ab(dk, ds, q.x);  // so that ds ends here
         if (last) {
@@ -250,13 +250,13 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
         if constexpr (be::has_async_products) mma_ab(dk, ds, q.x);
       }
       wait<1>(dq, dv, p);
-      be::ptx::proxy_fence();
       c.all.arrive();
       if (n > 0) send(c, a, t, late_block, late_head, dq);
       late = side;
       side = side + 1 == tune.ds_slots ? 0 : side + 1;
       late_head = head, late_block = block;
       if (--block == t.last - t.walked) block = t.last, ++head;
+      if constexpr (parts == 1) c.in.try_wait();
       end_slice<0>(c, dk, ds);
     }
     c.all.await();
@@ -276,6 +276,16 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   }
 
  private:
+  // Tiles that are delivered together have one turn.
+  static TK_DEVICE unsigned* turn_of(args const& a, std::int64_t piece) {
+    return a.rows.turns + (senders > 0 ? piece / workers * workers : piece);
+  }
+  template <class Who>
+  static TK_DEVICE void await_piece(Who const& who, args const& a, task const& t,
+                                    std::int64_t piece) {
+    if (t.key_block > 0)
+      wait_for_count(who, turn_of(a, piece), static_cast<unsigned>(t.key_block));
+  }
   // Gives back the slots of a slice, whose rows all lanes have read, once its products are over.
   template <int Running, class Context, class... Tiles>
   static TK_DEVICE void end_slice(Context& c, Tiles&... tiles) {

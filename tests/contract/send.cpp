@@ -13,10 +13,6 @@ template <int R, int C, int Workers, int Senders> struct sent_sums : simple_op {
   static constexpr int workers = Workers, most = 3;
   static constexpr int senders = be::has_senders ? Senders : 0;
   using sent = reg_tile<float, R, C>;
-  struct note {
-    std::int64_t sum;
-    unsigned before;
-  };
   struct task {
     int index, steps, sends;
   };
@@ -35,25 +31,28 @@ template <int R, int C, int Workers, int Senders> struct sent_sums : simple_op {
     int const rounds = i / (most + 1), rest = i % (most + 1);
     return rounds * (most - p) + (rest > p + 1 ? rest - p - 1 : 0);
   }
+  template <class Who>
+  static TK_DEVICE void await_turn(Who const& who, args const& a, task const& t, int n) {
+    unsigned const turn = static_cast<unsigned>(before(t.index, n));
+    if (turn > 0) wait_for_count(who, a.counters + n * Workers + who.id(), turn);
+  }
   template <class Who, class Sums>
-  static TK_DEVICE void deliver(Who const& who, args const& a, note const& n, Sums const& sums) {
-    if (n.before == 0) {
-      tk::store(who, a.sums, n.sum, sums);
-    } else {
-      wait_for_count(who, a.counters + n.sum, n.before);
-      add(who, a.sums, n.sum, sums);
-    }
+  static TK_DEVICE void deliver(Who const& who, args const& a, task const& t, int n,
+                                Sums const& sums) {
+    int const sum = n * Workers + who.id(), turn = before(t.index, n);
+    if (turn == 0) tk::store(who, a.sums, sum, sums);
+    else add(who, a.sums, sum, sums);
     constexpr int together = senders > 0 ? Workers : 1;
     for (int w = 0; w < together; ++w) {
-      if (who.leader()) a.order[(n.sum + w) * a.cases + n.before] += 1;
-      count_up(who, a.counters + n.sum + w);
+      if (who.leader()) a.order[(sum + w) * a.cases + turn] += 1;
+      count_up(who, a.counters + sum + w);
     }
   }
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, R, C> x;
     for (int p = 0; p < t.sends; ++p) {
       read_tile(x, a.x, (t.index * most + p) * Workers + k.w.id());
-      k.out.send(note{p * Workers + k.w.id(), static_cast<unsigned>(before(t.index, p))}, x);
+      k.out.send(t, p, x);
     }
     report(k, a, t.index);
   }
