@@ -256,7 +256,6 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
       side = side + 1 == tune.ds_slots ? 0 : side + 1;
       late_head = head, late_block = block;
       if (--block == t.last - t.walked) block = t.last, ++head;
-      if constexpr (parts == 1) c.in.try_wait();
       end_slice<0>(c, dk, ds);
     }
     c.all.await();
