@@ -25,6 +25,7 @@ struct attention_backward_tuning {
   int ds_slots;  // steps of ds: with 2 the workers meet before they store it, with 3 after
   int group;     // heads whose tasks are dealt together, or more,
   int together = 256;    // so that they are so many tasks
+  int causal_group = 0;  // the same under a causal mask, 0: group
   int senders = 0;  // warps that sums of dq leave by, where the chip has them
 };
 
