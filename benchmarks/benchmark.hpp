@@ -21,6 +21,9 @@ namespace tk::bench {
 struct implementation {
   std::string name;
   std::function<void()> call;  // enqueues the work once, on the default stream; throws tk::error
+  // Where it does other work on the case's operands, for the rate: its operations, and its verdict.
+  double flops = 0;
+  std::function<verdict()> compare = {};
 };
 
 // A peer that could not be had, with the reason.
