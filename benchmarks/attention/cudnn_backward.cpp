@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // cuDNN's backward, from 9.6 on. The graph is the pattern that its fused engines recognise:
-//   delta = sum over d of dout o, stored; s = q k^T; s = s scale; s = s - lse
-//   [s = row >= column ? s : -inf]; p = exp(s); dv = p^T dout
+//   delta = sum over d of dout o, stored; s = q k^T; s = s scale
+//   [s = row < nq and column < nk ? s : -inf]; s = s - lse; [s = row >= column ? s : -inf]
+//   p = exp(s); dv = p^T dout
 //   ds = (dout v^T - delta) p scale; dk = ds^T q; dq = ds k
 // with q, o, dout, dq [b, hq, nq, d], k, v, dk, dv [b, hk, nk, d] by strides. Where heads share
 // keys, dk and dv are of all query heads first, and then added up. dq is added up in fp32 in memory
 // and rounded from there; stored at once instead, it makes the engines keep ds in their workspace,
-// and repeat bit for bit.
-#include <limits>
+// and repeat bit for bit. nq and nk, which the shapes say, must be said again up to 9.15 where nk
+// is no multiple of 128 (so does cudnn-frontend).
+#include <array>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -30,6 +32,7 @@ class backward_plan {
     auto const &q = x.q->shape(), &k = x.k->shape();
     scores_ = {q[0], q[2], q[1], k[1]};
     if (x.causal && q[1] != k[1]) throw std::runtime_error("its mask begins at the first key");
+    if (version() <= 91500 && k[1] % 128 != 0) say_lengths(q[1], k[1]);
     build(x, sums);
     graph_.compile();
   }
@@ -47,6 +50,17 @@ class backward_plan {
     return graph_.at(x.data(), type_, shape, strides);
   }
 
+  // As if batches had lengths of their own.
+  void say_lengths(std::int64_t nq, std::int64_t nk) {
+    auto const table = [this](tensor& numbers, std::int64_t n) {
+      auto const b = static_cast<std::size_t>(scores_[0]);
+      numbers = tensor(std::vector(b, static_cast<std::int32_t>(n)));
+      return graph_.at(numbers.data(), data_int32, {scores_[0], 1, 1, 1}, {1, 1, 1, 1});
+    };
+    lengths_ = {table(tables_[0], nq), table(tables_[1], nk)};
+    rows_ = &lengths_[0], columns_ = &lengths_[1];
+  }
+
   void build(backward_operands const& x, order sums) {
     value const q = operand(*x.q), dout = operand(*x.dout);
     value const k_transposed = operand(*x.k, true), v_transposed = operand(*x.v, true);
@@ -55,16 +69,16 @@ class backward_plan {
     value const p = weights(q, k_transposed, scale, x);
     store_by_keys(operand(*x.dv), graph_.reshaped(type_, p), dout);
     value const dp = graph_.inside(data_float, scores_);
-    graph_.matmul(dp, dout, v_transposed);
+    graph_.matmul(dp, dout, v_transposed, {rows_, columns_, nullptr});
     value const ds =
         graph_.apply(mode_mul, graph_.apply(mode_mul, graph_.apply(mode_sub, dp, delta), p), scale);
     store_by_keys(operand(*x.dk), graph_.reshaped(type_, ds), q);
     value const k = graph_.reshaped(type_, k_transposed), dq = operand(*x.dq);
     if (sums == order::fixed) {
-      graph_.matmul(dq, ds, k);
+      graph_.matmul(dq, ds, k, {rows_, nullptr, columns_});
     } else {
       value const sum = graph_.scratch(dq.shape);
-      graph_.matmul(sum, ds, k);
+      graph_.matmul(sum, ds, k, {rows_, nullptr, columns_});
       graph_.pointwise(mode_identity, dq, sum);
     }
   }
@@ -82,27 +96,29 @@ class backward_plan {
                 backward_operands const& x) {
     sizes const rows{scores_[0], scores_[1], scores_[2], 1};
     value const raw = graph_.inside(data_float, scores_);
-    graph_.matmul(raw, q, k_transposed);
+    graph_.matmul(raw, q, k_transposed, {rows_, columns_, nullptr});
     value const lse = graph_.at(x.lse->data(), data_float, rows, packed_strides(rows));
-    value s = graph_.apply(mode_sub, graph_.apply(mode_mul, raw, scale), lse);
-    if (x.causal) {
-      value const row = graph_.index(s, 2), column = graph_.index(s, 3);
-      s = graph_.select(graph_.compare(mode_compare_ge, row, column), s,
-                        graph_.number(-std::numeric_limits<float>::infinity()));
-    }
+    value s = graph_.apply(mode_mul, raw, scale);
+    if (rows_) s = graph_.keep_first(*rows_, *columns_, s);
+    s = graph_.apply(mode_sub, s, lse);
+    if (x.causal) s = graph_.keep_causal(s);
     return graph_.apply(mode_exp, s);
   }
 
   // to = x y, in which x and y are of query heads and `to` of key heads.
   void store_by_keys(value const& to, value const& x, value const& y) {
-    if (to.shape[1] == x.shape[1]) return graph_.matmul(to, x, y);
+    extents const of{columns_, nullptr, rows_};
+    if (to.shape[1] == x.shape[1]) return graph_.matmul(to, x, y, of);
     value const every = graph_.inside(type_, {x.shape[0], x.shape[1], x.shape[2], to.shape[3]});
-    graph_.matmul(every, x, y);
+    graph_.matmul(every, x, y, of);
     graph_.reduce(reduce_add, to, every);
   }
 
   data_type type_;
   sizes scores_{};
+  std::array<tensor, 2> tables_;
+  std::array<value, 2> lengths_{};
+  value const *rows_ = nullptr, *columns_ = nullptr;  // of queries and keys, where they are said
   graph graph_;
 };
 

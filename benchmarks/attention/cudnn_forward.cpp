@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <stdexcept>
 
@@ -103,25 +102,13 @@ class forward_plan {
   }
 
   value masked(value s, forward_operands const& x) {
-    auto const keep = [&](value const& seen) {
-      s = graph_.select(seen, s, graph_.number(-std::numeric_limits<float>::infinity()));
-    };
-    if (lengths_) {
-      value const row = graph_.index(s, 2), column = graph_.index(s, 3);
-      value const some = graph_.compare(mode_compare_lt, row, *lengths_),
-                  others = graph_.compare(mode_compare_lt, column, *lengths_);
-      keep(graph_.compare(mode_and, some, others));
-    }
-    if (x.causal) {
-      value const row = graph_.index(s, 2), column = graph_.index(s, 3);
-      keep(graph_.compare(mode_compare_ge, row, column));
-    }
-    if (x.window_left >= 0) {
-      value const row = graph_.index(s, 2), column = graph_.index(s, 3);
-      value const left = graph_.number(static_cast<float>(x.window_left + 1));
-      keep(graph_.compare(mode_compare_gt, graph_.apply(mode_add, column, left), row));
-    }
-    return s;
+    if (lengths_) s = graph_.keep_first(*lengths_, *lengths_, s);
+    if (x.causal) s = graph_.keep_causal(s);
+    if (x.window_left < 0) return s;
+    value const row = graph_.index(s, 2), column = graph_.index(s, 3);
+    value const left = graph_.number(static_cast<float>(x.window_left + 1));
+    value const reach = graph_.apply(mode_add, column, left);
+    return graph_.keep(graph_.compare(mode_compare_gt, reach, row), s);
   }
 
   value softmax(value const& s, forward_operands const& x) {

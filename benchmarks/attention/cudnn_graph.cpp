@@ -3,6 +3,7 @@
 #include "benchmarks/attention/cudnn_graph.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -261,6 +262,20 @@ value graph::index(value const& like, std::int64_t axis) {
   value const y = inside(data_int32, like.shape);
   pointwise(mode_gen_index, y, like, nullptr, nullptr, axis);
   return y;
+}
+
+value graph::keep(value const& seen, value const& scores) {
+  return select(seen, scores, number(-std::numeric_limits<float>::infinity()));
+}
+value graph::keep_causal(value const& scores) {
+  value const row = index(scores, 2), column = index(scores, 3);
+  return keep(compare(mode_compare_ge, row, column), scores);
+}
+value graph::keep_first(value const& rows, value const& columns, value const& scores) {
+  value const row = index(scores, 2), column = index(scores, 3);
+  value const in_rows = compare(mode_compare_lt, row, rows);
+  value const in_columns = compare(mode_compare_lt, column, columns);
+  return keep(compare(mode_and, in_rows, in_columns), scores);
 }
 
 void graph::reduce(reduction_mode mode, value const& to, value const& x) {

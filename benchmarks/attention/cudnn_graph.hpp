@@ -79,6 +79,11 @@ class graph {
   value select(value const& t, value const& x, value const& b);  // t ? x : b
   value compare(pointwise_mode mode, value const& x, value const& b);
   value index(value const& like, std::int64_t axis);  // int32: the position along an axis
+  // Scores [b, h, rows, columns], -inf where the position in `seen` is 0; where its column is past
+  // its row; and past the first rows and columns, of which int32 [b, 1, 1, 1] are the numbers.
+  value keep(value const& seen, value const& scores);
+  value keep_causal(value const& scores);
+  value keep_first(value const& rows, value const& columns, value const& scores);
   void pointwise(pointwise_mode mode, value const& to, value const& x, value const* b = nullptr,
                  value const* t = nullptr, std::int64_t axis = -1);
   void reduce(reduction_mode mode, value const& to, value const& x);
