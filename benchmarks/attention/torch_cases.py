@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Suite attention beside cuDNN and FlashAttention-2, as PyTorch calls them; on the CPU beside
+"""Suite attention-fwd beside cuDNN and FlashAttention-2, as PyTorch calls them; on the CPU beside
 PyTorch's own."""
 import math
 
@@ -102,4 +102,4 @@ class attention_case:
         return error, 2 * floor
 
 
-SUITES = {"attention": attention_case}
+SUITES = {"attention-fwd": attention_case}
