@@ -212,6 +212,7 @@ value graph::at(void const* data, data_type type, sizes const& shape, sizes cons
 
 value graph::scratch(sizes const& shape) {
   scratches_.push_back(tensor(dtype::fp32, {shape.begin(), shape.end()}));
+  scratches_.back().fill_nan();  // the engines clear what they add to
   return at(scratches_.back().data(), data_float, shape, packed_strides(shape));
 }
 

@@ -35,7 +35,8 @@ struct forward_problem {
 // Some rows, or all if that is cheap: of each sequence both ends, edges of tiles and a sample, each
 // in another head. A right output is rounded once, and the probabilities once between the products,
 // each to the floor: that makes sqrt 2 floors, 2 with a margin. lse is fp32 and may be off by 2^-15
-// of itself (or of 1), far more than exponentials and logarithms of 22 bits cost.
+// of itself (or of 1), far more than exponentials and logarithms of 22 bits cost; where it is off
+// by more, the error is as many limits.
 class forward_oracle {
  public:
   // q, k, v are [b, n, h, d], or [n, h, d] of all sequences; they outlive the oracle.
