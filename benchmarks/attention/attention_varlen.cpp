@@ -8,7 +8,6 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <optional>
 #include <sstream>
 #include <stdexcept>
 
@@ -46,33 +45,49 @@ std::vector<float> alibi_slopes(std::int64_t heads) {
   return slopes;
 }
 
+bool is_packed(bench_case const& x) { return x.words.count("lens") > 0; }
+
+forward_problem problem_of(bench_case const& x) {
+  if (is_packed(x) && (x.words.count("b") || x.words.count("n")))
+    throw std::runtime_error("lens says what b and n would");
+  auto const lengths = is_packed(x)
+                           ? parse_lengths(x.get("lens", ""))
+                           : std::vector(static_cast<std::size_t>(x.number("b")), x.number("n"));
+  std::int64_t const h = x.number("h"), hk = x.number("hk", h), d = x.number("d");
+  forward_problem y{lengths, lengths, h, hk, d, 1 / std::sqrt(static_cast<float>(d))};
+  y.causal = parse_mask(x.get("mask", "none")) == TK_MASK_CAUSAL;
+  y.window_left = x.words.count("left") ? x.number("left") : -1;
+  y.softcap = static_cast<float>(x.number("softcap", 0));
+  if (x.number("alibi", 0) != 0) y.alibi = alibi_slopes(h);
+  return y;
+}
+
+// Of the same tokens, with the causal mask alone.
+forward_problem plain_of(forward_problem const& x) {
+  bool const equal =
+      std::adjacent_find(x.nq.begin(), x.nq.end(), std::not_equal_to<>()) == x.nq.end();
+  auto const lengths =
+      equal ? x.nq : std::vector{std::accumulate(x.nq.begin(), x.nq.end(), std::int64_t{0})};
+  forward_problem y{lengths, lengths, x.hq, x.hk, x.d, x.scale};
+  y.causal = x.causal;
+  return y;
+}
+
 class attention_varlen_benchmark final : public benchmark {
  public:
   explicit attention_varlen_benchmark(bench_case const& x)
-      : packed_(x.words.count("lens") > 0),
-        lengths_(packed_ ? parse_lengths(x.get("lens", ""))
-                         : std::vector(static_cast<std::size_t>(x.number("b")), x.number("n"))),
+      : packed_(is_packed(x)),
+        asked_(problem_of(x)),
+        plain_(plain_of(asked_)),
+        lengths_(asked_.nq),
         total_(std::accumulate(lengths_.begin(), lengths_.end(), std::int64_t{0})),
-        hq_(x.number("h")),
-        hk_(x.number("hk", hq_)),
-        d_(x.number("d")),
+        hq_(asked_.hq),
+        hk_(asked_.hk),
+        d_(asked_.d),
         repeat_(x.repeat),
         type_(parse_dtype(x.get("type", "bf16"))) {
-    if (packed_ && (x.words.count("b") || x.words.count("n")))
-      throw std::runtime_error("lens says what b and n would");
-    asked_ = {lengths_, lengths_, hq_, hk_, d_, 1 / std::sqrt(static_cast<float>(d_))};
-    asked_.causal = parse_mask(x.get("mask", "none")) == TK_MASK_CAUSAL;
-    plain_ = asked_;
-    asked_.window_left = x.words.count("left") ? x.number("left") : -1;
-    asked_.softcap = static_cast<float>(x.number("softcap", 0));
-    if (x.number("alibi", 0) != 0) asked_.alibi = alibi_slopes(hq_);
-    bool const equal = std::adjacent_find(lengths_.begin(), lengths_.end(),
-                                          std::not_equal_to<>()) == lengths_.end();
-    if (!equal) plain_.nq = plain_.nk = {total_};
     make_tensors();
     bind_options();
-    oracle_.emplace(asked_, q_, k_, v_);
-    plain_oracle_.emplace(plain_, q_, k_, v_);
   }
 
   dtype type() const override { return type_; }
@@ -89,10 +104,10 @@ class attention_varlen_benchmark final : public benchmark {
     peer_list list;
     implementation plain{"tk plain", call_of(plain_call_, false, plain_.nq, nullptr)};
     plain.flops = flops_of(plain_);
-    plain.compare = [this] { return plain_oracle_->compare(o_, lse_, rows_of_heads(plain_.nq)); };
+    plain.compare = [this] { return plain_oracle_.compare(o_, lse_, rows_of_heads(plain_.nq)); };
     list.present.push_back(std::move(plain));
-    forward_operands x{&q_,           &k_,         &v_, &o_, packed_ ? &peer_lse_ : &lse_,
-                       asked_.causal, asked_.scale};
+    tensor const* const lse = packed_ ? &peer_lse_ : &lse_;
+    forward_operands x{&q_, &k_, &v_, &o_, lse, asked_.causal, asked_.scale};
     x.window_left = asked_.window_left;
     x.softcap = asked_.softcap;
     if (alibi_) x.alibi = &alibi_;
@@ -106,8 +121,8 @@ class attention_varlen_benchmark final : public benchmark {
     std::vector<std::byte> const x = peer_lse_.copy_out();
     bool const untouched = std::all_of(x.begin(), x.end(), [](auto y) { return y == nan_byte; });
     if (untouched)
-      return oracle_->compare(o_, lse_, packed_ ? heads_of_all() : rows_of_heads(lengths_));
-    return oracle_->compare(o_, peer_lse_, [this](std::int64_t s, std::int64_t h, std::int64_t i) {
+      return oracle_.compare(o_, lse_, packed_ ? heads_of_all() : rows_of_heads(lengths_));
+    return oracle_.compare(o_, peer_lse_, [this](std::int64_t s, std::int64_t h, std::int64_t i) {
       return (start(s) + i) * hq_ + h;
     });
   }
@@ -203,16 +218,16 @@ class attention_varlen_benchmark final : public benchmark {
   }
 
   bool packed_;
+  forward_problem asked_, plain_;
   std::vector<std::int64_t> lengths_;  // of sequences
   std::int64_t total_, hq_, hk_, d_;
   tk_repeat repeat_;
   dtype type_;
-  forward_problem asked_{}, plain_{};
   tensor q_, k_, v_, o_, lse_, peer_lse_, starts_, alibi_;
   DLTensor starts_dl_{}, alibi_dl_{};
   tk_attention_options options_{};
   call own_, plain_call_;
-  std::optional<forward_oracle> oracle_, plain_oracle_;
+  forward_oracle oracle_{asked_, q_, k_, v_}, plain_oracle_{plain_, q_, k_, v_};
 };
 
 suite_entry const entry{

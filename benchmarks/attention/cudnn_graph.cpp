@@ -312,6 +312,7 @@ value graph::reshaped(data_type type, value const& x) {
 
 void graph::compile() {
   std::vector<void*> raw;
+  raw.reserve(operations_.size());
   for (auto const& x : operations_) raw.push_back(x.get());
   descriptor whole(kind_graph), heuristic(kind_heuristic);
   whole.set(graph_operations, value_descriptor, raw.data(), raw.size());
