@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Suite attention-fwd beside cuDNN and FlashAttention-2, as PyTorch calls them; on the CPU beside
-PyTorch's own."""
+"""The suites of attention beside cuDNN and FlashAttention-2, as PyTorch calls them; on the CPU
+beside PyTorch's own."""
+import itertools
 import math
 
 import torch
@@ -10,7 +11,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch_cases import TYPES, deviation, implementation, sampled
 
 
-class attention_case:
+class forward_case:
     def __init__(self, case, device):
         self.b, self.nq, self.hq, self.d = (int(case[key]) for key in "bnhd")
         self.nk, self.hk = int(case.get("nk", self.nq)), int(case.get("hk", self.hq))
@@ -102,4 +103,84 @@ class attention_case:
         return error, 2 * floor
 
 
-SUITES = {"attention-fwd": attention_case}
+class backward_case:
+    """dq, dk, dv from o and lse of tk's own forward. Peers' graphs are made before they are timed."""
+
+    def __init__(self, case, device):
+        self.forward = x = forward_case(case, device)
+        self.dtype, self.device = x.dtype, device
+        self.dout = torch.randn(x.o.shape, device=device).to(x.o.dtype)
+        self.dq, self.dk, self.dv = (torch.empty_like(y) for y in (x.q, x.k, x.v))
+        self.flops = 5 * x.flops // 2  # five products for the forward's two
+        tensors = (x.q, x.k, x.v, x.o, x.lse, self.dout, self.dq, self.dk, self.dv)
+        self.bytes = sum(y.numel() * y.element_size() for y in tensors)
+
+    def tk(self, library):
+        x = self.forward
+        x.tk(library).call()
+        operands = {"q": x.q, "k": x.k, "v": x.v, "o": x.o, "lse": x.lse, "dout": self.dout,
+                    "dq": self.dq, "dk": self.dk, "dv": self.dv}
+        call = library.bind("attention_backward", operands, self.device,
+                            mask=f"TK_MASK_{x.mask.upper()}", scale=x.scale)
+        return implementation("tk", call, lambda _: (self.dq, self.dk, self.dv))
+
+    def outputs(self):
+        return [self.dq, self.dk, self.dv]
+
+    def peers(self, _):
+        x = self.forward
+        if x.mask == "causal" and x.nq != x.nk:
+            return []
+
+        def made(name, backend):
+            graph = []
+
+            def call():
+                with torch.inference_mode(False), torch.enable_grad():
+                    if not graph:
+                        leaves = [y.transpose(1, 2).clone().requires_grad_() for y in (x.q, x.k, x.v)]
+                        with sdpa_kernel([backend]):
+                            out = F.scaled_dot_product_attention(
+                                *leaves, is_causal=x.mask == "causal", scale=x.scale,
+                                enable_gqa=x.hq != x.hk)
+                        graph.extend((out, leaves, self.dout.transpose(1, 2).clone()))
+                    out, leaves, dout = graph
+                    return torch.autograd.grad(out, leaves, dout, retain_graph=True)
+
+            return implementation(name, call, lambda grads: [y.transpose(1, 2) for y in grads])
+
+        if self.device == "cpu":
+            return [made("torch_cpu", SDPBackend.MATH)]
+        return [made("cudnn", SDPBackend.CUDNN_ATTENTION), made("flash2", SDPBackend.FLASH_ATTENTION)]
+
+    def reference(self, batch, head):
+        """dq, dk, dv that a query head of one batch contributes, float64."""
+        x, key_head = self.forward, head // (self.forward.hq // self.forward.hk)
+        q, dout, o = (y[batch, :, head].double() for y in (x.q, self.dout, x.o))
+        k, v = (y[batch, :, key_head].double() for y in (x.k, x.v))
+        p = (q @ k.mT * x.scale - x.lse[batch, head].double()[:, None]).exp_()
+        if x.mask == "causal":
+            p.tril_(x.nk - x.nq)
+        ds = (dout @ v.mT - (dout * o).sum(1, keepdim=True)).mul_(p).mul_(x.scale)
+        return ds @ k, ds.mT @ q, p.mT @ dout
+
+    def compare(self, results):
+        """Error and its limit, of the worst output. Each is rounded once, and p and ds once before
+        their products, each to the floor: sqrt 2 floors, 2 with a margin."""
+        x, parts = self.forward, [deviation() for _ in results]
+        for batch, key_head in itertools.product(range(x.b), range(x.hk)):
+            group = range(key_head * x.hq // x.hk, (key_head + 1) * x.hq // x.hk)
+            sums = [0, 0]  # of dk and dv
+            for head in group:
+                dq, *others = self.reference(batch, head)
+                parts[0].add(results[0][batch, :, head], dq)
+                sums = [total + y for total, y in zip(sums, others)]
+            for part, got, ref in zip(parts[1:], results[1:], sums):
+                part.add(got[batch, :, key_head], ref)
+        error, floor = max((part.relative() for part in parts), key=lambda y: y[0] / (y[1] or 1))
+        if not all(y.isfinite().all() for y in results):
+            error = math.inf
+        return error, 2 * floor
+
+
+SUITES = {"attention-fwd": forward_case, "attention-bwd": backward_case}
