@@ -183,4 +183,108 @@ class backward_case:
         return error, 2 * floor
 
 
-SUITES = {"attention-fwd": forward_case, "attention-bwd": backward_case}
+class varlen_case:
+    """The forward of packed sequences, and with options. lse is checked of tk alone."""
+
+    def __init__(self, case, device):
+        self.packed = "lens" in case
+        parts = [part.split("x") for part in case["lens"].split(",")] if self.packed \
+            else [(case["n"], case["b"])]
+        self.lengths = [int(part[0]) for part in parts for _ in range(int((*part, 1)[1]))]
+        self.starts = list(itertools.accumulate(self.lengths, initial=0))
+        self.hq, self.d = int(case["h"]), int(case["d"])
+        self.hk = int(case.get("hk", self.hq))
+        self.left = int(case["left"]) if "left" in case else None
+        self.softcap, self.mask = float(case.get("softcap", 0)), case.get("mask", "none")
+        self.dtype, self.device, self.scale = case.get("type", "bf16"), device, self.d**-0.5
+        heads = torch.arange(1, self.hq + 1, device=device)
+        self.alibi = torch.exp2(-8 * heads / self.hq) if int(case.get("alibi", 0)) else None
+
+        def random(heads):
+            return torch.randn(self.starts[-1], heads, self.d, device=device).to(TYPES[self.dtype])
+
+        self.q, self.k, self.v = random(self.hq), random(self.hk), random(self.hk)
+        self.o = torch.empty_like(self.q)
+        self.lse = torch.empty(self.hq, self.starts[-1], device=device)
+        self.table = torch.tensor(self.starts, dtype=torch.int32, device=device)
+        pairs = sum(self.seen(n, 0, n).sum().item() for n in self.lengths)
+        self.flops = 4 * pairs * self.hq * self.d
+        tensors = (self.q, self.k, self.v, self.o, self.lse)
+        self.bytes = sum(x.numel() * x.element_size() for x in tensors)
+
+    def seen(self, n, first, last):
+        """Which keys of a sequence of n its queries from first up to last see."""
+        row, col = (torch.arange(*ends, device=self.device) for ends in ((first, last), (0, n)))
+        distance = row[:, None] - col[None]
+        seen = distance >= 0 if self.mask == "causal" else torch.ones_like(distance, dtype=bool)
+        return seen if self.left is None else seen & (distance <= self.left)
+
+    def shaped(self, x):
+        return x if self.packed else x.view(len(self.lengths), -1, *x.shape[1:])
+
+    def tk(self, library):
+        options = {"softcap": self.softcap, "alibi": self.alibi}
+        if self.left is not None:
+            options.update(has_window_left=1, window_left=self.left)
+        if self.packed:
+            options.update(q_starts=self.table, k_starts=self.table,
+                           max_nq=max(self.lengths), max_nk=max(self.lengths))
+        lse = self.lse if self.packed else self.lse.view(len(self.lengths), self.hq, -1)
+        operands = {name: self.shaped(getattr(self, name)) for name in "qkvo"}
+        call = library.bind("attention_forward", {**operands, "lse": lse}, self.device,
+                            mask=f"TK_MASK_{self.mask.upper()}", scale=self.scale, options=options)
+        return implementation("tk", call, lambda _: (self.o, lse))
+
+    def outputs(self):
+        return [self.o, self.lse]
+
+    def peers(self, _):
+        longest = max(self.lengths)
+
+        def flash2():
+            if self.softcap:
+                raise NotImplementedError("PyTorch's has no softcap")
+            return torch.ops.aten._flash_attention_forward(
+                self.q, self.k, self.v, self.table, self.table, longest, longest, 0.0,
+                self.mask == "causal", False, scale=self.scale, window_size_left=self.left,
+                alibi_slopes=self.alibi)[0]
+
+        if self.device == "cpu":
+            return []
+        return [implementation("flash2", flash2, lambda o: (o, None))]
+
+    def reference(self, start, n, first, last, head):
+        """o and lse of some rows of a head of one sequence, float64."""
+        key_head = head // (self.hq // self.hk)
+        k, v = (x[start:start + n, key_head].double() for x in (self.k, self.v))
+        scores = self.q[start + first:start + last, head].double() @ k.mT * self.scale
+        if self.softcap:
+            scores.div_(self.softcap).tanh_().mul_(self.softcap)
+        if self.alibi is not None:
+            row, col = (torch.arange(*ends, device=self.device) for ends in ((first, last), (0, n)))
+            scores -= self.alibi[head].double() * (row[:, None] - col[None]).abs()
+        scores.masked_fill_(~self.seen(n, first, last), -math.inf)
+        lse = scores.logsumexp(1)
+        return scores.sub_(lse[:, None]).exp_() @ v, lse
+
+    def compare(self, results):
+        """As of the forward; every row. A query sees itself, so no lse is -inf."""
+        o, lse = results
+        parts, worst_lse = deviation(), 0.0
+        for s, (start, n) in enumerate(zip(self.starts, self.lengths)):
+            for first, head in itertools.product(range(0, n, 4096), range(self.hq)):
+                last = min(n, first + 4096)
+                ref, ref_lse = self.reference(start, n, first, last, head)
+                parts.add(o[start + first:start + last, head], ref)
+                if lse is not None:
+                    got = lse[head, start + first:start + last] if self.packed else lse[s, head, first:last]
+                    gap = (got.double() - ref_lse).abs() / ref_lse.abs().clamp(min=1)
+                    worst_lse = max(worst_lse, gap.nan_to_num(nan=math.inf).max().item())
+        error, floor = parts.relative()
+        if not o.isfinite().all() or worst_lse > 2.0**-15:
+            error = math.inf
+        return error, 2 * floor
+
+
+SUITES = {"attention-fwd": forward_case, "attention-bwd": backward_case,
+          "attention-varlen": varlen_case}
