@@ -8,10 +8,13 @@
 // add, which make lse, belong to it even when nobody reads them. Of packed sequences b is their
 // number, nq and nk are the longest, and tables say where each begins and how long it is.
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "backends/runtime.hpp"
 #include "benchmarks/attention/cudnn.hpp"
@@ -35,14 +38,14 @@ class forward_plan {
     if (x.causal && nq_ != nk_) throw std::runtime_error("its mask begins at the first key");
     if (x.alibi && !x.causal)
       throw std::runtime_error("its ALiBi has no distance, but a difference");
-    if (packed) make_tables(x);
+    if (packed) lengths_ = table({x.lengths.begin(), x.lengths.end()});
     build(x);
     graph_.compile();
   }
   void run() const { graph_.run(); }
 
  private:
-  // Where sequences begin in rows of so many elements, or where there is one length for all, none.
+  // At which element each sequence begins, in rows of so many; none where nothing is packed.
   value const* starts(forward_operands const& x, std::int64_t row_elements) {
     if (x.lengths.empty()) return nullptr;
     std::vector<std::int32_t> at{0};
@@ -57,9 +60,6 @@ class forward_plan {
   value table(std::vector<std::int32_t> const& numbers) {
     tensor const& x = tables_.emplace_back(numbers);
     return graph_.at(x.data(), data_int32, {x.size(), 1, 1, 1}, {1, 1, 1, 1});
-  }
-  void make_tables(forward_operands const& x) {
-    lengths_ = table({x.lengths.begin(), x.lengths.end()});
   }
 
   // [b, n, h, d] or [total, h, d] as [b, h, n, d], or as [b, h, d, n].
