@@ -24,6 +24,7 @@ struct implementation {
   // Where it does other work on the case's operands, for the rate: its operations, and its verdict.
   double flops = 0;
   std::function<verdict()> compare = {};
+  bool repeats = false;  // a peer that promises equal bits from call to call, as tk does
 };
 
 // A peer that could not be had, with the reason.

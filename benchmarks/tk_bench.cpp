@@ -158,7 +158,9 @@ std::vector<row> run_case(bench_case const& c, options const& given, stopwatch c
   peer_list peers = x->peers();
   for (implementation& peer : peers.present) {
     try {  // a peer may round more often; ten limits off it computes something else
-      errors.push_back(checked_error(*x, peer, 10));
+      double const error = checked_error(*x, peer, 10);
+      if (peer.repeats) check_repeatable(*x, peer);
+      errors.push_back(error);
       ready.push_back(std::move(peer));
     } catch (std::runtime_error const& fault) { peers.absent.push_back({peer.name, fault.what()}); }
   }

@@ -105,6 +105,7 @@ class attention_varlen_benchmark final : public benchmark {
     implementation plain{"tk plain", call_of(plain_call_, false, plain_.nq, nullptr)};
     plain.flops = flops_of(plain_);
     plain.compare = [this] { return plain_oracle_.compare(o_, lse_, rows_of_heads(plain_.nq)); };
+    plain.repeats = true;
     list.present.push_back(std::move(plain));
     tensor const* const lse = packed_ ? &peer_lse_ : &lse_;
     forward_operands x{&q_, &k_, &v_, &o_, lse, asked_.causal, asked_.scale};

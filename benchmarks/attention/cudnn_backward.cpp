@@ -130,7 +130,9 @@ void add_cudnn(peer_list& peers, backward_operands const& x) {
        {std::pair{"cudnn", order::any}, std::pair{"cudnn deterministic", order::fixed}}) {
     try {
       auto const made = std::make_shared<backward_plan>(x, sums);
-      peers.present.push_back({name, [made] { made->run(); }});
+      implementation peer{name, [made] { made->run(); }};
+      peer.repeats = sums == order::fixed;
+      peers.present.push_back(std::move(peer));
     } catch (std::runtime_error const& reason) { peers.absent.push_back({name, reason.what()}); }
   }
 }
