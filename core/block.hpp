@@ -14,17 +14,19 @@
 //   scratch, scratches    this worker's own scratch memory, and every worker's
 //   turn.await()/pass()   workers in turn, as often each in a task; that orders no memory
 //   all.arrive()/await()  the workers' barrier in two halves
-//   out.send(note, tile)  hands a tile of sums to Op::deliver (below)
+//   out.send(task, n, tile)  hands over a tile of sums, the n-th of this worker and task, to
+//                            Op::deliver (below); all workers send alike
 // All workers of a block take and release the same slots in the same order.
 // An op whose workers send has
-//   note                            what is to be known of a tile: where it belongs, whose turn it
-//   is sent = reg_tile<float, R, C>    the tile deliver(who, args, note, sum)   stores or adds it:
-//   called once for each tile sent, a worker's in
-//                                   the order in which it sent them. `sum` is the tile, or a
-//                                   shared_partial of it where a producer warp (`who`) does it
-//                                   while the worker goes on.
-//   senders                         whether a chip that can should do so: it takes shared memory
-// and its task counts the tiles that each worker sends in `sends`.
+//   sent = reg_tile<float, R, C>             the tile
+//   await_turn(who, args, task, n)           returns when it may be delivered
+//   deliver(who, args, task, n, sums)        then stores it or adds it, by one word of
+//                                            core/partial_tiles.hpp
+//   senders                                  how many producer warps should take turns at it; 0, and
+//                                            so on every chip without be::has_senders: none
+// and its task counts the tiles that each worker sends in `sends`. Both are called once for each tile,
+// in the order of n, with that tile and its worker as `who`; or, where producer warps do it while
+// workers go on, once for the tiles of all workers, which lie one after another.
 // An op with `static constexpr bool accumulates = true` takes them by accumulate() alone, once a
 // task and all of them (core/accumulate.hpp), and has neither own nor common. Its tiles lie evenly:
 // those of step s are s times as far from those of step 0 as those of step 1.
@@ -52,16 +54,17 @@ inline constexpr bool has_common = !std::is_empty_v<typename common_of<Op>::type
 
 template <class Op>
 concept sending_op = requires { typename Op::sent; };
-template <class Op> constexpr bool uses_senders() {
+template <class Op> constexpr int senders_of() {
   if constexpr (sending_op<Op>) return Op::senders;
-  else return false;
+  else return 0;
 }
 // Where workers deliver what they send themselves.
 template <class Op, class Worker> struct direct_outbox {
   typename Op::args const& args;
   Worker w;
-  template <class Note, class X> TK_DEVICE void send(Note const& note, X const& x) const {
-    Op::deliver(w, args, note, x);
+  template <class X> TK_DEVICE void send(typename Op::task const& t, int n, X const& x) const {
+    Op::await_turn(w, args, t, n);
+    Op::deliver(w, args, t, n, x);
   }
 };
 

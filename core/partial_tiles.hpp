@@ -8,8 +8,6 @@
 //   store_add(tiles, n, x)        x is added to it, by many at once, each number whole
 //   load(x, tiles, n)             x becomes the n-th tile
 //   load_add(x, tiles, n, rows)   it is added to x
-//   finish<T>(who, dst, tiles, n, any, x, scale)
-//                                 a window of a sink becomes scale times the sum of x and the tile
 // With `rows`, nothing need move from that row on.
 #pragma once
 #include "core/expression.hpp"
@@ -88,7 +86,7 @@ TK_DEVICE void load_add(reg_tile<float, R, C>& x, partial_tiles<R, C> const& til
 }
 
 // The same for whoever delivers what workers send (core/block.hpp). A chip with senders has them
-// for a shared_partial, too.
+// for shared_partials of all workers, too, the n-th tile and those after it.
 template <class Who, int R, int C>
 TK_DEVICE void store(Who const&, partial_tiles<R, C> const& tiles, std::int64_t n,
                      reg_tile<float, R, C> const& x) {
@@ -98,17 +96,6 @@ template <class Who, int R, int C>
 TK_DEVICE void add(Who const&, partial_tiles<R, C> const& tiles, std::int64_t n,
                    reg_tile<float, R, C> const& x) {
   add(tiles, n, x);
-}
-
-// dst, a window of a sink of T, becomes scale times the sum of x and, if there is `any`, the n-th
-// tile.
-template <class T, class Who, class Window, int R, int C>
-TK_DEVICE void finish(Who const&, Window const& dst, partial_tiles<R, C> const& tiles,
-                      std::int64_t n, bool any, reg_tile<float, R, C> const& x, float scale) {
-  reg_tile<float, R, C> y = x;
-  if (any) load_add(y, tiles, n);
-  y = y * scale;
-  store(dst, cast<T>(y));
 }
 
 }  // namespace tk

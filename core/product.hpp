@@ -59,6 +59,14 @@ TK_PRODUCT(atbt, true, true, "d is [m, n], a [k, m], b [n, k]")
 #undef TK_PRODUCT
 #undef TK_PRODUCT_OF
 
+// store(dst, x), for products that follow the workers' meeting alone: all.arrive() and await()
+// (core/block.hpp) make the tile theirs, one fence for whatever was stored before.
+template <class T, int R, int C, class X>
+TK_DEVICE void store_relaxed(shared_tile<T, R, C>& dst, X const& x) {
+  if constexpr (requires { be::put_shared(dst, x); }) be::put_shared(dst, x);
+  else store(dst, x);
+}
+
 // p = x, for a left operand p whose products are over; x may have been written while they ran.
 template <class T, int R, int C>
 TK_DEVICE void take_over(reg_tile<T, R, C>& p, reg_tile<T, R, C> const& x) {

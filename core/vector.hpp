@@ -144,6 +144,16 @@ template <class T, int R> TK_DEVICE reg_col<float, R> load_col(shared_vec<T, R> 
   return load_col<R>(src.data, R, 0.f);
 }
 
+// ---- one value per column, in registers
+template <class T, int R, int C>
+TK_DEVICE void load(reg_row<T, R, C>& dst, shared_vec<T, C> const& src) {
+  static_assert(sizeof(T) == 4, "a row of 16-bit elements comes from global memory");
+  using map = be::fragment_map<R, C>;
+  T const* const first = src.data + map::lane_col(be::worker_lane());
+  TK_UNROLL
+  for (int k = 0; k < dst.count; ++k) dst.e[k] = first[map::col(map::element(0, k))];
+}
+
 // ---- to global memory: src to dst[0, N), but not to dst[left] and beyond
 template <class T, int N> TK_DEVICE void store(T* dst, shared_vec<T, N> const& src, int left) {
   for (int n = be::worker_lane(); n < N; n += be::worker_lanes)

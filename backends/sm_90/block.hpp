@@ -21,18 +21,17 @@ template <class Op> struct ticket {
   typename Op::task task;
 };
 
-// A tile of sums on its way from a worker to its sender.
+// What all workers send at a time, on its way to a sender.
 template <class Op> struct parcel {};
 template <sending_op Op>
-  requires(uses_senders<Op>())
+  requires(senders_of<Op>() > 0)
 struct parcel<Op> {
-  shared_partial<Op::sent::rows, Op::sent::cols> sum;
-  typename Op::note note;
+  shared_partial<Op::sent::rows, Op::sent::cols> sums[Op::workers];
 };
 
 template <block_op Op> struct block_memory {
   using common = typename common_of<Op>::type;
-  static constexpr int senders = uses_senders<Op>() ? Op::workers : 0;
+  static constexpr int senders = senders_of<Op>();
   static constexpr int producers = (has_own<Op> ? Op::workers : 0) + has_common<Op>;
   static_assert(producers + senders <= 3,
                 "one warp moves stages, three are left for own and common tiles, and for senders");
@@ -40,13 +39,13 @@ template <block_op Op> struct block_memory {
   ring_memory<typename Op::own, Op::own_slots> own[Op::workers];
   ring_memory<common, 1> commons;
   typename Op::scratch scratch[Op::workers];
-  ring_memory<parcel<Op>, 1> parcels[Op::workers];
+  parcel<Op> sent;
   ring_memory<ticket<Op>, 2> tickets;
   ring_barriers<Op::stages> stage_barriers;
   ring_barriers<Op::own_slots> own_barriers[Op::workers];
   ring_barriers<1> common_barriers;
   ring_barriers<2> ticket_barriers;
-  ring_barriers<1> parcel_barriers[Op::workers];
+  ring_barriers<senders + (senders == 0)> parcel_barriers;  // of each sender
   std::uint64_t meeting_barrier;
 
   TK_DEVICE void init() {
@@ -55,7 +54,7 @@ template <block_op Op> struct block_memory {
     for (auto& b : own_barriers) b.init(readers, fillers);
     common_barriers.init(Op::workers * readers, fillers);
     meeting<Op::workers>::init(meeting_barrier);
-    for (auto& b : parcel_barriers) b.init(fillers, readers);
+    parcel_barriers.init(fillers, Op::workers * readers);
     ticket_barriers.init(Op::workers * worker_lanes + (producers + senders) * warp_lanes, fillers);
     ptx::barrier_init_fence();
   }
@@ -109,50 +108,60 @@ TK_DEVICE void for_each_ticket(block_memory<Op>& m, typename Op::args const& a, 
   }
 }
 
-// The worker's end of the way out, and the end of its sender, a warp.
+// The workers' end of the way out, and the end of the senders, a warp each, who take turns: while
+// one is busy with a parcel that has left, the next one fills the same place.
 template <class Op> class outbox {
  public:
-  TK_DEVICE outbox(ring_memory<parcel<Op>, 1>& m, ring_barriers<1>& b, worker w)
+  static constexpr int senders = senders_of<Op>();
+  TK_DEVICE outbox(parcel<Op>& m, ring_barriers<senders>& b, worker w)
       : memory_(m), barriers_(b), worker_(w) {}
-  template <class Note, class X> TK_DEVICE void send(Note const& note, X const& x) {
-    ptx::barrier_wait(ptx::smem(&barriers_.empty[0]), phase_ ^ 1);
-    phase_ ^= 1;
-    auto& p = memory_.slot[0];
-    store(p.sum, x);
-    if (worker_.leader()) p.note = note;
+  template <class X> TK_DEVICE void send(typename Op::task const&, int, X const& x) {
+    ptx::barrier_wait(ptx::smem(&barriers_.empty[before_.slot]), before_.phase);
+    store(memory_.sums[worker_.id()], x);
     ptx::proxy_fence();
     worker_.sync();
-    arrive_for_all(ptx::smem(&barriers_.full[0]), worker_.lane());
+    arrive_for_all(ptx::smem(&barriers_.full[at_.slot]), worker_.lane());
+    before_ = at_;
+    at_.next();
   }
 
  private:
-  ring_memory<parcel<Op>, 1>& memory_;
-  ring_barriers<1>& barriers_;
+  parcel<Op>& memory_;
+  ring_barriers<senders>& barriers_;
   worker worker_;
-  int phase_ = 0;
+  ring_place<senders> at_, before_{senders - 1, 1};  // before the first one, none need leave
 };
 template <class Op>
 TK_DEVICE auto outbox_of(block_memory<Op>& m, typename Op::args const& a, worker w) {
-  if constexpr (uses_senders<Op>())
-    return outbox<Op>(m.parcels[w.id()], m.parcel_barriers[w.id()], w);
+  if constexpr (senders_of<Op>() > 0) return outbox<Op>(m.sent, m.parcel_barriers, w);
   else return direct_outbox<Op, worker>{a, w};
 }
 struct sender {
   int lane;
+  std::uint32_t empty;
+  TK_DEVICE static int id() { return 0; }  // of the worker whose tile is the first
   TK_DEVICE bool leader() const { return lane == 0; }
   TK_DEVICE void sync() const { ptx::warp_sync(); }
+  // The parcel has been read, by all lanes and by copies that they have begun.
+  TK_DEVICE void release() const {
+    ptx::warp_sync();
+    arrive_for_all(empty, lane);
+  }
 };
 template <class Op>
-TK_DEVICE void deliver_all(block_memory<Op>& m, typename Op::args const& a, int worker, int lane) {
-  auto& barriers = m.parcel_barriers[worker];
-  auto& p = m.parcels[worker].slot[0];
-  int phase = 0;
+TK_DEVICE void deliver_all(block_memory<Op>& m, typename Op::args const& a, int index, int lane) {
+  auto& barriers = m.parcel_barriers;
+  sender const who{lane, ptx::smem(&barriers.empty[index])};
+  int phase = 0, turn = 0;
   for_each_ticket<Op>(m, a, lane, [&](auto const& t) {
-    for (int n = 0; n < t.sends; ++n, phase ^= 1) {
-      ptx::barrier_wait(ptx::smem(&barriers.full[0]), phase);
-      Op::deliver(sender{lane}, a, p.note, p.sum);
-      ptx::warp_sync();
-      arrive_for_all(ptx::smem(&barriers.empty[0]), lane);
+    for (int n = 0; n < t.sends; ++n) {
+      if (turn == index) {
+        Op::await_turn(who, a, t, n);
+        ptx::barrier_wait(ptx::smem(&barriers.full[index]), phase);
+        phase ^= 1;
+        Op::deliver(who, a, t, n, m.sent.sums);
+      }
+      if (++turn == senders_of<Op>()) turn = 0;
     }
   });
 }
@@ -168,7 +177,7 @@ template <class Op> struct context {
   decltype(outbox_of<Op>(std::declval<block_memory<Op>&>(),
                          std::declval<typename Op::args const&>(), worker{})) out;
   turns<Op::workers> turn;
-  meeting<Op::workers> all;
+  meeting_of_products<Op::workers> all;
   TK_DEVICE context(block_memory<Op>& m, typename Op::args const& a, worker w)
       : w(w),
         in(m.stages, m.stage_barriers, w.lane()),

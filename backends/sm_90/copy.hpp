@@ -243,67 +243,39 @@ TK_DEVICE void store_async(worker w, bounded_window_of<sink<T, R, C>> const& dst
   if (w.leader()) ptx::tma_store_commit();
 }
 
-// ---- sums in shared memory to global memory, by one warp (core/partial_tiles.hpp). On return they
-// are there, and whoever is told so may read them or add to them.
-template <bool Add, int R, int C, class Who>
+// ---- sums in shared memory to global memory, by a warp that gives their place back (who.release())
+// once they have left (core/partial_tiles.hpp). On return they are there, for whoever is told so.
+template <bool Add, int R, int C, int Tiles, class Who>
 TK_DEVICE void move_partial(Who const& who, partial_tiles<R, C> const& tiles, std::int64_t n,
-                            shared_partial<R, C> const& x) {
-  if (!who.leader()) return;
-  ptx::proxy_fence_all();
-  float* const to = tiles.data + n * (R * C);
-  if constexpr (Add) ptx::bulk_add(to, ptx::smem(&x), sizeof x);
-  else ptx::bulk_store(to, ptx::smem(&x), sizeof x);
-  ptx::tma_store_commit();
-  ptx::tma_store_done();
-  ptx::proxy_fence_all();
+                            shared_partial<R, C> const (&x)[Tiles]) {
+  if (who.leader()) {
+    ptx::proxy_fence_global();
+    float* const to = tiles.data + n * (R * C);
+    if constexpr (Add) ptx::bulk_add(to, ptx::smem(&x), sizeof x);
+    else ptx::bulk_store(to, ptx::smem(&x), sizeof x);
+    ptx::tma_store_commit();
+    ptx::tma_store_read<0>();
+  }
+  who.release();
+  if (who.leader()) {
+    ptx::tma_store_done();
+    ptx::proxy_fence_global();
+  }
 }
 
 }  // namespace tk::be
 
 namespace tk {
 
-template <class Who, int R, int C>
+template <class Who, int R, int C, int Tiles>
 TK_DEVICE void store(Who const& who, partial_tiles<R, C> const& tiles, std::int64_t n,
-                     shared_partial<R, C> const& x) {
+                     shared_partial<R, C> const (&x)[Tiles]) {
   be::move_partial<false>(who, tiles, n, x);
 }
-template <class Who, int R, int C>
+template <class Who, int R, int C, int Tiles>
 TK_DEVICE void add(Who const& who, partial_tiles<R, C> const& tiles, std::int64_t n,
-                   shared_partial<R, C> const& x) {
+                   shared_partial<R, C> const (&x)[Tiles]) {
   be::move_partial<true>(who, tiles, n, x);
-}
-
-// A warp's lanes take the place of those of the worker whose numbers these are.
-template <class T, class Who, int R, int C>
-TK_DEVICE void finish(Who const&, window_of<be::sink<T, R, C>> const& dst,
-                      partial_tiles<R, C> const& tiles, std::int64_t n, bool any,
-                      shared_partial<R, C> const& x, float scale) {
-  using map = be::fragment_map<R, C>;
-  auto const& to = dst.of.x;
-  auto const* const before = reinterpret_cast<four_floats const*>(tiles.data + n * (R * C));
-  for (int at = be::ptx::thread() % be::warp_lanes; at < R * C / 4; at += be::warp_lanes) {
-    int const lane = at % be::worker_lanes, first = at / be::worker_lanes * 4;
-    four_floats y = x.x[at];
-    if (any) {
-      four_floats const z = before[at];
-      TK_UNROLL
-      for (int e = 0; e < 4; ++e) y.x[e] += z.x[e];
-    }
-    TK_UNROLL
-    for (int e = 0; e < 4; e += 2) {
-      int const row = dst.row + map::lane_row(lane) + map::row(map::row_index(first + e));
-      int const col = dst.col + map::lane_col(lane) + map::col(first + e);
-      if (row >= to.rows || col >= to.cols) continue;
-      T* const p = to.at(row, col, dst.i, dst.j);
-      if (dst.of.vector_width >= 2 && col + 1 < to.cols) {
-        *reinterpret_cast<pair_of<T>*>(p) =
-            static_cast<pair_of<T>>(be::pack(T{}, y.x[e] * scale, y.x[e + 1] * scale));
-      } else {
-        put(p, y.x[e] * scale);
-        if (col + 1 < to.cols) put(p + 1, y.x[e + 1] * scale);
-      }
-    }
-  }
 }
 
 }  // namespace tk

@@ -89,6 +89,15 @@ template <class Slot, int N> class feed {
   int rank, lane;
 };
 
+// What a worker stored by store_relaxed before its arrive() is there for products after await().
+template <int Workers> struct meeting_of_products : meeting<Workers> {
+  using meeting<Workers>::meeting;
+  TK_DEVICE void arrive() const {
+    ptx::proxy_fence();
+    meeting<Workers>::arrive();
+  }
+};
+
 // Workers take turns in a circle: what lies between await and pass runs in one worker at a time.
 // Every worker must take the same number of turns in a task. Advice only: it orders no memory.
 template <int Workers> struct turns {

@@ -17,6 +17,8 @@
 #pragma once
 #include "core/partial_tiles.hpp"
 #include "core/product.hpp"
+#include "core/vector.hpp"
+
 #include "ops/attention/attention_backward_prepare.hpp"
 
 namespace tk {
@@ -31,6 +33,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   static constexpr bool causal = Mask == mask_kind::causal;
   static_assert(tune.ds_slots == 2 || tune.ds_slots == 3);
   using scores = reg_tile<float, N, M>;
+  using rows_of_scores = reg_row<float, N, M>;
 
   struct stage {
     shared_tile<T, M, P> x;  // a part of the columns of dout or q
@@ -55,7 +58,8 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   struct task {
     int key_block, part, head, batch;  // head: of keys
     int last, walked, steps;           // blocks of queries: last, last - 1, ... of each query head
-    int sends;                         // of pieces of dq, one for each block of queries
+    int walked_later;                  // those that see the next block of keys, too: the first ones
+    int sends;                         // of pieces of dq, to which later blocks of keys add
   };
 
   static TK_BOTH int rows_of_tasks(args const& a) {
@@ -75,6 +79,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     auto const at = grouped(i, rows_of_tasks(a), x.template key_blocks<cut>(), heads_together(x));
     int const head = at.row / parts, last = x.template query_blocks<cut>() - 1;
     int const walked = last + 1 - x.template first_query_block<cut>(at.col);
+    int const later = x.template walked_later<cut>(at.col);
     return {at.col,
             at.row % parts,
             head % x.hk,
@@ -82,7 +87,8 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
             last,
             walked,
             x.group_heads * walked * slots_of_step,
-            x.group_heads * walked};
+            later,
+            x.group_heads * later};
   }
 
   // A slice's parts of columns, the task's own last, each of dout first.
@@ -114,36 +120,44 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   }
 
   // A worker's piece of dq of a block of queries gets the sums of the blocks of keys that see it,
-  // in ascending order. The last one writes dq; which one that is depends on a row's neighbours, so
-  // its sum is made and added as the others' are.
-  struct note {
-    std::int64_t piece;
-    int before;  // blocks of keys that add to it first
-    int last;    // whether none does later
-    int row, col, head, batch;
-  };
+  // in ascending order, each rounded alike: which one is the last depends on a row's neighbours. The
+  // last one writes dq.
   using sent = reg_tile<float, M, C>;
-  static constexpr bool senders = tune.senders;
-  template <class Who, class Sum>
-  static TK_DEVICE void deliver(Who const& who, args const& a, note const& x, Sum const& sum) {
-    auto* const turn = a.rows.turns + x.piece;
-    if (x.before > 0) wait_for_count(who, turn, static_cast<unsigned>(x.before));
-    if (x.last)
-      return finish<T>(who, window(a.dq, x.row, x.col, x.head, x.batch), a.rows.dq, x.piece,
-                       x.before > 0, sum, a.scale);
-    if (x.before == 0) tk::store(who, a.rows.dq, x.piece, sum);
-    else add(who, a.rows.dq, x.piece, sum);
-    count_up(who, turn);
+  static constexpr int senders = be::has_senders ? tune.senders : 0;
+  template <class Who>
+  static TK_DEVICE std::int64_t piece_of(Who const& who, args const& a, task const& t, int n) {
+    int const head = t.head * a.rows.sizes.group_heads + n / t.walked_later;
+    return a.rows.piece(t.last - n % t.walked_later, head, t.batch, t.part, who.id());
   }
+  template <class Who>
+  static TK_DEVICE void await_turn(Who const& who, args const& a, task const& t, int n) {
+    await_piece(who, a, t, piece_of(who, a, t, n));
+  }
+  template <class Who, class Sums>
+  static TK_DEVICE void deliver(Who const& who, args const& a, task const& t, int n,
+                                Sums const& sums) {
+    auto const piece = piece_of(who, a, t, n);
+    if (t.key_block == 0) tk::store(who, a.rows.dq, piece, sums);
+    else add(who, a.rows.dq, piece, sums);
+    count_up(who, turn_of(a, piece));
+  }
+  // The piece of a step.
   template <class Context>
   static TK_DEVICE void send(Context& c, args const& a, task const& t, int block, int head,
-                             reg_tile<float, M, C> const& dq) {
-    int const w = c.w.id();
-    bool const last = t.key_block + 1 >= a.rows.sizes.template key_blocks_seen<cut>(block);
-    c.out.send(
-        note{a.rows.piece(block, head, t.batch, t.part, w), t.key_block, last,
-             block * cut::queries + w / across * M, t.part * P + w % across * C, head, t.batch},
-        dq);
+                             reg_tile<float, M, C>& dq) {
+    int const w = c.w.id(), walked = t.last - block;
+    if (walked < t.walked_later) {
+      int const heads = head - t.head * a.rows.sizes.group_heads;
+      c.out.send(t, heads * t.walked_later + walked, dq);
+      return;
+    }
+    auto const piece = a.rows.piece(block, head, t.batch, t.part, w);
+    await_piece(c.w, a, t, piece);
+    if (t.key_block > 0) load_add(dq, a.rows.dq, piece);
+    dq = dq * a.scale;
+    store(window(a.dq, block * cut::queries + w / across * M, t.part * P + w % across * C, head,
+                 t.batch),
+          cast<T>(dq));
   }
 
   // s = k q^T and dp = v dout^T of a slice, which run when this returns; the slots of the task's
@@ -153,7 +167,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   };
   template <class Context>
   static TK_DEVICE slice_slots begin_scores(Context& c, task const& t, common const& kv, scores& s,
-                                            scores& dp) {
+                                            scores& dp, [[maybe_unused]] rows_of_scores& lse) {
     int const w = c.w.id();
     TK_UNROLL
     for (int other = 0; other + 1 < parts; ++other) {
@@ -174,6 +188,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     auto const& dout = c.in.take();
     auto const& q = c.in.take();
     if constexpr (parts == 1) {
+      tk::load(lse, q.y);
       mm_abt(s, kv.k[w][0], q.x);
       mm_abt(dp, kv.v[w][0], dout.x);
     } else {
@@ -196,38 +211,37 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     int const w = c.w.id(), key = t.key_block * cut::keys + w * N;
     auto& kv = c.common.take();
     reg_tile<float, N, P> dk = 0.f, dv = 0.f;
-    scores s, dp;
     reg_tile<T, N, M> p, ds;
-    reg_tile<float, M, C> dq;
     int head = t.head * a.rows.sizes.group_heads, block = t.last;  // of this step
     int late_head = head, late_block = block;                      // of the step before
     int side = 0, late = tune.ds_slots - 1;
     int const walk = t.steps / slots_of_step;
     for (int n = 0; n < walk; ++n) {
+      reg_tile<float, M, C> dq;
       TK_UNROLL
       for (int j = 0; j < slices; ++j) {
         if constexpr (parts > 1) {
           if (j > 0) end_slice<0>(c, dk, dv, p, ds);
         }
-        auto const [dout, q] = begin_scores(c, t, kv, s, dp);
+        scores s, dp;
+        rows_of_scores lse;
+        auto const [dout, q] = begin_scores(c, t, kv, s, dp, lse);
         if constexpr (parts == 1) {
           if (j > 0) end_slice<1>(c, s, dk, dv, p, ds);
         }
         wait<1>(s);
-        s = exp2(s * a.scale_log2 - as_row(q.y));
+        if constexpr (parts == 1) s = exp2(s * a.scale_log2 - lse);
+        else s = exp2(s * a.scale_log2 - as_row(q.y));
         apply_mask(s, a, key, block * cut::queries + j * M);
         wait<0>(dp);
         dp = s * (dp - as_row(dout.y));
-        p = cast<T>(s);
         ds = cast<T>(dp);
+        p = cast<T>(s);
         bool const last = j + 1 == slices;
-        if (last) {
-          c.w.sync();  // else ptxas 13.0 makes dq earlier, and has no registers for it (C7512)
-          dq = 0.f;
-        }
-        mma_ab(dv, p, dout.x);
+        if (last) dq = 0.f;
         if (tune.ds_slots == 2 && j == 0 && n > 0) c.all.await();
-        store(c.scratch.ds[side][j], ds);
+        store_relaxed(c.scratch.ds[side][j], ds);
+        mma_ab(dv, p, dout.x);
         if constexpr (!be::has_async_products) mma_ab(dk, ds, q.x);  // so that ds ends here
         if (last) {
           if (tune.ds_slots == 3 && n > 0) c.all.await();
@@ -245,7 +259,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
       end_slice<0>(c, dk, ds);
     }
     c.all.await();
-    dq = 0.f;
+    reg_tile<float, M, C> dq = 0.f;
     add_piece(c, t, kv, late, dq);
     wait<0>(dq);
     c.all.arrive();
@@ -261,6 +275,16 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   }
 
  private:
+  // Tiles that are delivered together have one turn.
+  static TK_DEVICE unsigned* turn_of(args const& a, std::int64_t piece) {
+    return a.rows.turns + (senders > 0 ? piece / workers * workers : piece);
+  }
+  template <class Who>
+  static TK_DEVICE void await_piece(Who const& who, args const& a, task const& t,
+                                    std::int64_t piece) {
+    if (t.key_block > 0)
+      wait_for_count(who, turn_of(a, piece), static_cast<unsigned>(t.key_block));
+  }
   // Gives back the slots of a slice, whose rows all lanes have read, once its products are over.
   template <int Running, class Context, class... Tiles>
   static TK_DEVICE void end_slice(Context& c, Tiles&... tiles) {

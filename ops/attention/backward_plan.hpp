@@ -54,6 +54,12 @@ struct attention_backward_sizes {
     int const seen = causal ? (end < nq ? end : nq) + nk - nq : nk;
     return seen <= 0 ? 0 : ceil_div(seen, Cut::keys);
   }
+  // Of the blocks of queries that see a block of keys, how many see the next one, too.
+  template <class Cut> TK_BOTH int walked_later(int key_block) const {
+    if (key_block + 1 >= key_blocks<Cut>()) return 0;
+    int const walked = query_blocks<Cut>() - first_query_block<Cut>(key_block + 1);
+    return walked > 0 ? walked : 0;
+  }
   // A block of queries among all heads and batches.
   template <class Cut> TK_BOTH std::int64_t query_block(int block, int head, int batch) const {
     return (std::int64_t{batch} * heads() + head) * query_blocks<Cut>() + block;

@@ -25,7 +25,7 @@ struct attention_backward_tuning {
   int ds_slots;  // steps of ds: with 2 the workers meet before they store it, with 3 after
   int group;     // heads whose tasks are dealt together, or more,
   int together = 256;    // so that they are so many tasks
-  bool senders = false;  // sums of dq leave by warps of their own, where the chip has them
+  int senders = 0;  // warps that sums of dq leave by, where the chip has them
 };
 
 }  // namespace tk

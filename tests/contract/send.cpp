@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tiles that workers send: each is delivered once, a worker's in the order in which it sent them,
-// whoever delivers; and sums of several blocks in the order of counted turns. With and without
-// senders, several tiles a task, none in some.
+// whoever delivers; and sums of several blocks in the order of counted turns. Without senders and
+// with one to three, several tiles a task, none in some.
 #include "core/partial_tiles.hpp"
 #include "core/schedule.hpp"
 #include "tests/contract/support.hpp"
@@ -9,14 +9,10 @@
 namespace tk::test {
 
 // Task i adds its tiles to sums 0 ... sends - 1, after the tasks before it.
-template <int R, int C, int Workers, bool Senders> struct sent_sums : simple_op {
+template <int R, int C, int Workers, int Senders> struct sent_sums : simple_op {
   static constexpr int workers = Workers, most = 3;
-  static constexpr bool senders = Senders;
+  static constexpr int senders = be::has_senders ? Senders : 0;
   using sent = reg_tile<float, R, C>;
-  struct note {
-    std::int64_t sum;
-    unsigned before;
-  };
   struct task {
     int index, steps, sends;
   };
@@ -35,29 +31,35 @@ template <int R, int C, int Workers, bool Senders> struct sent_sums : simple_op 
     int const rounds = i / (most + 1), rest = i % (most + 1);
     return rounds * (most - p) + (rest > p + 1 ? rest - p - 1 : 0);
   }
-  template <class Who, class Sum>
-  static TK_DEVICE void deliver(Who const& who, args const& a, note const& n, Sum const& sum) {
-    if (n.before == 0) {
-      tk::store(who, a.sums, n.sum, sum);
-    } else {
-      wait_for_count(who, a.counters + n.sum, n.before);
-      add(who, a.sums, n.sum, sum);
+  template <class Who>
+  static TK_DEVICE void await_turn(Who const& who, args const& a, task const& t, int n) {
+    unsigned const turn = static_cast<unsigned>(before(t.index, n));
+    if (turn > 0) wait_for_count(who, a.counters + n * Workers + who.id(), turn);
+  }
+  template <class Who, class Sums>
+  static TK_DEVICE void deliver(Who const& who, args const& a, task const& t, int n,
+                                Sums const& sums) {
+    int const sum = n * Workers + who.id(), turn = before(t.index, n);
+    if (turn == 0) tk::store(who, a.sums, sum, sums);
+    else add(who, a.sums, sum, sums);
+    constexpr int together = senders > 0 ? Workers : 1;
+    for (int w = 0; w < together; ++w) {
+      if (who.leader()) a.order[(sum + w) * a.cases + turn] += 1;
+      count_up(who, a.counters + sum + w);
     }
-    if (who.leader()) a.order[n.sum * a.cases + n.before] += 1;
-    count_up(who, a.counters + n.sum);
   }
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, R, C> x;
     for (int p = 0; p < t.sends; ++p) {
       read_tile(x, a.x, (t.index * most + p) * Workers + k.w.id());
-      k.out.send(note{p * Workers + k.w.id(), static_cast<unsigned>(before(t.index, p))}, x);
+      k.out.send(t, p, x);
     }
     report(k, a, t.index);
   }
 };
 
 // Numbers so far apart that another order of additions gives other sums.
-template <int R, int C, int Workers, bool Senders> void check_sent() {
+template <int R, int C, int Workers, int Senders> void check_sent() {
   using op = sent_sums<R, C, Workers, Senders>;
   constexpr int tasks = 41, size = R * C, sums = op::most * Workers;
   std::vector<float> x = wholes(at(tasks * sums * size), C, 1000);
@@ -92,11 +94,12 @@ template <int R, int C, int Workers, bool Senders> void check_sent() {
 }
 
 TEST_CASE("tiles that workers send") {
-  expect_cases const counted(4 * 41);
-  check_sent<M, 16, 1, false>();
-  check_sent<M, 64, 2, false>();
-  check_sent<M, 32, 1, true>();
-  check_sent<M, 64, 2, true>();
+  expect_cases const counted(5 * 41);
+  check_sent<M, 16, 1, 0>();
+  check_sent<M, 64, 2, 0>();
+  check_sent<M, 32, 1, 1>();
+  check_sent<M, 64, 2, 2>();
+  check_sent<M, 16, 1, 3>();
 }
 
 }  // namespace tk::test

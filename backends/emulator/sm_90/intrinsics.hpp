@@ -100,7 +100,7 @@ TK_DEVICE void bulk_store(void* dst, std::uint32_t src, int bytes, here where = 
 TK_DEVICE void bulk_add(float* dst, std::uint32_t src, int bytes, here where = here::current()) {
   emulator::bulk_store(dst, src, bytes, emulator::copy_kind::add_float, where);
 }
-TK_DEVICE void proxy_fence_all() {}
+TK_DEVICE void proxy_fence_global() {}
 TK_DEVICE void add_to_global(float* dst, float a, float b, float c, float d,
                              here where = here::current()) {
   if (reinterpret_cast<std::uintptr_t>(dst) % 16 != 0)

@@ -39,7 +39,7 @@ constexpr attention_backward_tuning tune_attention_backward(int d) {
             .slots = 6,
             .ds_slots = 3,
             .group = 8,
-            .senders = true};
+            .senders = 2};
   if (d <= 128)
     return {.workers = 2,
             .N = 64,
@@ -49,7 +49,7 @@ constexpr attention_backward_tuning tune_attention_backward(int d) {
             .slots = 5,
             .ds_slots = 2,
             .group = 8,
-            .senders = true};
+            .senders = 2};
   return {.workers = 2,
           .N = 64,
           .M = 64,
