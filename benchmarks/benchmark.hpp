@@ -21,6 +21,10 @@ namespace tk::bench {
 struct implementation {
   std::string name;
   std::function<void()> call;  // enqueues the work once, on the default stream; throws tk::error
+  // Where it does other work on the case's operands, for the rate: its operations, and its verdict.
+  double flops = 0;
+  std::function<verdict()> compare = {};
+  bool repeats = false;  // a peer that promises equal bits from call to call, as tk does
 };
 
 // A peer that could not be had, with the reason.

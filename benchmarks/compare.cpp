@@ -138,7 +138,7 @@ class table_of_suite {
         result_row const* const own = file.find(suite_, name, "tk");
         result_row const* const other = file.find(suite_, name, peer);
         bool const both = own && other;
-        ratios.add_to_mean(both ? other->ms / own->ms : 0, ratio_form,
+        ratios.add_to_mean(both ? own->speed_over(*other) : 0, ratio_form,
                            both && (is_noisy(*own) || is_noisy(*other)));
       }
       put(number, "/" + peer, ratios.finish(ratio_form));

@@ -162,7 +162,7 @@ def noisy(row):
 def show(line, rows):
     """One line of the table: tk, then each peer with tk's speed as a multiple of the peer's."""
     own = next((r for r in rows if r["impl"] == "tk"), None)
-    text = f"{line['suite']:9s} {line['case']:33s}" + ("" if own else " tk -")
+    text = f"{line['suite']:16s} {line['case']:33s}" + ("" if own else " tk -")
     for r in rows:
         text += f"  {r['impl']} {rate(r):>12s} {100 * r['ms_iqr'] / r['ms']:2.0f}%"
         if own and r is not own:

@@ -22,9 +22,9 @@ namespace tk::bench {
 namespace {
 
 // Of bytes where operations are not what counts.
-std::string rate_of(row const& x) {
-  double const seconds = x.time.ms * 1e-3;
-  return x.flops > 0 ? rate_text(x.flops / seconds, "FLOP/s") : rate_text(x.bytes / seconds, "B/s");
+double rate_of(row const& x) { return (x.flops > 0 ? x.flops : x.bytes) / (x.time.ms * 1e-3); }
+std::string text_of_rate(row const& x) {
+  return rate_text(rate_of(x), x.flops > 0 ? "FLOP/s" : "B/s");
 }
 
 bool is_noisy(row const& x) { return bench::is_noisy(x.time.ms, x.time.ms_iqr); }
@@ -76,14 +76,14 @@ void report::print_head(int repeats, tk_repeat repeat) const {
 }
 
 void report::print_case(bench_case const& x, std::vector<row> const& found) const {
-  std::string text = fmt::format("{:9s} {:33s}", x.suite, x.name);
+  std::string text = fmt::format("{:16s} {:33s}", x.suite, x.name);
   if (found.empty() || found.front().implementation != "tk") text += " tk -";
   for (row const& r : found) {
-    text += fmt::format("  {} {:>12s} {:>3s}", r.implementation, rate_of(r),
+    text += fmt::format("  {} {:>12s} {:>3s}", r.implementation, text_of_rate(r),
                         spread_text(r.time.ms, r.time.ms_iqr));
     row const* const own = own_row(found, r);
     if (own && own != &r)
-      text += fmt::format(" x{:.3f}{}", r.time.ms / own->time.ms,
+      text += fmt::format(" x{:.3f}{}", rate_of(*own) / rate_of(r),
                           is_noisy(r) || is_noisy(*own) ? noise_mark : "");
   }
   fmt::print("{}\n", text);
@@ -96,7 +96,7 @@ void report::print_tail() const {
   for (row const& x : rows) {
     row const* const own = own_row(rows, x);
     if (!own || own == &x) continue;
-    ratios[{x.suite, x.implementation}].push_back(x.time.ms / own->time.ms);
+    ratios[{x.suite, x.implementation}].push_back(rate_of(*own) / rate_of(x));
     noisy[{x.suite, x.implementation}] += is_noisy(x) || is_noisy(*own);
   }
   for (auto const& [key, values] : ratios) {

@@ -9,8 +9,8 @@
 
 namespace tk::bench {
 
-// Rows of one suite and case are comparable. `share` is the rate at which a case's bytes moved,
-// each once, as a share of the measured copy rate.
+// Rows of one suite and case are comparable by their rates. `share` is the rate at which a case's
+// bytes moved, each once, as a share of the measured copy rate.
 struct row {
   std::string suite, name, implementation;
   dtype type;

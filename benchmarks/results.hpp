@@ -16,6 +16,10 @@ struct result_row {
   bool moves() const { return flops < 16 * bytes; }  // its rate is one of bytes
   double rate() const { return (moves() ? bytes : flops) / (ms * 1e-3); }
   double intensity() const { return bytes > 0 ? flops / bytes : 0; }
+  // By time, where both do the same work; else by rate.
+  double speed_over(result_row const& x) const {
+    return x.ms / ms * (x.flops > 0 ? flops / x.flops : 1);
+  }
 };
 
 // Rates of the device by itself; 0 where the file has none.

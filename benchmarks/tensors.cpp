@@ -72,7 +72,10 @@ dtype parse_dtype(std::string const& name) {
 }
 
 char const* name_of(dtype type) {
-  return type == dtype::bf16 ? "bf16" : type == dtype::fp16 ? "fp16" : "fp32";
+  return type == dtype::bf16   ? "bf16"
+         : type == dtype::fp16 ? "fp16"
+         : type == dtype::fp32 ? "fp32"
+                               : "int32";
 }
 
 double rounded(dtype type, double x) {
@@ -86,6 +89,15 @@ tensor::tensor(dtype type, std::vector<std::int64_t> shape)
     : owned_(true), type_(type), shape_(std::move(shape)), strides_(shape_.size(), 1) {
   for (std::size_t i = shape_.size(); i-- > 1;) strides_[i - 1] = strides_[i] * shape_[i];
   data_ = be::rt::allocate(static_cast<std::size_t>(bytes()));
+}
+
+tensor::tensor(std::vector<float> const& values)
+    : tensor(dtype::fp32, {static_cast<std::int64_t>(values.size())}) {
+  be::rt::copy_in(data_, values.data(), static_cast<std::size_t>(bytes()));
+}
+tensor::tensor(std::vector<std::int32_t> const& values)
+    : tensor(dtype::int32, {static_cast<std::int64_t>(values.size())}) {
+  be::rt::copy_in(data_, values.data(), static_cast<std::size_t>(bytes()));
 }
 
 tensor::tensor(tensor&& x) noexcept { *this = std::move(x); }
@@ -149,8 +161,8 @@ DLTensor tensor::dl() const {
   t.data = data_;
   t.device.device_type = static_cast<DLDeviceType>(tk_device_type());
   t.ndim = static_cast<int>(shape_.size());
-  t.dtype = {static_cast<std::uint8_t>(type_ == dtype::bf16 ? kDLBfloat : kDLFloat),
-             static_cast<std::uint8_t>(8 * bytes_of(type_)), 1};
+  auto const code = type_ == dtype::bf16 ? kDLBfloat : type_ == dtype::int32 ? kDLInt : kDLFloat;
+  t.dtype = {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * bytes_of(type_)), 1};
   t.shape = const_cast<std::int64_t*>(shape_.data());  // DLPack has no const; they are only read
   t.strides = const_cast<std::int64_t*>(strides_.data());
   return t;

@@ -12,11 +12,13 @@
 
 namespace tk::bench {
 
-enum class dtype { bf16, fp16, fp32 };
+enum class dtype { bf16, fp16, fp32, int32 };  // int32: of tables, never of results
 
-dtype parse_dtype(std::string const& name);
+dtype parse_dtype(std::string const& name);  // no int32
 char const* name_of(dtype type);
-constexpr std::int64_t bytes_of(dtype type) { return type == dtype::fp32 ? 4 : 2; }
+constexpr std::int64_t bytes_of(dtype type) {
+  return type == dtype::fp32 || type == dtype::int32 ? 4 : 2;
+}
 double rounded(dtype type, double x);  // to the type and back
 
 // Row-major unless strides are given. Memory is the tensor's own, or a slice of another's.
@@ -24,6 +26,8 @@ class tensor {
  public:
   tensor() = default;
   tensor(dtype type, std::vector<std::int64_t> shape);
+  explicit tensor(std::vector<float> const& values);  // a vector of them
+  explicit tensor(std::vector<std::int32_t> const& values);
   tensor(tensor&& x) noexcept;
   tensor& operator=(tensor&& x) noexcept;
   ~tensor();

@@ -11,7 +11,8 @@ import torch
 
 from c_headers import DLDataType, DLDevice, DLTensor, c_interface
 
-DL_TYPES = {torch.bfloat16: (4, 16), torch.float16: (2, 16), torch.float32: (2, 32)}
+DL_TYPES = {torch.bfloat16: (4, 16), torch.float16: (2, 16), torch.float32: (2, 32),
+            torch.int32: (0, 32), torch.int64: (0, 64)}
 DL_CPU = 1
 
 
@@ -55,18 +56,32 @@ class tk_library:
         t.alive = (x, shape, strides)
         return t
 
+    def fill(self, struct, values, alive):
+        """Sets a struct's size and fields. A value is a number, an enumerator's name, a tensor, None
+        for NULL, or, for a struct that the field points to, its own values as a dict. `alive` takes
+        what is pointed to."""
+        kinds = dict(struct._fields_)
+        struct.size = ctypes.sizeof(struct)
+        for name, x in values.items():
+            if name not in kinds:
+                raise ValueError(f"{type(struct).__name__} has no field {name}")
+            if isinstance(x, str):
+                x = self.interface.values[x]
+            elif isinstance(x, dict):
+                x = ctypes.pointer(self.fill(kinds[name]._type_(), x, alive))
+            elif isinstance(x, torch.Tensor):
+                x = ctypes.pointer(self.tensor(x))
+            alive.append(x)
+            setattr(struct, name, x)
+        return struct
+
     def bind(self, op, operands, device, **fields):
-        """A function that launches the op on torch's stream. Operands are tensors or None; an
-        enumerator is given by its name."""
+        """A function that launches the op on torch's stream. Operands and fields are values of its
+        problem, as fill() takes them; options={...} fills the struct that `options` points to."""
         launch = self.launcher(op)
-        values = {"repeat": f"TK_REPEAT_{self.repeat.upper()}", **fields}
-        problem = self.interface.ops[op].problem(
-            **{name: self.interface.values[x] if isinstance(x, str) else x
-               for name, x in values.items()})
-        tensors = {name: self.tensor(x) for name, x in operands.items() if x is not None}
-        for name, t in tensors.items():
-            setattr(problem, name, ctypes.pointer(t))
-        problem.size = ctypes.sizeof(problem)
+        alive = []
+        values = {"repeat": f"TK_REPEAT_{self.repeat.upper()}", **operands, **fields}
+        problem = self.fill(self.interface.ops[op].problem(), values, alive)
         address = ctypes.addressof(problem)
         bytes_needed = ctypes.c_size_t(0)
         number = self.interface.ops[op].number
@@ -74,7 +89,7 @@ class tk_library:
         size = bytes_needed.value
         workspace = torch.zeros(max(size, 16), dtype=torch.uint8, device=device)
         stream = torch.cuda.current_stream().cuda_stream if device != "cpu" else None
-        keep = (problem, tensors, workspace)
+        keep = (problem, alive, workspace)
 
         def call(keep=keep, data=workspace.data_ptr()):
             status = launch(address, data, size, stream)

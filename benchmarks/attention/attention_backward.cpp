@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Suite attention-bwd: dq, dk, dv of o = softmax(scale q k^T + mask) v, from the o and lse that
-// tk_attention_forward gives for the case's q, k, v. 2.5 times the forward's operations: five
-// products for its two. The oracle computes some rows of dq and some of dk and dv (all, if that is
-// cheap) in fp64. A right output is rounded once, and p and ds once before their products, each to
-// the floor: that makes sqrt 2 floors, 2 with a margin. Of the three outputs the worst counts.
+// tk_attention_forward gives for the case's q, k, v, beside cuDNN where there is one. 2.5 times the
+// forward's operations: five products for its two. The oracle computes some rows of dq and some of
+// dk and dv (all, if that is cheap) in fp64. A right output is rounded once, and p and ds once
+// before their products, each to the floor: that makes sqrt 2 floors, 2 with a margin. Of the three
+// outputs the worst counts.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 
+#include "benchmarks/attention/cudnn.hpp"
+#include "benchmarks/attention/oracle.hpp"
 #include "benchmarks/benchmark.hpp"
 #include "ops/attention/attention_backward.h"
 
@@ -18,12 +21,6 @@ namespace {
 
 constexpr std::int64_t whole_products = std::int64_t{1} << 27;  // of the oracle, about a second
 constexpr std::int64_t sampled_rows = 48;
-
-tk_mask parse_mask(std::string const& name) {
-  if (name == "none") return TK_MASK_NONE;
-  if (name == "causal") return TK_MASK_CAUSAL;
-  throw std::runtime_error("'" + name + "' is no mask: causal");
-}
 
 using row = std::vector<double>;
 double dot(row const& x, row const& y) {
@@ -87,7 +84,12 @@ class attention_backward_benchmark final : public benchmark {
     };
     return {"tk", call};
   }
-  peer_list peers() override { return {}; }
+  peer_list peers() override {
+    peer_list list;
+    add_cudnn(list, backward_operands{&q_, &k_, &v_, &o_, &lse_, &dout_, &dq_, &dk_, &dv_,
+                                      mask_ == TK_MASK_CAUSAL, scale_});
+    return list;
+  }
 
   verdict compare() override {
     if (reference_dq_.empty()) compute_reference();

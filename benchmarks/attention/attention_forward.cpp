@@ -1,35 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Suite attention: o[b, n, hq, d] = softmax(scale q k^T + mask) v and lse[b, hq, n], beside cuDNN
-// where there is one. The oracle computes some query rows (all, if that is cheap) in fp64. A right
-// output is rounded once, and the probabilities once between the products, each to the floor: that
-// makes sqrt 2 floors, 2 with a margin. lse is fp32 and may be off by 2^-15 of itself (or of 1),
-// far more than exponentials and logarithms of 22 bits cost.
+// Suite attention-fwd: o[b, n, hq, d] = softmax(scale q k^T + mask) v and lse[b, hq, n], beside
+// cuDNN where there is one.
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 #include "benchmarks/attention/cudnn.hpp"
+#include "benchmarks/attention/oracle.hpp"
 #include "benchmarks/benchmark.hpp"
 #include "ops/attention/attention_forward.h"
 
 namespace tk::bench {
 namespace {
 
-constexpr std::int64_t whole_products = std::int64_t{1} << 28;  // of the oracle, under a second
-constexpr std::int64_t sampled_rows = 128;
-constexpr double lse_limit = 0x1p-15;
-
-tk_mask parse_mask(std::string const& name) {
-  if (name == "none") return TK_MASK_NONE;
-  if (name == "causal") return TK_MASK_CAUSAL;
-  throw std::runtime_error("'" + name + "' is no mask: causal");
-}
-
-class attention_benchmark final : public benchmark {
+class attention_forward_benchmark final : public benchmark {
  public:
-  explicit attention_benchmark(bench_case const& x)
+  explicit attention_forward_benchmark(bench_case const& x)
       : b_(x.number("b")),
         nq_(x.number("n")),
         nk_(x.number("nk", nq_)),
@@ -82,32 +68,14 @@ class attention_benchmark final : public benchmark {
 
   peer_list peers() override {
     peer_list list;
-    add_cudnn(list, {&q_, &k_, &v_, &o_, &lse_, mask_ == TK_MASK_CAUSAL, scale_});
+    add_cudnn(list, forward_operands{&q_, &k_, &v_, &o_, &lse_, mask_ == TK_MASK_CAUSAL, scale_});
     return list;
   }
 
   verdict compare() override {
-    if (reference_.empty()) compute_reference();
-    std::vector<std::byte> const o = o_.copy_out(), lse = lse_.copy_out();
-    std::vector<double> row(static_cast<std::size_t>(d_));
-    deviation all;
-    double worst_lse = 0;
-    for (std::size_t r = 0; r < rows_.size(); ++r) {
-      auto const [b, h, i] = position(rows_[r]);
-      tensor::read(row.data(), o_.type(),
-                   o.data() + ((b * nq_ + i) * hq_ + h) * d_ * bytes_of(o_.type()), d_);
-      for (std::size_t j = 0; j < row.size(); ++j)
-        all.add(o_.type(), row[j], reference_[r * row.size() + j]);
-      double got;
-      tensor::read(&got, dtype::fp32, lse.data() + rows_[r] * bytes_of(dtype::fp32), 1);
-      double const want = reference_lse_[r];
-      double const off = std::fabs(got - want) / std::max(1.0, std::fabs(want));
-      if (got != want) worst_lse = off <= lse_limit ? std::max(worst_lse, off) : HUGE_VAL;
-    }
-    bool const blind = mask_ == TK_MASK_CAUSAL && nq_ > nk_;  // rows whose lse is -inf
-    bool const right = all_finite(o_.type(), o) && worst_lse <= lse_limit &&
-                       (blind || all_finite(dtype::fp32, lse));
-    return {right ? all.relative() : HUGE_VAL, 2 * all.relative_floor()};
+    return oracle_.compare(o_, lse_, [this](std::int64_t b, std::int64_t h, std::int64_t i) {
+      return (b * hq_ + h) * nq_ + i;
+    });
   }
 
  private:
@@ -138,59 +106,11 @@ class attention_benchmark final : public benchmark {
     problem_.scale = scale_;
   }
 
-  // Rows are numbered through as lse's elements are: (b hq + h) nq + i.
-  std::array<std::int64_t, 3> position(std::int64_t row) const {
-    return {row / nq_ / hq_, row / nq_ % hq_, row % nq_};
-  }
-
-  void compute_reference() {
-    std::int64_t const affordable = whole_products / std::max<std::int64_t>(1, nk_ * d_);
-    std::int64_t const total = b_ * hq_ * nq_;
-    if (total <= std::max(affordable, sampled_rows)) {
-      rows_ = sample_rows(total, total);
-    } else {  // ends and edges of the sequence, each in another batch and head
-      for (std::int64_t i : sample_rows(nq_, std::max(affordable, sampled_rows)))
-        rows_.push_back(static_cast<std::int64_t>(rows_.size()) * 7 % (b_ * hq_) * nq_ + i);
-    }
-    reference_.assign(rows_.size() * static_cast<std::size_t>(d_), 0);
-    reference_lse_.assign(rows_.size(), -std::numeric_limits<double>::infinity());
-    parallel_for(static_cast<std::int64_t>(rows_.size()),
-                 [&](std::int64_t r) { reference_row(static_cast<std::size_t>(r)); });
-  }
-
-  void reference_row(std::size_t r) {
-    auto const [b, h, i] = position(rows_[r]);
-    std::int64_t const seen = mask_ == TK_MASK_CAUSAL ? std::min(nk_, i + nk_ - nq_ + 1) : nk_;
-    if (seen <= 0) return;
-    std::vector<double> q(static_cast<std::size_t>(d_)), x(q.size());
-    std::vector<double> s(static_cast<std::size_t>(seen));
-    read_row(q, q_, b, i, h);
-    for (std::int64_t j = 0; j < seen; ++j) {
-      read_row(x, k_, b, j, h / (hq_ / hk_));
-      std::array<double, 8> sum{};  // d is a multiple of 8
-      for (std::size_t l = 0; l < x.size(); l += 8)
-        for (std::size_t u = 0; u < 8; ++u) sum[u] += q[l + u] * x[l + u];
-      double total = 0;
-      for (double y : sum) total += y;
-      s[static_cast<std::size_t>(j)] = total * static_cast<double>(scale_);
-    }
-    double const peak = *std::max_element(s.begin(), s.end());
-    double weight = 0;
-    double* o = reference_.data() + static_cast<std::int64_t>(r) * d_;
-    for (std::int64_t j = 0; j < seen; ++j) {
-      double const p = std::exp(s[static_cast<std::size_t>(j)] - peak);
-      read_row(x, v_, b, j, h / (hq_ / hk_));
-      for (std::size_t l = 0; l < x.size(); ++l) o[l] += p * x[l];
-      weight += p;
-    }
-    for (std::int64_t l = 0; l < d_; ++l) o[l] /= weight;
-    reference_lse_[r] = peak + std::log(weight);
-  }
-
-  void read_row(std::vector<double>& to, tensor const& x, std::int64_t b, std::int64_t n,
-                std::int64_t h) const {
-    auto const& s = x.strides();
-    x.read(to.data(), b * s[0] + n * s[1] + h * s[2], d_);
+  forward_problem problem_of_oracle() const {
+    auto const b = static_cast<std::size_t>(b_);
+    forward_problem x{std::vector(b, nq_), std::vector(b, nk_), hq_, hk_, d_, scale_};
+    x.causal = mask_ == TK_MASK_CAUSAL;
+    return x;
   }
 
   std::int64_t b_, nq_, nk_, hq_, hk_, d_;
@@ -199,13 +119,12 @@ class attention_benchmark final : public benchmark {
   tensor packed_, q_, k_, v_, o_, lse_, workspace_;
   DLTensor q_dl_{}, k_dl_{}, v_dl_{}, o_dl_{}, lse_dl_{};
   tk_attention_forward_problem problem_{};
-  std::vector<std::int64_t> rows_;
-  std::vector<double> reference_, reference_lse_;
+  forward_oracle oracle_{problem_of_oracle(), q_, k_, v_};
 };
 
-suite_entry const entry{"attention",
+suite_entry const entry{"attention-fwd",
                         {"b", "n", "h", "d", "nk", "hk", "mask", "layout", "type"},
-                        make<attention_benchmark>};
+                        make<attention_forward_benchmark>};
 
 }  // namespace
 }  // namespace tk::bench

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Suite attention beside cuDNN and FlashAttention-2, as PyTorch calls them; on the CPU beside
-PyTorch's own."""
+"""The suites of attention beside cuDNN and FlashAttention-2, as PyTorch calls them; on the CPU
+beside PyTorch's own."""
+import itertools
 import math
 
 import torch
@@ -10,7 +11,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch_cases import TYPES, deviation, implementation, sampled
 
 
-class attention_case:
+class forward_case:
     def __init__(self, case, device):
         self.b, self.nq, self.hq, self.d = (int(case[key]) for key in "bnhd")
         self.nk, self.hk = int(case.get("nk", self.nq)), int(case.get("hk", self.hq))
@@ -102,4 +103,188 @@ class attention_case:
         return error, 2 * floor
 
 
-SUITES = {"attention": attention_case}
+class backward_case:
+    """dq, dk, dv from o and lse of tk's own forward. Peers' graphs are made before they are timed."""
+
+    def __init__(self, case, device):
+        self.forward = x = forward_case(case, device)
+        self.dtype, self.device = x.dtype, device
+        self.dout = torch.randn(x.o.shape, device=device).to(x.o.dtype)
+        self.dq, self.dk, self.dv = (torch.empty_like(y) for y in (x.q, x.k, x.v))
+        self.flops = 5 * x.flops // 2  # five products for the forward's two
+        tensors = (x.q, x.k, x.v, x.o, x.lse, self.dout, self.dq, self.dk, self.dv)
+        self.bytes = sum(y.numel() * y.element_size() for y in tensors)
+
+    def tk(self, library):
+        x = self.forward
+        x.tk(library).call()
+        operands = {"q": x.q, "k": x.k, "v": x.v, "o": x.o, "lse": x.lse, "dout": self.dout,
+                    "dq": self.dq, "dk": self.dk, "dv": self.dv}
+        call = library.bind("attention_backward", operands, self.device,
+                            mask=f"TK_MASK_{x.mask.upper()}", scale=x.scale)
+        return implementation("tk", call, lambda _: (self.dq, self.dk, self.dv))
+
+    def outputs(self):
+        return [self.dq, self.dk, self.dv]
+
+    def peers(self, _):
+        x = self.forward
+        if x.mask == "causal" and x.nq != x.nk:
+            return []
+
+        def made(name, backend):
+            graph = []
+
+            def call():
+                with torch.inference_mode(False), torch.enable_grad():
+                    if not graph:
+                        leaves = [y.transpose(1, 2).clone().requires_grad_() for y in (x.q, x.k, x.v)]
+                        with sdpa_kernel([backend]):
+                            out = F.scaled_dot_product_attention(
+                                *leaves, is_causal=x.mask == "causal", scale=x.scale,
+                                enable_gqa=x.hq != x.hk)
+                        graph.extend((out, leaves, self.dout.transpose(1, 2).clone()))
+                    out, leaves, dout = graph
+                    return torch.autograd.grad(out, leaves, dout, retain_graph=True)
+
+            return implementation(name, call, lambda grads: [y.transpose(1, 2) for y in grads])
+
+        if self.device == "cpu":
+            return [made("torch_cpu", SDPBackend.MATH)]
+        return [made("cudnn", SDPBackend.CUDNN_ATTENTION), made("flash2", SDPBackend.FLASH_ATTENTION)]
+
+    def reference(self, batch, head):
+        """dq, dk, dv that a query head of one batch contributes, float64."""
+        x, key_head = self.forward, head // (self.forward.hq // self.forward.hk)
+        q, dout, o = (y[batch, :, head].double() for y in (x.q, self.dout, x.o))
+        k, v = (y[batch, :, key_head].double() for y in (x.k, x.v))
+        p = (q @ k.mT * x.scale - x.lse[batch, head].double()[:, None]).exp_()
+        if x.mask == "causal":
+            p.tril_(x.nk - x.nq)
+        ds = (dout @ v.mT - (dout * o).sum(1, keepdim=True)).mul_(p).mul_(x.scale)
+        return ds @ k, ds.mT @ q, p.mT @ dout
+
+    def compare(self, results):
+        """Error and its limit, of the worst output. Each is rounded once, and p and ds once before
+        their products, each to the floor: sqrt 2 floors, 2 with a margin."""
+        x, parts = self.forward, [deviation() for _ in results]
+        for batch, key_head in itertools.product(range(x.b), range(x.hk)):
+            group = range(key_head * x.hq // x.hk, (key_head + 1) * x.hq // x.hk)
+            sums = [0, 0]  # of dk and dv
+            for head in group:
+                dq, *others = self.reference(batch, head)
+                parts[0].add(results[0][batch, :, head], dq)
+                sums = [total + y for total, y in zip(sums, others)]
+            for part, got, ref in zip(parts[1:], results[1:], sums):
+                part.add(got[batch, :, key_head], ref)
+        error, floor = max((part.relative() for part in parts), key=lambda y: y[0] / (y[1] or 1))
+        if not all(y.isfinite().all() for y in results):
+            error = math.inf
+        return error, 2 * floor
+
+
+class varlen_case:
+    """The forward of packed sequences, and with options. lse is checked of tk alone."""
+
+    def __init__(self, case, device):
+        self.packed = "lens" in case
+        parts = [part.split("x") for part in case["lens"].split(",")] if self.packed \
+            else [(case["n"], case["b"])]
+        self.lengths = [int(part[0]) for part in parts for _ in range(int((*part, 1)[1]))]
+        self.starts = list(itertools.accumulate(self.lengths, initial=0))
+        self.hq, self.d = int(case["h"]), int(case["d"])
+        self.hk = int(case.get("hk", self.hq))
+        self.left = int(case["left"]) if "left" in case else None
+        self.softcap, self.mask = float(case.get("softcap", 0)), case.get("mask", "none")
+        self.dtype, self.device, self.scale = case.get("type", "bf16"), device, self.d**-0.5
+        heads = torch.arange(1, self.hq + 1, device=device)
+        self.alibi = torch.exp2(-8 * heads / self.hq) if int(case.get("alibi", 0)) else None
+
+        def random(heads):
+            return torch.randn(self.starts[-1], heads, self.d, device=device).to(TYPES[self.dtype])
+
+        self.q, self.k, self.v = random(self.hq), random(self.hk), random(self.hk)
+        self.o = torch.empty_like(self.q)
+        self.lse = torch.empty(self.hq, self.starts[-1], device=device)
+        self.table = torch.tensor(self.starts, dtype=torch.int32, device=device)
+        pairs = sum(self.seen(n, 0, n).sum().item() for n in self.lengths)
+        self.flops = 4 * pairs * self.hq * self.d
+        tensors = (self.q, self.k, self.v, self.o, self.lse)
+        self.bytes = sum(x.numel() * x.element_size() for x in tensors)
+
+    def seen(self, n, first, last):
+        """Which keys of a sequence of n its queries from first up to last see."""
+        row, col = (torch.arange(*ends, device=self.device) for ends in ((first, last), (0, n)))
+        distance = row[:, None] - col[None]
+        seen = distance >= 0 if self.mask == "causal" else torch.ones_like(distance, dtype=bool)
+        return seen if self.left is None else seen & (distance <= self.left)
+
+    def shaped(self, x):
+        return x if self.packed else x.view(len(self.lengths), -1, *x.shape[1:])
+
+    def tk(self, library):
+        options = {"softcap": self.softcap, "alibi": self.alibi}
+        if self.left is not None:
+            options.update(has_window_left=1, window_left=self.left)
+        if self.packed:
+            options.update(q_starts=self.table, k_starts=self.table,
+                           max_nq=max(self.lengths), max_nk=max(self.lengths))
+        lse = self.lse if self.packed else self.lse.view(len(self.lengths), self.hq, -1)
+        operands = {name: self.shaped(getattr(self, name)) for name in "qkvo"}
+        call = library.bind("attention_forward", {**operands, "lse": lse}, self.device,
+                            mask=f"TK_MASK_{self.mask.upper()}", scale=self.scale, options=options)
+        return implementation("tk", call, lambda _: (self.o, lse))
+
+    def outputs(self):
+        return [self.o, self.lse]
+
+    def peers(self, _):
+        longest = max(self.lengths)
+
+        def flash2():
+            if self.softcap:
+                raise NotImplementedError("PyTorch's has no softcap")
+            return torch.ops.aten._flash_attention_forward(
+                self.q, self.k, self.v, self.table, self.table, longest, longest, 0.0,
+                self.mask == "causal", False, scale=self.scale, window_size_left=self.left,
+                alibi_slopes=self.alibi)[0]
+
+        if self.device == "cpu":
+            return []
+        return [implementation("flash2", flash2, lambda o: (o, None))]
+
+    def reference(self, start, n, first, last, head):
+        """o and lse of some rows of a head of one sequence, float64."""
+        key_head = head // (self.hq // self.hk)
+        k, v = (x[start:start + n, key_head].double() for x in (self.k, self.v))
+        scores = self.q[start + first:start + last, head].double() @ k.mT * self.scale
+        if self.softcap:
+            scores.div_(self.softcap).tanh_().mul_(self.softcap)
+        if self.alibi is not None:
+            row, col = (torch.arange(*ends, device=self.device) for ends in ((first, last), (0, n)))
+            scores -= self.alibi[head].double() * (row[:, None] - col[None]).abs()
+        scores.masked_fill_(~self.seen(n, first, last), -math.inf)
+        lse = scores.logsumexp(1)
+        return scores.sub_(lse[:, None]).exp_() @ v, lse
+
+    def compare(self, results):
+        """As of the forward; every row. A query sees itself, so no lse is -inf."""
+        o, lse = results
+        parts, worst_lse = deviation(), 0.0
+        for s, (start, n) in enumerate(zip(self.starts, self.lengths)):
+            for first, head in itertools.product(range(0, n, 4096), range(self.hq)):
+                last = min(n, first + 4096)
+                ref, ref_lse = self.reference(start, n, first, last, head)
+                parts.add(o[start + first:start + last, head], ref)
+                if lse is not None:
+                    got = lse[head, start + first:start + last] if self.packed else lse[s, head, first:last]
+                    gap = (got.double() - ref_lse).abs() / ref_lse.abs().clamp(min=1)
+                    worst_lse = max(worst_lse, gap.nan_to_num(nan=math.inf).max().item())
+        error, floor = parts.relative()
+        if not o.isfinite().all() or worst_lse > 2.0**-15:
+            error = math.inf
+        return error, 2 * floor
+
+
+SUITES = {"attention-fwd": forward_case, "attention-bwd": backward_case,
+          "attention-varlen": varlen_case}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # tk_bench compare: its text on one.json and two.json is that of expected.txt (units suit the numbers,
-# spreads are shown, ratios of noisy rows marked, rows of --repeat row named), its page is whole and
-# refers to nothing, and files that are none are refused in a sentence. BENCH, WORK.
+# spreads are shown, ratios are of rates where the work differs, those of noisy rows are marked, rows of
+# --repeat row named), its page is whole and refers to nothing, and files that are none are refused in a
+# sentence. BENCH, WORK.
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(MAKE_DIRECTORY ${WORK})
 
