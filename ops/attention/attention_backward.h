@@ -45,7 +45,10 @@ typedef struct tk_attention_backward_problem {
   float scale; /* as in the forward, and of a magnitude below 2^126 (else TK_UNSUPPORTED) */
   /* a problem may end here */
   tk_repeat repeat;
-  int reserved; /* 0 */
+  int reserved;                        /* 0 */
+  tk_attention_options const* options; /* NULL: none */
+  DLTensor const* dbias;               /* may be NULL, as dsinks */
+  DLTensor const* dsinks;
 } tk_attention_backward_problem;
 
 TK_API tk_status tk_attention_backward(tk_attention_backward_problem const* problem,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// attention backward: dq, dk, dv of o = softmax(scale * q k^T + mask) v, from dout, o and lse.
+// attention backward: dq, dk, dv of o = softmax(scale * q k^T + mask) v, from dout, o and lse; with
+// options (General, backward_terms.hpp), of which packed sequences lack b.
 // Shapes    q, dq[b, nq, hq, d], k, dk[b, nk, hk, d], v, dv[b, nk, hk, dv], o, dout[b, nq, hq, dv],
 //           lse[b, hq, nq]; hq % hk == 0; d and dv at most D; any nq, nk, also 0; any strides,
 //           d contiguous.
@@ -18,11 +19,12 @@
 #include "core/partial_tiles.hpp"
 #include "core/product.hpp"
 #include "ops/attention/attention_backward_prepare.hpp"
+#include "ops/attention/backward_terms.hpp"
 
 namespace tk {
 
-template <class T, int D, mask_kind Mask> struct attention_backward {
-  using cut = attention_backward_cut<D>;
+template <class T, int D, mask_kind Mask, bool General = false> struct attention_backward {
+  using cut = attention_backward_cut<D, General>;
   static constexpr auto tune = cut::tune;
   static constexpr int workers = cut::workers, cluster = 1, stages = tune.slots, own_slots = 1;
   static constexpr int N = cut::N, M = cut::M, C = cut::C, P = cut::P, parts = cut::parts,
@@ -48,14 +50,16 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     be::source<T, N, P> k, v;
     be::sink<T, M, C> dq;
     be::sink<T, N, P> dk, dv;
-    attention_backward_rows<D> rows;
+    attention_backward_rows<cut> rows;
     unsigned* tickets;
     float scale, scale_log2;
+    [[no_unique_address]] std::conditional_t<General, backward_options<T>, no_terms> with;
   };
   struct task {
     int key_block, part, head, batch;  // head: of keys
     int last, walked, steps;           // blocks of queries: last, last - 1, ... of each query head
     int sends;                         // of pieces of dq, one for each block of queries
+    [[no_unique_address]] std::conditional_t<General, backward_place, no_place> at;
   };
 
   static TK_BOTH int rows_of_tasks(args const& a) {
@@ -73,6 +77,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   static TK_BOTH task task_at(args const& a, int i, int) {
     auto const& x = a.rows.sizes;
     auto const at = grouped(i, rows_of_tasks(a), x.template key_blocks<cut>(), heads_together(x));
+    if constexpr (General) return place_task(a, at);
     int const head = at.row / parts, last = x.template query_blocks<cut>() - 1;
     int const walked = last + 1 - x.template first_query_block<cut>(at.col);
     return {at.col,
@@ -82,7 +87,56 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
             last,
             walked,
             x.group_heads * walked * slots_of_step,
-            x.group_heads * walked};
+            x.group_heads * walked,
+            {}};
+  }
+  // Past the last block of a packed sequence nothing is read or written.
+  static TK_BOTH task place_task(args const& a, tile_at const& at) {
+    auto const& x = a.rows.sizes;
+    auto const& terms = a.with.terms;
+    int const head = at.row / parts;
+    task t{};
+    t.key_block = at.col;
+    t.part = at.row % parts;
+    t.head = head % x.hk;
+    t.batch = t.at.batch = head / x.hk;
+    t.at.of = {0, 0, x.nq, x.nk};
+    if (terms.packed()) {
+      t.at.batch = terms.k.sequence_of(at.col, cut::keys);
+      t.at.of = terms.at(t.at.batch);
+      t.at.first_block = terms.q.first_block(t.at.batch, cut::queries);
+      t.key_block -= terms.k.first_block(t.at.batch, cut::keys);
+      if (t.key_block < 0) t.key_block = ceil_div(t.at.of.nk, cut::keys);
+    }
+    auto const walk = query_blocks_seeing<cut>(terms.seen, t.at.of, t.key_block);
+    t.last = walk.last - 1;
+    t.walked = walk.last - walk.first;
+    t.sends = x.group_heads * t.walked;
+    t.steps = t.sends * slots_of_step;
+    return t;
+  }
+
+  // Windows of a head's queries and keys, and where a block of queries begins in the workspace.
+  template <class X>
+  static TK_DEVICE auto queries(X const& x, task const& t, int row, int col, int head) {
+    if constexpr (General) {
+      auto const& of = t.at.of;
+      return window(x, of.q_start + row, col, head, t.batch, of.q_start + of.nq);
+    } else {
+      return window(x, row, col, head, t.batch);
+    }
+  }
+  template <class X> static TK_DEVICE auto keys(X const& x, task const& t, int key, int col) {
+    if constexpr (General) {
+      auto const& of = t.at.of;
+      return window(x, of.k_start + key, col, t.head, t.batch, of.k_start + of.nk);
+    } else {
+      return window(x, key, col, t.head, t.batch);
+    }
+  }
+  static TK_DEVICE int in_workspace(task const& t, int block) {
+    if constexpr (General) return t.at.first_block + block;
+    else return block;
   }
 
   // A slice's parts of columns, the task's own last, each of dout first.
@@ -90,19 +144,23 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     int const n = step / slots_of_step, slot = step % slots_of_step;
     int const which = slot % slots_of_slice, part = (t.part + 1 + which / 2) % parts;
     int const head = t.head * a.rows.sizes.group_heads + n / t.walked;
-    int const row = (t.last - n % t.walked) * cut::queries + slot / slots_of_slice * M;
+    int const block = t.last - n % t.walked, row = slot / slots_of_slice * M;
     bool const is_q = which % 2 == 1;
-    load_async(s.x, window(is_q ? a.q : a.dout, row, part * P, head, t.batch), done);
+    load_async(s.x, queries(is_q ? a.q : a.dout, t, block * cut::queries + row, part * P, head),
+               done);
     if (part == t.part)
-      load_async(s.y, (is_q ? a.rows.lse : a.rows.delta) + a.rows.row(row, head, t.batch), M, done);
+      load_async(s.y,
+                 (is_q ? a.rows.lse : a.rows.delta) +
+                     a.rows.row(in_workspace(t, block) * cut::queries + row, head, t.batch),
+                 M, done);
   }
   static TK_DEVICE void load_common(common& s, args const& a, task const& t, be::arrival done) {
     TK_UNROLL
     for (int w = 0; w < workers; ++w) TK_UNROLL
     for (int part = 0; part < parts; ++part) {
       int const key = t.key_block * cut::keys + w * N;
-      load_async(s.k[w][part], window(a.k, key, part * P, t.head, t.batch), done);
-      load_async(s.v[w][part], window(a.v, key, part * P, t.head, t.batch), done);
+      load_async(s.k[w][part], keys(a.k, t, key, part * P), done);
+      load_async(s.v[w][part], keys(a.v, t, key, part * P), done);
     }
   }
 
@@ -121,7 +179,12 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     int before;  // blocks of keys that add to it first
     int last;    // whether none does later
     int row, col, head, batch;
+    int end;  // with options: of the rows that may be written
   };
+  static TK_DEVICE auto place_of(be::sink<T, M, C> const& dq, note const& x) {
+    if constexpr (General) return window(dq, x.row, x.col, x.head, x.batch, x.end);
+    else return window(dq, x.row, x.col, x.head, x.batch);
+  }
   using sent = reg_tile<float, M, C>;
   static constexpr bool senders = tune.senders;
   template <class Who, class Sum>
@@ -129,8 +192,7 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     auto* const turn = a.rows.turns + x.piece;
     if (x.before > 0) wait_for_count(who, turn, static_cast<unsigned>(x.before));
     if (x.last)
-      return finish<T>(who, window(a.dq, x.row, x.col, x.head, x.batch), a.rows.dq, x.piece,
-                       x.before > 0, sum, a.scale);
+      return finish<T>(who, place_of(a.dq, x), a.rows.dq, x.piece, x.before > 0, sum, a.scale);
     if (x.before == 0) tk::store(who, a.rows.dq, x.piece, sum);
     else add(who, a.rows.dq, x.piece, sum);
     count_up(who, turn);
@@ -139,11 +201,25 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   static TK_DEVICE void send(Context& c, args const& a, task const& t, int block, int head,
                              reg_tile<float, M, C> const& dq) {
     int const w = c.w.id();
-    bool const last = t.key_block + 1 >= a.rows.sizes.template key_blocks_seen<cut>(block);
-    c.out.send(
-        note{a.rows.piece(block, head, t.batch, t.part, w), t.key_block, last,
-             block * cut::queries + w / across * M, t.part * P + w % across * C, head, t.batch},
-        dq);
+    note x{a.rows.piece(in_workspace(t, block), head, t.batch, t.part, w),
+           t.key_block,
+           0,
+           block * cut::queries + w / across * M,
+           t.part * P + w % across * C,
+           head,
+           t.batch,
+           0};
+    if constexpr (General) {
+      auto const& of = t.at.of;
+      auto const seen = key_blocks_seen<cut>(a.with.terms.seen, of, block);
+      x.before -= seen.first;
+      x.last = t.key_block + 1 == seen.last;
+      x.row += of.q_start;
+      x.end = of.q_start + of.nq;
+    } else {
+      x.last = t.key_block + 1 >= a.rows.sizes.template key_blocks_seen<cut>(block);
+    }
+    c.out.send(x, dq);
   }
 
   // s = k q^T and dp = v dout^T of a slice, which run when this returns; the slots of the task's
@@ -196,6 +272,9 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     int const w = c.w.id(), key = t.key_block * cut::keys + w * N;
     auto& kv = c.common.take();
     reg_tile<float, N, P> dk = 0.f, dv = 0.f;
+    if constexpr (General) {
+      if (t.steps == 0) return store_keys(c, a, t, kv, key, dk, dv);  // no query sees these keys
+    }
     scores s, dp;
     reg_tile<T, N, M> p, ds;
     reg_tile<float, M, C> dq;
@@ -213,11 +292,18 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
         if constexpr (parts == 1) {
           if (j > 0) end_slice<1>(c, s, dk, dv, p, ds);
         }
-        wait<1>(s);
-        s = exp2(s * a.scale_log2 - as_row(q.y));
-        apply_mask(s, a, key, block * cut::queries + j * M);
-        wait<0>(dp);
-        dp = s * (dp - as_row(dout.y));
+        if constexpr (General) {
+          wait<0>(s, dp);
+          weigh_with_options(s, dp, a.with, t.at,
+                             {key, block * cut::queries + j * M, head, a.rows.sizes.heads()},
+                             a.scale_log2, as_row(q.y), as_row(dout.y));
+        } else {
+          wait<1>(s);
+          s = exp2(s * a.scale_log2 - as_row(q.y));
+          apply_mask(s, a, key, block * cut::queries + j * M);
+          wait<0>(dp);
+          dp = s * (dp - as_row(dout.y));
+        }
         p = cast<T>(s);
         ds = cast<T>(dp);
         bool const last = j + 1 == slices;
@@ -253,14 +339,21 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     c.all.await();  // nobody reads k any more
 
     // No query: 0, whatever is in k and v.
-    if (a.rows.sizes.nq == 0) dk = 0.f, dv = 0.f;
+    if (!General && a.rows.sizes.nq == 0) dk = 0.f, dv = 0.f;
     dk = dk * a.scale;
-    store_async(c.w, window(a.dv, key, t.part * P, t.head, t.batch), cast<T>(dv), kv.v[w][0]);
-    store_async(c.w, window(a.dk, key, t.part * P, t.head, t.batch), cast<T>(dk), kv.k[w][0]);
-    c.common.release_when_stored();
+    store_keys(c, a, t, kv, key, dk, dv);
   }
 
  private:
+  template <class Context>
+  static TK_DEVICE void store_keys(Context& c, args const& a, task const& t, common& kv, int key,
+                                   reg_tile<float, N, P> const& dk,
+                                   reg_tile<float, N, P> const& dv) {
+    int const w = c.w.id();
+    store_async(c.w, keys(a.dv, t, key, t.part * P), cast<T>(dv), kv.v[w][0]);
+    store_async(c.w, keys(a.dk, t, key, t.part * P), cast<T>(dk), kv.k[w][0]);
+    c.common.release_when_stored();
+  }
   // Gives back the slots of a slice, whose rows all lanes have read, once its products are over.
   template <int Running, class Context, class... Tiles>
   static TK_DEVICE void end_slice(Context& c, Tiles&... tiles) {

@@ -14,6 +14,7 @@ struct attention_backward_inputs {
 };
 struct attention_backward_outputs {
   output_view dq, dk, dv;
+  output_view dbias{}, dsinks{};  // not wanted where absent
 };
 struct attention_backward_options {
   tk_mask mask = TK_MASK_NONE;
@@ -22,13 +23,15 @@ struct attention_backward_options {
   std::size_t workspace_bytes = 0;
   tk_repeat repeat = TK_REPEAT_RUN;
   tk::stream stream{};
+  attention_options more{};  // as in the forward
 };
 
 namespace detail {
 
 inline tk_attention_backward_problem problem(attention_backward_inputs const& in,
                                              attention_backward_outputs const& out,
-                                             attention_backward_options const& x) {
+                                             attention_backward_options const& x,
+                                             tk_attention_options const& more) {
   return {.size = sizeof(tk_attention_backward_problem),
           .q = in.q.get(),
           .k = in.k.get(),
@@ -42,7 +45,10 @@ inline tk_attention_backward_problem problem(attention_backward_inputs const& in
           .mask = x.mask,
           .scale = x.scale ? *x.scale : usual_scale(in.q.get()),
           .repeat = x.repeat,
-          .reserved = 0};
+          .reserved = 0,
+          .options = &more,
+          .dbias = out.dbias.get(),
+          .dsinks = out.dsinks.get()};
 }
 
 }  // namespace detail
@@ -54,7 +60,8 @@ inline tk_attention_backward_problem problem(attention_backward_inputs const& in
 inline void attention_backward(attention_backward_inputs const& in,
                                attention_backward_outputs const& out,
                                attention_backward_options const& options = {}) {
-  auto const problem = detail::problem(in, out, options);
+  auto const more = detail::problem_options(options.more);
+  auto const problem = detail::problem(in, out, options, more);
   detail::require(tk_attention_backward(&problem, options.workspace, options.workspace_bytes,
                                         options.stream.handle()));
 }
@@ -63,7 +70,8 @@ inline void attention_backward(attention_backward_inputs const& in,
 inline std::size_t attention_backward_workspace(attention_backward_inputs const& in,
                                                 attention_backward_outputs const& out,
                                                 attention_backward_options const& options = {}) {
-  auto const problem = detail::problem(in, out, options);
+  auto const more = detail::problem_options(options.more);
+  auto const problem = detail::problem(in, out, options, more);
   return detail::workspace(TK_OP_ATTENTION_BACKWARD, &problem);
 }
 
@@ -71,7 +79,8 @@ inline std::size_t attention_backward_workspace(attention_backward_inputs const&
 inline std::optional<error> attention_backward_refusal(
     attention_backward_inputs const& in, attention_backward_outputs const& out,
     attention_backward_options const& options = {}) {
-  auto const problem = detail::problem(in, out, options);
+  auto const more = detail::problem_options(options.more);
+  auto const problem = detail::problem(in, out, options, more);
   return detail::refusal(tk_supports(TK_OP_ATTENTION_BACKWARD, &problem));
 }
 
