@@ -273,11 +273,12 @@ TK_DEVICE void add(Who const& who, partial_tiles<R, C> const& tiles, std::int64_
   be::move_partial<true>(who, tiles, n, x);
 }
 
-// A warp's lanes take the place of those of the worker whose numbers these are.
-template <class T, class Who, int R, int C>
-TK_DEVICE void finish(Who const&, window_of<be::sink<T, R, C>> const& dst,
-                      partial_tiles<R, C> const& tiles, std::int64_t n, bool any,
-                      shared_partial<R, C> const& x, float scale) {
+// A warp's lanes take the place of those of the worker whose numbers these are. Rows from `end` on
+// are not written.
+template <class T, int R, int C>
+TK_DEVICE void finish_before(std::int64_t end, window_of<be::sink<T, R, C>> const& dst,
+                             partial_tiles<R, C> const& tiles, std::int64_t n, bool any,
+                             shared_partial<R, C> const& x, float scale) {
   using map = be::fragment_map<R, C>;
   auto const& to = dst.of.x;
   auto const* const before = reinterpret_cast<four_floats const*>(tiles.data + n * (R * C));
@@ -293,7 +294,7 @@ TK_DEVICE void finish(Who const&, window_of<be::sink<T, R, C>> const& dst,
     for (int e = 0; e < 4; e += 2) {
       int const row = dst.row + map::lane_row(lane) + map::row(map::row_index(first + e));
       int const col = dst.col + map::lane_col(lane) + map::col(first + e);
-      if (row >= to.rows || col >= to.cols) continue;
+      if (row >= end || col >= to.cols) continue;
       T* const p = to.at(row, col, dst.i, dst.j);
       if (dst.of.vector_width >= 2 && col + 1 < to.cols) {
         *reinterpret_cast<pair_of<T>*>(p) =
@@ -304,6 +305,19 @@ TK_DEVICE void finish(Who const&, window_of<be::sink<T, R, C>> const& dst,
       }
     }
   }
+}
+template <class T, class Who, int R, int C>
+TK_DEVICE void finish(Who const&, window_of<be::sink<T, R, C>> const& dst,
+                      partial_tiles<R, C> const& tiles, std::int64_t n, bool any,
+                      shared_partial<R, C> const& x, float scale) {
+  finish_before(dst.of.x.rows, dst, tiles, n, any, x, scale);
+}
+template <class T, class Who, int R, int C>
+TK_DEVICE void finish(Who const&, bounded_window_of<be::sink<T, R, C>> const& dst,
+                      partial_tiles<R, C> const& tiles, std::int64_t n, bool any,
+                      shared_partial<R, C> const& x, float scale) {
+  std::int64_t const rows = dst.all.of.x.rows;
+  finish_before(dst.end < rows ? dst.end : rows, dst.all, tiles, n, any, x, scale);
 }
 
 }  // namespace tk

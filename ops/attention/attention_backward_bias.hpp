@@ -117,11 +117,16 @@ template <class T, int D> struct attention_backward_bias {
     int const w = c.w.id(), row = t.row + w * R, count = t.steps / parts;
     tile sum = 0.f, s, dp;
     for (int n = 0; n < count; ++n) {
-      s = 0.f, dp = 0.f;
+      TK_UNROLL
       for (int part = 0; part < parts; ++part) {
         auto const& x = c.in.take();
-        mma_abt(s, x.q[w], x.k);
-        mma_abt(dp, x.dout[w], x.v);
+        if (part == 0) {
+          mm_abt(s, x.q[w], x.k);
+          mm_abt(dp, x.dout[w], x.v);
+        } else {
+          mma_abt(s, x.q[w], x.k);
+          mma_abt(dp, x.dout[w], x.v);
+        }
         wait<0>(s, dp);
         c.in.release();
       }
