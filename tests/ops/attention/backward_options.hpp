@@ -45,9 +45,9 @@ inline backward_option_operands::backward_option_operands(backward_option_case c
 }
 
 template <class Body> std::string with_problem(backward_option_operands& x, Body const& body) {
-  DLTensor const q = dl_of(x.q), k = dl_of(x.k), v = dl_of(x.v), o = dl_of(x.o),
-                 lse = dl_of(x.lse), dout = dl_of(x.dout), dq = dl_of(x.dq), dk = dl_of(x.dk),
-                 dv = dl_of(x.dv), dbias = dl_of(x.dbias), dsinks = dl_of(x.dsinks);
+  DLTensor const q = dl_of(x.q), k = dl_of(x.k), v = dl_of(x.v), o = dl_of(x.o), lse = dl_of(x.lse),
+                 dout = dl_of(x.dout), dq = dl_of(x.dq), dk = dl_of(x.dk), dv = dl_of(x.dv),
+                 dbias = dl_of(x.dbias), dsinks = dl_of(x.dsinks);
   tk_attention_backward_problem problem{};
   problem.size = sizeof problem;
   problem.q = &q;

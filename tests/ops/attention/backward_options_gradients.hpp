@@ -2,7 +2,8 @@
 // Gradients of attention with options for the oracle of tk_attention_backward, in double precision.
 // With t the scaled score behind the softcap c, z = 0 where a weight is dropped and else 1 / kept:
 //   p = exp(score - lse), dt = p (z dp - delta), ds = dt (1 - (t / c)^2)
-//   dv = (z p)^T dout, dk = scale ds^T q, dq = scale ds k, dbias = dt, dsink = -exp(sink - lse) delta
+//   dv = (z p)^T dout, dk = scale ds^T q, dq = scale ds k, dbias = dt, dsink = -exp(sink - lse)
+//   delta
 // Bounds are those of backward_gradients.hpp and options_oracle.hpp; that of the softcap's slope is
 // 2 |t / c| times the error of t / c, its square, and 4 u.
 #pragma once
@@ -169,10 +170,10 @@ struct plain_sum {
 
 // All gradients of a key head of a sequence, from the query heads that read it.
 struct option_gradients {
-  std::vector<std::vector<gradient_sum>> dq;   // of each query head and row
-  std::vector<gradient_sum> dk, dv;            // of each key
-  std::vector<std::vector<plain_sum>> dbias;   // of each query head, [nq, nk]
-  std::vector<plain_sum> dsink;                // of each query head
+  std::vector<std::vector<gradient_sum>> dq;  // of each query head and row
+  std::vector<gradient_sum> dk, dv;           // of each key
+  std::vector<std::vector<plain_sum>> dbias;  // of each query head, [nq, nk]
+  std::vector<plain_sum> dsink;               // of each query head
 
   explicit option_gradients(std::vector<option_head> const& heads) {
     auto const& y = heads.at(0).y;
@@ -196,8 +197,9 @@ struct option_gradients {
         double const weight = std::exp(head.sink - head.lse[i]);
         double const argument =
             4 * fp32_roundoff * (std::fabs(head.sink) + std::fabs(head.lse[i])) + 0x1p-21;
-        sink.add(-weight * pairs.delta(i), weight * (std::expm1(argument) * std::fabs(pairs.delta(i)) +
-                                                     2 * pairs.delta_error(i)));
+        sink.add(
+            -weight * pairs.delta(i),
+            weight * (std::expm1(argument) * std::fabs(pairs.delta(i)) + 2 * pairs.delta_error(i)));
       }
     }
   }

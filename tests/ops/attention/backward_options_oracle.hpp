@@ -18,8 +18,7 @@ inline option_head read_option_head(backward_option_operands const& x, std::int6
   auto const read = [&](std::vector<double>& to, tensor const& t, std::int64_t n, std::int64_t d,
                         auto const& at) {
     to.resize(static_cast<std::size_t>(n * d));
-    for (std::int64_t i = 0; i < n; ++i)
-      read_row(t.type, t.image_row(at(i)), d, to.data() + i * d);
+    for (std::int64_t i = 0; i < n; ++i) read_row(t.type, t.image_row(at(i)), d, to.data() + i * d);
   };
   auto const query = [&](std::int64_t i) { return x.q_row(s, i, head); };
   auto const key = [&](std::int64_t j) { return x.k_row(s, j, key_head); };
@@ -117,7 +116,8 @@ inline verdict compare(backward_option_operands const& x) {
   judge("dq", all.dq, elements[0], elements[0] / y.d);
   judge("dk", all.dk, elements[1], elements[1] / y.d);
   judge("dv", all.dv, elements[2], elements[2] / y.dv);
-  auto const judge_sums = [&](char const* what, tensor const& t, std::vector<plain_sum> const& sums) {
+  auto const judge_sums = [&](char const* what, tensor const& t,
+                              std::vector<plain_sum> const& sums) {
     if (!t.in) return;
     error_meter m(t.type);
     for (std::int64_t r = 0; r < t.rows(); ++r)

@@ -52,7 +52,8 @@ inline std::vector<pair_of_choices> pairs_in(option_choice const& x) {
 inline std::vector<option_choice> all_pairs() {
   std::size_t wanted = 0;
   for (int i = 0; i < option_factors; ++i)
-    for (int j = 0; j < i; ++j) wanted += static_cast<std::size_t>(option_counts[i] * option_counts[j]);
+    for (int j = 0; j < i; ++j)
+      wanted += static_cast<std::size_t>(option_counts[i] * option_counts[j]);
   std::set<pair_of_choices> met;
   std::vector<option_choice> chosen;
   for (std::uint64_t draw = 0; met.size() < wanted; draw += 40) {
@@ -125,6 +126,77 @@ inline std::vector<option_case> option_limits() {
   add([](auto& x) { x.right = 0, x.scale = 0; });
   add([](auto& x) { x.b = 0, x.bias = bias_use::same, x.alibi = alibi_use::by_batch_and_head; });
   return cases;
+}
+
+// ---- packed sequences
+using lengths = std::vector<std::int32_t>;
+
+inline std::vector<std::int32_t> starts_of(lengths const& n, std::int32_t first = 0) {
+  std::vector<std::int32_t> starts{first};
+  for (auto const x : n) starts.push_back(starts.back() + x);
+  return starts;
+}
+// `rest` rows and keys belong to no sequence.
+inline option_case packed(lengths const& nq, lengths const& nk, std::int32_t first = 0,
+                          std::int64_t rest = 0) {
+  option_case x{.b = static_cast<std::int64_t>(nq.size()), .hq = 2, .hk = 1};
+  x.q_starts = starts_of(nq, first);
+  x.k_starts = starts_of(nk, first);
+  x.nq = x.q_starts.back() + rest;
+  x.nk = x.k_starts.back() + rest;
+  return x;
+}
+
+inline std::vector<option_case> packed_lengths() {
+  std::vector<option_case> cases;
+  std::vector<std::pair<lengths, lengths>> const all{
+      {{1}, {1}},
+      {{17, 31}, {17, 31}},
+      {{0, 5, 0, 0, 7, 0}, {3, 5, 0, 2, 0, 9}},
+      {{1, 1, 1, 1, 1, 1, 1}, {1, 2, 3, 5, 7, 11, 13}},
+      {{3, 257, 2, 1}, {5, 307, 1, 64}},
+      {{64, 128, 192, 16}, {64, 128, 192, 16}},
+      {{127, 65, 129}, {129, 63, 200}},
+      {{101, 0, 97, 103}, {101, 40, 97, 103}},
+      {{0, 0}, {4, 4}},
+  };
+  int turn = 0;
+  for (auto const& [nq, nk] : all)
+    for (int kind = 0; kind < 4; ++kind, ++turn) {
+      auto x = packed(nq, nk, kind == 2 ? 3 : 0, kind == 3 ? 10 : 0);
+      if (kind % 2) x.mask = TK_MASK_CAUSAL;
+      if (kind == 2) x.left = 20, x.right = 5;
+      x.type = turn % 3 ? dtype::bf16 : dtype::fp16;
+      if (turn % 5 == 1) x.d = x.dv = 128;
+      if (turn % 7 == 2) x.d = x.dv = 200;
+      if (turn % 4 == 3) x.padding = 3;
+      if (turn % 3 == 2) x.alibi = alibi_use::by_batch_and_head, x.sinks = true, x.softcap = 4;
+      if (turn % 3 == 1) x.dropout = 0.5f, x.seed = 9;
+      cases.push_back(x);
+    }
+  return cases;
+}
+
+// A bias is that of the longest; what is longer still is cut off.
+inline std::vector<option_case> packed_limits() {
+  std::vector<option_case> cases;
+  for (auto const bias : {bias_use::none, bias_use::fp32, bias_use::same})
+    for (std::int64_t const most : {0, 40, 70, 300}) {
+      auto x = packed({30, 70, 1, 50}, {45, 20, 70, 66});
+      x.bias = bias;
+      x.max_nq = most, x.max_nk = most ? most + 5 : 0;
+      x.one_bias_batch = most == 70;
+      cases.push_back(x);
+    }
+  return cases;
+}
+
+// Of three sequences, of 90 rows and 93 keys in all.
+inline std::vector<std::vector<std::int32_t>> wrong_offsets() {
+  constexpr std::int32_t low = INT32_MIN, high = INT32_MAX;
+  return {{0, 50, 20, 90},          {90, 60, 30, 0},        {-5, 40, 95, 200},
+          {low, high, low, high},   {high, low, high, low}, {95, 95, 95, 95},
+          {1000, 2000, 3000, 4000}, {10, 5, 3, 50}};
 }
 
 }  // namespace tk::test

@@ -198,8 +198,7 @@ template <class Body> std::string with_options(option_operands& x, Body const& b
 
 template <class Body> std::string with_problem(option_operands& x, Body const& body) {
   auto const& y = x.of;
-  DLTensor const q = dl_of(x.q), k = dl_of(x.k), v = dl_of(x.v), o = dl_of(x.o),
-                 lse = dl_of(x.lse);
+  DLTensor const q = dl_of(x.q), k = dl_of(x.k), v = dl_of(x.v), o = dl_of(x.o), lse = dl_of(x.lse);
   tk_attention_forward_problem problem{};
   problem.size = sizeof problem;
   problem.q = &q;

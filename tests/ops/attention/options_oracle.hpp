@@ -92,7 +92,8 @@ inline head_terms terms_of(option_operands const& x, std::int64_t s, std::int64_
   auto const of = span_of(y, s);
   head_terms terms;
   if (x.alibi.in)
-    terms.slope = decode(dtype::fp32, x.alibi.image_row(x.alibi.shape.size() == 2 ? s : 0) + head * 4);
+    terms.slope =
+        decode(dtype::fp32, x.alibi.image_row(x.alibi.shape.size() == 2 ? s : 0) + head * 4);
   if (!x.bias.in) return terms;
   std::int64_t const b = y.one_bias_batch ? 0 : s, h = y.one_bias_head ? 0 : head;
   terms.bias.resize(static_cast<std::size_t>(of.nq * of.nk));
