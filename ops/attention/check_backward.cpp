@@ -58,6 +58,9 @@ void expect_shapes(operands const& x, int n) {
   expect_same_size(o, n, q, n);
   expect_same_size(o, n + 1, q, n + 1);
   expect_same_size(o, n + 2, v, n + 2);
+  expect_groups(q, k, n);
+  expect_head_size(q, n);
+  expect_head_size(v, n);
   expect_as(dout, o);
   expect_as(dq, q);
   expect_as(dk, k);
@@ -65,9 +68,6 @@ void expect_shapes(operands const& x, int n) {
   if (n == 1) expect_same_size(lse, 0, q, 0);
   expect_same_size(lse, n, q, n + 1);
   expect_same_size(lse, n + 1, q, n);
-  expect_groups(q, k, n);
-  expect_head_size(q, n);
-  expect_head_size(v, n);
 }
 
 void read_dbias(attention_backward_problem& to, view& dbias, DLTensor const* given,
@@ -103,9 +103,13 @@ bool has_elements(view const& x) {
 
 void expect_outputs_apart(checked_backward const& x) {
   auto const& all = x.tensors;
-  for (std::size_t output = operands::inputs; output < operands::count; ++output)
+  constexpr std::size_t first = operands::inputs, end = operands::count;
+  for (std::size_t output = first; output < end; ++output)
     for (std::size_t other = 0; other < tensors; ++other)
-      if (other < operands::inputs || other > output) expect_apart(all[output], all[other]);
+      if (other < first || other >= end) expect_apart(all[output], all[other]);
+  for (std::size_t output = first; output < end; ++output)
+    for (std::size_t other = output + 1; other < end; ++other)
+      expect_apart(all[output], all[other]);
 }
 
 checked_backward check_backward(tk_attention_backward_problem const& given, bool data) {
