@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Tiles that workers send: each is delivered once, a worker's in the order in which it sent them,
 // whoever delivers; and sums of several blocks in the order of counted turns. With and without
-// senders, several tiles a task, none in some.
+// senders, several tiles a task, none in some. What is delivered last goes to a window, bounded or
+// not.
 #include "core/partial_tiles.hpp"
 #include "core/schedule.hpp"
-#include "tests/contract/support.hpp"
+#include "tests/contract/placed.hpp"
 
 namespace tk::test {
 
@@ -97,6 +98,88 @@ TEST_CASE("tiles that workers send") {
   check_sent<M, 64, 2, false>();
   check_sent<M, 32, 1, true>();
   check_sent<M, 64, 2, true>();
+}
+
+// A worker's two tiles, of which the first is kept, or lost where the task's number is odd: the
+// window becomes 3 times their sum, or the second.
+template <class T, int R, int C, int Workers, bool Senders> struct finished_sums : simple_op {
+  static constexpr int workers = Workers;
+  static constexpr bool senders = Senders;
+  using sent = reg_tile<float, R, C>;
+  struct note {
+    std::int64_t place;
+    int index, second, worker;
+  };
+  struct task {
+    int index, steps, sends;
+  };
+  struct args {
+    int cases;
+    float const* x;
+    partial_tiles<R, C> sums;  // of each task and worker
+    unsigned* counters;        // likewise
+    be::sink<T, R, C> into;
+    int* ran;
+  };
+  static TK_BOTH task task_at(args const&, int i, int) { return {i, 0, 2}; }
+  static TK_BOTH int end_of(int index) { return index * 5 - 2; }  // of a task's rows
+  template <class Who, class Sum>
+  static TK_DEVICE void deliver(Who const& who, args const& a, note const& n, Sum const& sum) {
+    if (!n.second) {
+      tk::store(who, a.sums, n.place, sum);
+      return count_up(who, a.counters + n.place);
+    }
+    wait_for_count(who, a.counters + n.place, 1);
+    bool const any = n.index % 2 == 0;
+    auto const to = window(a.into, n.worker * R, 0, n.index);
+    if (n.index % 3 == 0) return finish<T>(who, to, a.sums, n.place, any, sum, 3.f);
+    auto const bounded = window(a.into, n.worker * R, 0, n.index, 0, end_of(n.index));
+    finish<T>(who, bounded, a.sums, n.place, any, sum, 3.f);
+  }
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    reg_tile<float, R, C> x;
+    for (int second = 0; second < 2; ++second) {
+      int const place = t.index * Workers + k.w.id();
+      read_tile(x, a.x, 2 * place + second);
+      k.out.send(note{place, t.index, second, k.w.id()}, x);
+    }
+    report(k, a, t.index);
+  }
+};
+
+template <class T, int R, int C, int Workers, bool Senders> void check_finished() {
+  using op = finished_sums<T, R, C, Workers, Senders>;
+  constexpr int tasks = 37, size = R * C, places = tasks * Workers;
+  auto const x = wholes(at(2 * places * size), 5, 20);
+  device_array<float> const dx(x), partials(untouched<float>(places * size));
+  for (int p = 0; p < output_placings; ++p) {
+    CAPTURE(p);
+    device_array<unsigned> const counters(places);
+    placed<T> into({Workers * R - 3, C - 1, tasks, 1}, placings[p], untouched<T>());
+    into.upload();
+    run<op>({tasks,
+             dx.data(),
+             {partials.data()},
+             counters.data(),
+             be::write_to<R, C>(into.view()),
+             nullptr});
+    for (int i = 0; i < places * size; ++i) {
+      int const place = i / size, task = place / Workers, col = i % C,
+                row = place % Workers * R + i % size / C;
+      if (!into.holds(row, col) || (task % 3 != 0 && row >= op::end_of(task))) continue;
+      float const *first = x.data() + 2 * place * size + i % size, *second = first + size;
+      into.element(row, col, task, 0) = to<T>(3 * (*second + (task % 2 == 0 ? *first : 0.f)));
+    }
+    check_same(into.read(), into.values());
+  }
+}
+
+TEST_CASE("what is delivered last goes to its window") {
+  expect_cases const counted(4 * 37 * output_placings);
+  check_finished<bf16, M, 64, 1, false>();
+  check_finished<fp16, M, 32, 2, false>();
+  check_finished<bf16, M, 64, 1, true>();
+  check_finished<fp16, M, 64, 2, true>();
 }
 
 }  // namespace tk::test
