@@ -54,9 +54,10 @@ inline tk_attention_backward_problem problem(attention_backward_inputs const& in
 }  // namespace detail
 
 // dq, dk and dv, the gradients of o = softmax(scale q k^T + mask) v, from q, k, v, the o and lse of
-// attention_forward(), and dout. Shapes as there: dq is as q, dk as k, dv as v, dout as o. All
-// tensors are required, the last dimension contiguous, other strides free. The same bit for bit
-// from run to run. Throws tk::error before anything is launched or written.
+// attention_forward(), and dout, with the same options; dbias and dsinks where given. Shapes as
+// there: dq is as q, dk as k, dv as v, dout as o, dbias as the bias. All others are required, the
+// last dimension contiguous, other strides free. The same bit for bit from run to run. Throws
+// tk::error before anything is launched or written.
 inline void attention_backward(attention_backward_inputs const& in,
                                attention_backward_outputs const& out,
                                attention_backward_options const& options = {}) {
