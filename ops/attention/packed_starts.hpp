@@ -13,7 +13,7 @@ template <class T> struct ascending_starts {
   struct stage {};
   struct own {};
   struct scratch {
-    T top[be::worker_lanes];
+    T top[2][be::worker_lanes];  // of each task
   };
   using args = packed_starts<T>;
   struct task {
@@ -36,13 +36,13 @@ template <class T> struct ascending_starts {
     };
     T top = 0;
     for (int i = first; i < last; ++i) top = larger(top, i);
-    c.scratch.top[lane] = top;
+    auto& tops = c.scratch.top[t.which];
+    tops[lane] = top;
     c.w.sync();
     top = 0;
     for (int other = 0; other < lane; ++other)
-      if (c.scratch.top[other] > top) top = c.scratch.top[other];
+      if (tops[other] > top) top = tops[other];
     for (int i = first; i < last; ++i) a.to[t.which][i] = top = larger(top, i);
-    c.w.sync();
   }
 };
 

@@ -168,4 +168,6 @@ TEST_CASE("options that are off are as none, whatever their struct") {
 TEST_CASE("a call's work with options is on its stream") {
   s x;
   check_stream(x);
+  packed y;
+  check_stream(y);
 }

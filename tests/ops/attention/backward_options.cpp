@@ -24,7 +24,14 @@ TEST_CASE("attention backward with every pair of options") {
 }
 TEST_CASE("attention backward in windows") { run_table("windows", cases_of(option_windows())); }
 TEST_CASE("attention backward with options at their limits") {
-  run_table("limits", cases_of(option_limits()));
+  auto cases = cases_of(option_limits());
+  // More heads than there are blocks, so that a block sums those of several; sinks alone.
+  option_case heads{.b = 2, .hq = 12, .hk = 6, .nq = 20, .nk = 24};
+  heads.sinks = true;
+  cases.push_back({heads});
+  heads.mask = TK_MASK_CAUSAL, heads.nq = 30;
+  cases.push_back({heads});
+  run_table("limits", cases);
 }
 
 std::int64_t different(tensor const& x, std::int64_t row, tensor const& y, std::int64_t other) {

@@ -84,6 +84,14 @@ inline std::vector<option_case> option_pairs() {
 // ---- windows
 inline std::vector<option_case> option_windows() {
   std::vector<option_case> cases;
+  // A window's edge that meets one element of a tile of 16, 32, 64 or 128.
+  for (int const edge : {14, 30, 62, 126}) {
+    option_case x{.hq = 1, .hk = 1, .nq = 200, .nk = 200};
+    x.left = edge;
+    cases.push_back(x);
+    x.left.reset(), x.right = edge;
+    cases.push_back(x);
+  }
   int turn = 0;
   bool const quick = test_level() == level::quick;
   for (auto const& [nq, nk] : {std::pair{200, 200}, {130, 300}, {300, 130}, {1, 260}})
