@@ -105,6 +105,30 @@ bool is_finite(tensor const& x, std::int64_t row) {
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
 }
 
+TEST_CASE("without a query, or a head of them, dk and dv are 0 whatever keys are") {
+  std::int64_t wrong = 0, zeros = 0;
+  for (bool const is_packed : {false, true})
+    for (std::int64_t const hq : {0, 2}) {
+      option_case c{.b = 2, .hq = hq, .hk = 1, .nq = hq ? 0 : 20, .nk = 30};
+      c.left = 7;
+      if (is_packed) {
+        c.q_starts = starts_of(hq ? lengths{0, 0} : lengths{13, 7});
+        c.k_starts = starts_of({10, 20});
+      }
+      backward_option_operands x({c});
+      for (std::int64_t r = 0; r < x.k.rows(); ++r) spoil(x.k, r), spoil(x.v, r);
+      REQUIRE(launch_twice(x) == "");
+      for (auto const* t : {&x.dk, &x.dv})
+        for (std::int64_t r = 0; r < t->rows(); ++r)
+          for (std::int64_t col = 0; col < t->cols(); ++col) {
+            double const got = decode(t->type, t->result_row(r) + col * bytes_of(t->type));
+            (got == 0 ? zeros : wrong) += 1;
+          }
+    }
+  CHECK(wrong == 0);
+  CHECK(zeros == 2 * 2 * (2 * 30 + 30) * 64);
+}
+
 // As far from a window as attention_backward.h says.
 TEST_CASE("NaN far from what a window shows") {
   constexpr std::int64_t n = 1240, first = 600, end = 630, left = 40, right = 20, within = 512;
