@@ -273,7 +273,10 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
     auto& kv = c.common.take();
     reg_tile<float, N, P> dk = 0.f, dv = 0.f;
     if constexpr (General) {
-      if (t.steps == 0) return store_keys(c, a, t, kv, key, dk, dv);  // no query sees these keys
+      if (t.steps == 0) {  // no query sees these keys
+        c.w.sync();        // all lanes have taken what one gives back
+        return store_keys(c, a, t, kv, key, dk, dv);
+      }
     }
     scores s, dp;
     reg_tile<T, N, M> p, ds;
