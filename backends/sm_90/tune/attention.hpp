@@ -28,8 +28,9 @@ constexpr attention_tuning tune_attention_forward(int d) {
 constexpr attention_tuning tune_attention_general(int d) { return tune_attention_forward(d); }
 
 // As in the forward, 192 registers of tiles: dk and dv of 128 columns, and 64 x 64 scores twice.
-// Heads dealt together (H200, 4096 keys): d 128 causal 8 465, 16 500, 32 519 TFLOP/s, full 573, 571,
-// 544; d 64 causal 360, 423, 448, full 498, 501, 481. One sender in place of two: 0.76 to 0.93.
+// Heads dealt together (H200, 4096 keys): d 128 causal 8 465, 16 500, 32 519 TFLOP/s, full 573,
+// 571, 544; d 64 causal 360, 423, 448, full 498, 501, 481. One sender in place of two: 0.76 to
+// 0.93.
 constexpr attention_backward_tuning tune_attention_backward(int d) {
   if (d <= 64)
     return {.workers = 2,
@@ -61,6 +62,16 @@ constexpr attention_backward_tuning tune_attention_backward(int d) {
           .slots = 3,
           .ds_slots = 2,
           .group = 8};
+}
+
+// With options, 64 columns of dk and dv: 128 leave no registers for what changes scores.
+constexpr attention_backward_tuning tune_attention_backward_general(int d) {
+  auto tuning = tune_attention_backward(d);
+  if (d <= 64) return tuning;
+  tuning.slices = 2;  // whole panels of a part for each
+  tuning.parts = d <= 128 ? 2 : 4;
+  tuning.slots = d <= 128 ? 6 : 3;
+  return tuning;
 }
 
 }  // namespace tk::be
