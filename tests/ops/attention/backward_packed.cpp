@@ -106,6 +106,22 @@ TEST_CASE("NaN in one packed sequence stays there, backward") {
     }
 }
 
+// Sequences whose rows and blocks would lie on one another.
+TEST_CASE("offsets that fall count as the largest before them, backward") {
+  auto c = packed({500, 0, 100}, {500, 0, 100});
+  c.hq = 1;
+  backward_option_operands right({c});
+  c.q_starts[2] = c.k_starts[2] = 20;
+  backward_option_operands wrong({c});
+  for (auto const& [to, from] : {std::pair{&wrong.o, &right.o}, {&wrong.lse, &right.lse}})
+    copy_rows(*to, *from, 0);
+  REQUIRE(launch_twice(right) == "");
+  REQUIRE(launch_twice(wrong) == "");
+  CHECK(different_rows(wrong.dq, right.dq, 0) == 0);
+  CHECK(different_rows(wrong.dk, right.dk, 0) == 0);
+  CHECK(different_rows(wrong.dv, right.dv, 0) == 0);
+}
+
 // Whatever the offsets, only elements of outputs are written, and the launches end.
 TEST_CASE("wrong offsets touch nothing outside, backward") {
   auto const all = wrong_offsets();
