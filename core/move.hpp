@@ -195,6 +195,22 @@ TK_DEVICE void add_scaled(reg_tile<float, R, C>& dst, float scale, tensor<T cons
   });
 }
 
+// The same from src transposed: element (r, c) from (row + c, col + r).
+template <int R, int C, class T>
+TK_DEVICE void add_scaled_transposed(reg_tile<float, R, C>& dst, float scale,
+                                     tensor<T const> const& src, int row, int col, int i, int j) {
+  using map = be::fragment_map<R, C>;
+  int const lane = be::worker_lane();
+  int const first_row = row + map::lane_col(lane), first_col = col + map::lane_row(lane);
+  int const rows = static_cast<int>(src.rows) - first_row,
+            cols = static_cast<int>(src.cols) - first_col;
+  T const* const corner = src.at(first_row, first_col, i, j);
+  map::for_each([&](int e, int r, int) {
+    if (map::col(e) < rows && map::row(r) < cols)
+      dst.e[e] += scale * be::widen(corner[map::col(e) * src.row_stride + map::row(r)]);
+  });
+}
+
 // One value per row, to dst[row]; rows from `left` on are not written.
 template <class T, int R> TK_DEVICE void store(T* dst, reg_col<float, R> const& x, int left) {
   using map = be::fragment_map<R, 16>;

@@ -152,7 +152,7 @@ template <class T, int R, int C>
 TK_DEVICE void load_async(shared_tile<T, R, C>& dst, bounded_window_of<source<T, R, C>> const& src,
                           arrival done) {
   auto const& [of, row, col, i, j] = src.all;
-  source<T, R, C> const bounded = rows_before(of, src.end);
+  source<T, R, C> const bounded = rows_before(of, gcn::broadcast(src.end));  // as in load_shared
   load_shared(dst, window(bounded, row, col, i, j), done);
 }
 

@@ -33,6 +33,7 @@ TK_DEVICE X uniform(X const& x) {
 // x, of which the compiler knows no more than that it is the same in the whole wave: what follows
 // from it is computed here, and not kept in registers from before a loop.
 TK_DEVICE int opaque(int x) {
+  x = broadcast(x);  // what was divided lies in a vector register
   asm volatile("" : "+s"(x));
   return x;
 }

@@ -22,8 +22,8 @@ namespace tk::be {
 inline constexpr int warp_lanes = 64, worker_warps = 1, worker_lanes = 64, worker_rows = 16;
 inline constexpr bool has_async_products = false;  // the compiler waits for MFMA
 inline constexpr bool has_senders = false;
-inline constexpr int max_cluster = 1;              // no clusters
-inline constexpr int tile_alignment = 128;         // a visit to each bank of LDS
-inline constexpr bool limited_memory = true;       // an op that needs more does not compile
+inline constexpr int max_cluster = 1;         // no clusters
+inline constexpr int tile_alignment = 128;    // a visit to each bank of LDS
+inline constexpr bool limited_memory = true;  // an op that needs more does not compile
 
 }  // namespace tk::be

@@ -243,8 +243,9 @@ TK_DEVICE void store_async(worker w, bounded_window_of<sink<T, R, C>> const& dst
   if (w.leader()) ptx::tma_store_commit();
 }
 
-// ---- sums in shared memory to global memory, by a warp that gives their place back (who.release())
-// once they have left (core/partial_tiles.hpp). On return they are there, for whoever is told so.
+// ---- sums in shared memory to global memory, by a warp that gives their place back
+// (who.release()) once they have left (core/partial_tiles.hpp). On return they are there, for
+// whoever is told so.
 template <bool Add, int R, int C, int Tiles, class Who>
 TK_DEVICE void move_partial(Who const& who, partial_tiles<R, C> const& tiles, std::int64_t n,
                             shared_partial<R, C> const (&x)[Tiles]) {

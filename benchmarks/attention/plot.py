@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Attention beside its peers as an SVG, from what a run wrote: TFLOP/s over keys, a panel for each
-head size, mask and direction. The same file gives the same bytes.
+head size, mask and direction. The same files give the same bytes.
 
-usage: plot.py FILE.json >docs/attention.svg
+usage: plot.py FILE.json... >docs/attention.svg
 """
 import json
 import math
@@ -24,20 +24,24 @@ LEFT, TOP, RIGHT, BOTTOM = 64, 78, 20, 30
 STEP = 200  # TFLOP/s from a line of the grid to the next
 
 
-def read(path):
+def read(paths):
     """{(suite, mask, d): {impl: {keys: TFLOP/s}}}, and a line that says what was measured."""
-    with open(path, encoding="utf-8") as file:
-        document = json.load(file)
-    panels = {}
-    for row in document["rows"]:
-        found = CASE.fullmatch(row["case"])
-        if row["suite"] in SUITES and found and row["impl"] in STYLES and row["dtype"] == "bf16":
-            where = row["suite"], found[3], int(found[1])
-            curve = panels.setdefault(where, {}).setdefault(row["impl"], {})
-            curve[int(found[2])] = row["flops"] / row["ms"] / 1e9
-    if not panels:
-        sys.exit(f"plot.py: {path} has no case of {' or '.join(SUITES)} whose name is of the form d64_n512_full")
-    return panels, f"{document['machine']['device']}, bf16, {document['date'][:10]}, {document['commit'][:7]}"
+    panels, stamps = {}, []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+        suites = set()
+        for row in document["rows"]:
+            found = CASE.fullmatch(row["case"])
+            if row["suite"] in SUITES and found and row["impl"] in STYLES and row["dtype"] == "bf16":
+                where = row["suite"], found[3], int(found[1])
+                curve = panels.setdefault(where, {}).setdefault(row["impl"], {})
+                curve[int(found[2])] = row["flops"] / row["ms"] / 1e9
+                suites.add(SUITES[row["suite"]])
+        if not suites:
+            sys.exit(f"plot.py: {path} has no case of {' or '.join(SUITES)} whose name is of the form d64_n512_full")
+        stamps.append(f"{' and '.join(sorted(suites))} {document['date'][:10]}, {document['commit'][:7]}")
+    return panels, f"{document['machine']['device']}, bf16; {'; '.join(stamps)}"
 
 
 class drawing:
@@ -129,9 +133,9 @@ def plot(panels, about):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2:
         sys.exit(__doc__)
-    sys.stdout.write(plot(*read(sys.argv[1])))
+    sys.stdout.write(plot(*read(sys.argv[1:])))
 
 
 if __name__ == "__main__":

@@ -4,5 +4,10 @@ foreach(t bf16 fp16)
   foreach(d 64 128 256)
     tk_instance(attention_backward_${t}_${d} ops/attention/run_backward.hpp
                 "tk::attention_backward_run<tk::${t}, ${d}>")
+    tk_instance(attention_backward_general_${t}_${d} ops/attention/run_backward.hpp
+                "tk::attention_backward_general_run<tk::${t}, ${d}>")
   endforeach()
 endforeach()
+tk_instance(attention_backward_sinks ops/attention/attention_backward_sinks.hpp
+            "tk::attention_backward_sinks_run<float>")
+tk_instance(packed_starts ops/attention/packed_starts.hpp "tk::packed_starts_run<std::int32_t>")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// attention backward: dq, dk, dv of o = softmax(scale * q k^T + mask) v, from dout, o and lse.
+// attention backward: dq, dk, dv of o = softmax(scale * q k^T + mask) v, from dout, o and lse; with
+// options (General, backward_terms.hpp), of which packed sequences lack b.
 // Shapes    q, dq[b, nq, hq, d], k, dk[b, nk, hk, d], v, dv[b, nk, hk, dv], o, dout[b, nq, hq, dv],
 //           lse[b, hq, nq]; hq % hk == 0; d and dv at most D; any nq, nk, also 0; any strides,
 //           d contiguous.
@@ -20,11 +21,12 @@
 #include "core/vector.hpp"
 
 #include "ops/attention/attention_backward_prepare.hpp"
+#include "ops/attention/backward_terms.hpp"
 
 namespace tk {
 
-template <class T, int D, mask_kind Mask> struct attention_backward {
-  using cut = attention_backward_cut<D>;
+template <class T, int D, mask_kind Mask, bool General = false> struct attention_backward {
+  using cut = attention_backward_cut<D, General>;
   static constexpr auto tune = cut::tune;
   static constexpr int workers = cut::workers, cluster = 1, stages = tune.slots, own_slots = 1;
   static constexpr int N = cut::N, M = cut::M, C = cut::C, P = cut::P, parts = cut::parts,
@@ -51,15 +53,17 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     be::source<T, N, P> k, v;
     be::sink<T, M, C> dq;
     be::sink<T, N, P> dk, dv;
-    attention_backward_rows<D> rows;
+    attention_backward_rows<cut> rows;
     unsigned* tickets;
     float scale, scale_log2;
+    [[no_unique_address]] std::conditional_t<General, backward_options<T>, no_terms> with;
   };
   struct task {
     int key_block, part, head, batch;  // head: of keys
     int last, walked, steps;           // blocks of queries: last, last - 1, ... of each query head
     int walked_later;                  // those that see the next block of keys, too: the first ones
     int sends;                         // of pieces of dq, to which later blocks of keys add
+    [[no_unique_address]] std::conditional_t<General, backward_place, no_place> at;
   };
 
   static TK_BOTH int rows_of_tasks(args const& a) {
@@ -72,11 +76,13 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   // another.
   static TK_BOTH int heads_together(attention_backward_sizes const& x) {
     int const heads = tune.together / x.template key_blocks<cut>();
-    return parts * (heads > tune.group ? heads : tune.group);
+    int const least = causal && tune.causal_group > 0 ? tune.causal_group : tune.group;
+    return parts * (heads > least ? heads : least);
   }
   static TK_BOTH task task_at(args const& a, int i, int) {
     auto const& x = a.rows.sizes;
     auto const at = grouped(i, rows_of_tasks(a), x.template key_blocks<cut>(), heads_together(x));
+    if constexpr (General) return place_task(a, at);
     int const head = at.row / parts, last = x.template query_blocks<cut>() - 1;
     int const walked = last + 1 - x.template first_query_block<cut>(at.col);
     int const later = x.template walked_later<cut>(at.col);
@@ -88,7 +94,59 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
             walked,
             x.group_heads * walked * slots_of_step,
             later,
-            x.group_heads * later};
+            x.group_heads * later,
+            {}};
+  }
+  // Past the last block of a packed sequence nothing is read or written.
+  static TK_BOTH task place_task(args const& a, tile_at const& at) {
+    auto const& x = a.rows.sizes;
+    auto const& terms = a.with.terms;
+    int const head = at.row / parts;
+    task t{};
+    t.key_block = at.col;
+    t.part = at.row % parts;
+    t.head = head % x.hk;
+    t.batch = t.at.batch = head / x.hk;
+    t.at.of = {0, 0, x.nq, x.nk};
+    if (terms.packed()) {
+      t.at.batch = terms.k.sequence_of(at.col, cut::keys);
+      t.at.of = terms.at(t.at.batch);
+      t.at.first_block = terms.q.first_block(t.at.batch, cut::queries);
+      t.key_block -= terms.k.first_block(t.at.batch, cut::keys);
+      if (t.key_block < 0) t.key_block = ceil_div(t.at.of.nk, cut::keys);
+    }
+    auto const walk = query_blocks_seeing<cut>(terms.seen, t.at.of, t.key_block);
+    t.last = walk.last - 1;
+    t.walked = walk.last - walk.first;
+    auto const next = query_blocks_seeing<cut>(terms.seen, t.at.of, t.key_block + 1);
+    int const first = next.first > walk.first ? next.first : walk.first;
+    t.walked_later = next.first < next.last && first < walk.last ? walk.last - first : 0;
+    t.sends = x.group_heads * t.walked_later;
+    t.steps = x.group_heads * t.walked * slots_of_step;
+    return t;
+  }
+
+  // Windows of a head's queries and keys, and where a block of queries begins in the workspace.
+  template <class X>
+  static TK_DEVICE auto queries(X const& x, task const& t, int row, int col, int head) {
+    if constexpr (General) {
+      auto const& of = t.at.of;
+      return window(x, of.q_start + row, col, head, t.batch, of.q_start + of.nq);
+    } else {
+      return window(x, row, col, head, t.batch);
+    }
+  }
+  template <class X> static TK_DEVICE auto keys(X const& x, task const& t, int key, int col) {
+    if constexpr (General) {
+      auto const& of = t.at.of;
+      return window(x, of.k_start + key, col, t.head, t.batch, of.k_start + of.nk);
+    } else {
+      return window(x, key, col, t.head, t.batch);
+    }
+  }
+  static TK_DEVICE int in_workspace(task const& t, int block) {
+    if constexpr (General) return t.at.first_block + block;
+    else return block;
   }
 
   // A slice's parts of columns, the task's own last, each of dout first.
@@ -96,19 +154,23 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     int const n = step / slots_of_step, slot = step % slots_of_step;
     int const which = slot % slots_of_slice, part = (t.part + 1 + which / 2) % parts;
     int const head = t.head * a.rows.sizes.group_heads + n / t.walked;
-    int const row = (t.last - n % t.walked) * cut::queries + slot / slots_of_slice * M;
+    int const block = t.last - n % t.walked, row = slot / slots_of_slice * M;
     bool const is_q = which % 2 == 1;
-    load_async(s.x, window(is_q ? a.q : a.dout, row, part * P, head, t.batch), done);
+    load_async(s.x, queries(is_q ? a.q : a.dout, t, block * cut::queries + row, part * P, head),
+               done);
     if (part == t.part)
-      load_async(s.y, (is_q ? a.rows.lse : a.rows.delta) + a.rows.row(row, head, t.batch), M, done);
+      load_async(s.y,
+                 (is_q ? a.rows.lse : a.rows.delta) +
+                     a.rows.row(in_workspace(t, block) * cut::queries + row, head, t.batch),
+                 M, done);
   }
   static TK_DEVICE void load_common(common& s, args const& a, task const& t, be::arrival done) {
     TK_UNROLL
     for (int w = 0; w < workers; ++w) TK_UNROLL
     for (int part = 0; part < parts; ++part) {
       int const key = t.key_block * cut::keys + w * N;
-      load_async(s.k[w][part], window(a.k, key, part * P, t.head, t.batch), done);
-      load_async(s.v[w][part], window(a.v, key, part * P, t.head, t.batch), done);
+      load_async(s.k[w][part], keys(a.k, t, key, part * P), done);
+      load_async(s.v[w][part], keys(a.v, t, key, part * P), done);
     }
   }
 
@@ -120,26 +182,46 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
   }
 
   // A worker's piece of dq of a block of queries gets the sums of the blocks of keys that see it,
-  // in ascending order, each rounded alike: which one is the last depends on a row's neighbours. The
-  // last one writes dq.
+  // in ascending order, each rounded alike: which one is the last depends on a row's neighbours.
+  // The last one writes dq.
   using sent = reg_tile<float, M, C>;
   static constexpr int senders = be::has_senders ? tune.senders : 0;
+  struct piece {
+    std::int64_t index;
+    int before;  // blocks of keys that add to it first
+  };
   template <class Who>
-  static TK_DEVICE std::int64_t piece_of(Who const& who, args const& a, task const& t, int n) {
-    int const head = t.head * a.rows.sizes.group_heads + n / t.walked_later;
-    return a.rows.piece(t.last - n % t.walked_later, head, t.batch, t.part, who.id());
+  static TK_DEVICE piece piece_of(Who const& who, args const& a, task const& t, int block,
+                                  int head) {
+    piece x{a.rows.piece(in_workspace(t, block), head, t.batch, t.part, who.id()), t.key_block};
+    if constexpr (General)
+      x.before -= key_blocks_seen<cut>(a.with.terms.seen, t.at.of, block).first;
+    return x;
+  }
+  template <class Who>
+  static TK_DEVICE piece sent_piece(Who const& who, args const& a, task const& t, int n) {
+    return piece_of(who, a, t, t.last - n % t.walked_later,
+                    t.head * a.rows.sizes.group_heads + n / t.walked_later);
+  }
+  // Pieces that are delivered together have one turn.
+  static TK_DEVICE unsigned* turn_of(args const& a, piece const& x) {
+    return a.rows.turns + (senders > 0 ? x.index / workers * workers : x.index);
+  }
+  template <class Who>
+  static TK_DEVICE void await_piece(Who const& who, args const& a, piece const& x) {
+    if (x.before > 0) wait_for_count(who, turn_of(a, x), static_cast<unsigned>(x.before));
   }
   template <class Who>
   static TK_DEVICE void await_turn(Who const& who, args const& a, task const& t, int n) {
-    await_piece(who, a, t, piece_of(who, a, t, n));
+    await_piece(who, a, sent_piece(who, a, t, n));
   }
   template <class Who, class Sums>
   static TK_DEVICE void deliver(Who const& who, args const& a, task const& t, int n,
                                 Sums const& sums) {
-    auto const piece = piece_of(who, a, t, n);
-    if (t.key_block == 0) tk::store(who, a.rows.dq, piece, sums);
-    else add(who, a.rows.dq, piece, sums);
-    count_up(who, turn_of(a, piece));
+    auto const x = sent_piece(who, a, t, n);
+    if (x.before == 0) tk::store(who, a.rows.dq, x.index, sums);
+    else add(who, a.rows.dq, x.index, sums);
+    count_up(who, turn_of(a, x));
   }
   // The piece of a step.
   template <class Context>
@@ -148,16 +230,15 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     int const w = c.w.id(), walked = t.last - block;
     if (walked < t.walked_later) {
       int const heads = head - t.head * a.rows.sizes.group_heads;
-      c.out.send(t, heads * t.walked_later + walked, dq);
-      return;
+      return c.out.send(t, heads * t.walked_later + walked, dq);
     }
-    auto const piece = a.rows.piece(block, head, t.batch, t.part, w);
-    await_piece(c.w, a, t, piece);
-    if (t.key_block > 0) load_add(dq, a.rows.dq, piece);
+    auto const x = piece_of(c.w, a, t, block, head);
+    await_piece(c.w, a, x);
+    if (x.before > 0) load_add(dq, a.rows.dq, x.index);
     dq = dq * a.scale;
-    store(window(a.dq, block * cut::queries + w / across * M, t.part * P + w % across * C, head,
-                 t.batch),
-          cast<T>(dq));
+    store(
+        queries(a.dq, t, block * cut::queries + w / across * M, t.part * P + w % across * C, head),
+        cast<T>(dq));
   }
 
   // s = k q^T and dp = v dout^T of a slice, which run when this returns; the slots of the task's
@@ -211,6 +292,12 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     int const w = c.w.id(), key = t.key_block * cut::keys + w * N;
     auto& kv = c.common.take();
     reg_tile<float, N, P> dk = 0.f, dv = 0.f;
+    if constexpr (General) {
+      if (t.steps == 0) {  // no query sees these keys
+        c.w.sync();        // all lanes have taken what one gives back
+        return store_keys(c, a, t, kv, key, dk, dv);
+      }
+    }
     reg_tile<T, N, M> p, ds;
     int head = t.head * a.rows.sizes.group_heads, block = t.last;  // of this step
     int late_head = head, late_block = block;                      // of the step before
@@ -229,12 +316,19 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
         if constexpr (parts == 1) {
           if (j > 0) end_slice<1>(c, s, dk, dv, p, ds);
         }
-        wait<1>(s);
-        if constexpr (parts == 1) s = exp2(s * a.scale_log2 - lse);
-        else s = exp2(s * a.scale_log2 - as_row(q.y));
-        apply_mask(s, a, key, block * cut::queries + j * M);
-        wait<0>(dp);
-        dp = s * (dp - as_row(dout.y));
+        if constexpr (General) {
+          wait<0>(s, dp);
+          weigh_with_options(s, dp, a.with, t.at,
+                             {key, block * cut::queries + j * M, head, a.rows.sizes.heads()},
+                             a.scale_log2, as_row(q.y), as_row(dout.y));
+        } else {
+          wait<1>(s);
+          if constexpr (parts == 1) s = exp2(s * a.scale_log2 - lse);
+          else s = exp2(s * a.scale_log2 - as_row(q.y));
+          apply_mask(s, a, key, block * cut::queries + j * M);
+          wait<0>(dp);
+          dp = s * (dp - as_row(dout.y));
+        }
         ds = cast<T>(dp);
         p = cast<T>(s);
         bool const last = j + 1 == slices;
@@ -267,23 +361,20 @@ template <class T, int D, mask_kind Mask> struct attention_backward {
     c.all.await();  // nobody reads k any more
 
     // No query: 0, whatever is in k and v.
-    if (a.rows.sizes.nq == 0) dk = 0.f, dv = 0.f;
+    if (!General && a.rows.sizes.nq == 0) dk = 0.f, dv = 0.f;
     dk = dk * a.scale;
-    store_async(c.w, window(a.dv, key, t.part * P, t.head, t.batch), cast<T>(dv), kv.v[w][0]);
-    store_async(c.w, window(a.dk, key, t.part * P, t.head, t.batch), cast<T>(dk), kv.k[w][0]);
-    c.common.release_when_stored();
+    store_keys(c, a, t, kv, key, dk, dv);
   }
 
  private:
-  // Tiles that are delivered together have one turn.
-  static TK_DEVICE unsigned* turn_of(args const& a, std::int64_t piece) {
-    return a.rows.turns + (senders > 0 ? piece / workers * workers : piece);
-  }
-  template <class Who>
-  static TK_DEVICE void await_piece(Who const& who, args const& a, task const& t,
-                                    std::int64_t piece) {
-    if (t.key_block > 0)
-      wait_for_count(who, turn_of(a, piece), static_cast<unsigned>(t.key_block));
+  template <class Context>
+  static TK_DEVICE void store_keys(Context& c, args const& a, task const& t, common& kv, int key,
+                                   reg_tile<float, N, P> const& dk,
+                                   reg_tile<float, N, P> const& dv) {
+    int const w = c.w.id();
+    store_async(c.w, keys(a.dv, t, key, t.part * P), cast<T>(dv), kv.v[w][0]);
+    store_async(c.w, keys(a.dk, t, key, t.part * P), cast<T>(dk), kv.k[w][0]);
+    c.common.release_when_stored();
   }
   // Gives back the slots of a slice, whose rows all lanes have read, once its products are over.
   template <int Running, class Context, class... Tiles>

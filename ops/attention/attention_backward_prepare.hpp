@@ -9,13 +9,13 @@
 #include "backends/kernel.hpp"
 #include "core/activation.hpp"
 #include "core/reduce.hpp"
-#include "ops/attention/backward_plan.hpp"
+#include "ops/attention/backward_terms.hpp"
 
 namespace tk {
 
 // What the two launches share, in the workspace.
-template <int D> struct attention_backward_rows {
-  using cut = attention_backward_cut<D>;
+template <class Cut> struct attention_backward_rows {
+  using cut = Cut;
   attention_backward_sizes sizes;
   float *lse, *delta;                // [b, hq, padded nq]
   unsigned* turns;                   // of each piece: how many blocks of keys have added to it
@@ -30,8 +30,13 @@ template <int D> struct attention_backward_rows {
   }
 };
 
-template <class T, int D> struct attention_backward_prepare {
-  using cut = attention_backward_cut<D>;
+struct row_of_sequence {
+  sequence of;
+  int row;
+};
+
+template <class T, int D, bool General = false> struct attention_backward_prepare {
+  using cut = attention_backward_cut<D, General>;
   static constexpr int M = cut::M, C = cut::C, slot_bytes = 2 * M * D * int{sizeof(T)};
   static constexpr int workers = 1, cluster = 1, own_slots = 1;
   static constexpr int stages = 2 * slot_bytes + 8192 <= be::smem_bytes ? 2 : 1;
@@ -44,12 +49,14 @@ template <class T, int D> struct attention_backward_prepare {
   struct args {
     be::source<T, M, D> o, dout;
     be::sink<T, M, C> dq;
-    attention_backward_rows<D> rows;
-    float const* lse;  // [b, hq, nq]
+    attention_backward_rows<cut> rows;
+    float const* lse;  // [b, hq, nq], or [hq, total_q]
     std::int64_t lse_b_stride, lse_h_stride;
+    [[no_unique_address]] std::conditional_t<General, device_terms<T>, no_terms> terms;
   };
   struct task {
-    int row, head, batch, steps;
+    int row, head, batch, steps;  // row: of the workspace
+    [[no_unique_address]] std::conditional_t<General, row_of_sequence, no_place> in;
   };
 
   static TK_BOTH int slices(args const& a) {
@@ -60,11 +67,39 @@ template <class T, int D> struct attention_backward_prepare {
   }
   static TK_BOTH task task_at(args const& a, int i, int) {
     int const of = i / slices(a), heads = a.rows.sizes.heads();
-    return {i % slices(a) * M, of % heads, of / heads, 1};
+    task t{i % slices(a) * M, of % heads, of / heads, 1, {}};
+    if constexpr (General) {
+      t.in = {{0, 0, a.rows.sizes.nq, a.rows.sizes.nk}, t.row};
+      if (a.terms.packed()) {
+        int const s = a.terms.q.sequence_of(t.row / cut::queries, cut::queries);
+        t.in.of = a.terms.at(s);
+        t.in.row -= a.terms.q.first_block(s, cut::queries) * cut::queries;
+        if (t.in.row < 0) t.in.row = t.in.of.nq;  // of no sequence
+      }
+    }
+    return t;
+  }
+  // Of a head's queries.
+  template <class X> static TK_DEVICE auto rows_of(X const& x, task const& t, int col) {
+    if constexpr (General) {
+      auto const& of = t.in.of;
+      return window(x, of.q_start + t.in.row, col, t.head, t.batch, of.q_start + of.nq);
+    } else {
+      return window(x, t.row, col, t.head, t.batch);
+    }
+  }
+  // Whether the block of queries in which the task's rows are sees no key.
+  static TK_DEVICE bool sees_nothing(args const& a, task const& t) {
+    if constexpr (General) {
+      auto const seen = key_blocks_seen<cut>(a.terms.seen, t.in.of, t.in.row / cut::queries);
+      return seen.first == seen.last;
+    } else {
+      return a.rows.sizes.template key_blocks_seen<cut>(t.row / cut::queries) == 0;
+    }
   }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int, be::arrival done) {
-    load_async(s.o, window(a.o, t.row, 0, t.head, t.batch), done);
-    load_async(s.dout, window(a.dout, t.row, 0, t.head, t.batch), done);
+    load_async(s.o, rows_of(a.o, t, 0), done);
+    load_async(s.dout, rows_of(a.dout, t, 0), done);
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
@@ -75,8 +110,10 @@ template <class T, int D> struct attention_backward_prepare {
     tk::load(dout, s.dout);
     c.w.sync();
     c.in.release();
-    auto const lse = load_col<M>(a.lse + t.batch * a.lse_b_stride + t.head * a.lse_h_stride + t.row,
-                                 rows.sizes.nq - t.row, -inf);
+    int first = t.row, left = rows.sizes.nq - t.row;
+    if constexpr (General) first = t.in.of.q_start + t.in.row, left = t.in.of.nq - t.in.row;
+    auto const lse =
+        load_col<M>(a.lse + t.batch * a.lse_b_stride + t.head * a.lse_h_stride + first, left, -inf);
     auto const at = rows.row(t.row, t.head, t.batch);
     store(rows.lse + at, where_equal(lse, -inf, inf, lse * log2_e), M);
     store(rows.delta + at, row_sum(o * dout), M);
@@ -86,10 +123,9 @@ template <class T, int D> struct attention_backward_prepare {
       unsigned* const turns = rows.turns + rows.piece(block, t.head, t.batch, 0, 0);
       for (int i = c.w.lane(); i < cut::pieces; i += be::worker_lanes) turns[i] = 0;
     }
-    if (rows.sizes.template key_blocks_seen<cut>(block) == 0) {
+    if (sees_nothing(a, t)) {
       reg_tile<float, M, C> const zero = 0.f;
-      for (int col = 0; col < D; col += C)
-        store(window(a.dq, t.row, col, t.head, t.batch), cast<T>(zero));
+      for (int col = 0; col < D; col += C) store(rows_of(a.dq, t, col), cast<T>(zero));
     }
   }
 };

@@ -45,7 +45,7 @@ template <class T, int D> struct attention_general {
   };
 
   static TK_BOTH int blocks(args const& a) {
-    return a.terms.q_starts ? a.terms.blocks(height) : ceil_div(a.nq, height);
+    return a.terms.packed() ? a.terms.q.blocks(height) : ceil_div(a.nq, height);
   }
   static TK_BOTH int tasks(args const& a) { return blocks(a) * a.hq * a.b; }
   static TK_BOTH task task_at(args const& a, int i, int) {
@@ -57,14 +57,14 @@ template <class T, int D> struct attention_general {
     t.batch = t.outer = at.row / a.hq;
     t.of = {0, 0, a.nq, a.nk};
     int block = count - 1 - at.col;  // under a causal mask the longest first
-    if (a.terms.q_starts) {
-      t.batch = a.terms.sequence_of(block, height);
+    if (a.terms.packed()) {
+      t.batch = a.terms.q.sequence_of(block, height);
       t.of = a.terms.at(t.batch);
-      block -= a.terms.first_block(t.batch, height);
+      block -= a.terms.q.first_block(t.batch, height);
     }
     bool const is_there = block >= 0 && block < ceil_div(t.of.nq, height);
     t.row = is_there ? block * height : t.of.nq;
-    auto const keys = keys_seen(a.terms, t.of, t.row, height);
+    auto const keys = a.terms.seen.keys_seen(t.of, t.row, height);
     t.first = keys.first / N;
     t.blocks = is_there && keys.first < keys.last ? ceil_div(keys.last, N) - t.first : 0;
     t.steps = 2 * t.blocks;
@@ -182,8 +182,8 @@ template <class T, int D> struct attention_general {
       o = o * rescale;
       running_max = top;
     }
-    float const kept = 256.f / static_cast<float>(256 - a.terms.dropout);
-    o = o * (where_equal(sum, 0.f, 0.f, reciprocal(sum)) * kept);  // 0 where no key is seen
+    // 0 where no key is seen.
+    o = o * (where_equal(sum, 0.f, 0.f, reciprocal(sum)) * a.terms.kept_inverse());
     int const top = t.of.q_start + row, end = t.of.q_start + t.of.nq;
     if (a.lse)
       store(a.lse + t.outer * a.lse_b_stride + t.head * a.lse_h_stride + top,

@@ -7,39 +7,52 @@
 //   a piece             the M x C tile of dq that one worker computes in a step; a part of a block
 //                       of queries has a piece for each worker
 // A walk has at least one block of queries, so that dk and dv are written where there is no query.
+// With options blocks are those of a sequence, and of packed ones as many as there is room for; a
+// walk may then be empty.
 #pragma once
 #include <algorithm>
 
 #include "core/schedule.hpp"
 #include "ops/attention/backward_problem.hpp"
+#include "ops/attention/sequences.hpp"
 #include "ops/attention/tuning.hpp"
 
 namespace tk {
 
-template <int D> struct attention_backward_cut {
-  static constexpr auto tune = be::tune_attention_backward(D);
+// General: with options.
+template <int D, bool General> struct attention_backward_cut {
+  static constexpr bool general = General;
+  static constexpr auto tune =
+      General ? be::tune_attention_backward_general(D) : be::tune_attention_backward(D);
+  static constexpr int columns = D;
   static constexpr int workers = tune.workers, N = tune.N, M = tune.M, slices = tune.slices;
   static constexpr int parts = tune.parts, P = D / parts, across = workers / slices, C = P / across;
   static constexpr int keys = workers * N, queries = slices * M, pieces = parts * workers;
   static_assert(D % parts == 0 && workers % slices == 0 && P % across == 0);
 };
 
-// Sizes as the kernels have them.
+// Sizes as the kernels have them. Of packed sequences nq and nk count all, and b is 1.
 struct attention_backward_sizes {
   int nq, nk, hk, group_heads, b;
+  int sequences;  // packed ones, or 0
   bool causal;
 
   explicit attention_backward_sizes(attention_backward_problem const& x)
       : nq(x.q.h == 0 ? 0 : static_cast<int>(x.q.n)),
         nk(static_cast<int>(x.k.n)),
         hk(static_cast<int>(x.k.h)),
-        group_heads(std::max(1, static_cast<int>(x.q.h / x.k.h))),
+        group_heads(x.k.h == 0 ? 1 : std::max(1, static_cast<int>(x.q.h / x.k.h))),
         b(static_cast<int>(x.q.b)),
+        sequences(x.terms.packed ? static_cast<int>(x.terms.b) : 0),
         causal(x.mask == mask_kind::causal) {}
   attention_backward_sizes() = default;
 
-  template <class Cut> TK_BOTH int key_blocks() const { return ceil_div(nk, Cut::keys); }
+  template <class Cut> TK_BOTH int key_blocks() const {
+    if (Cut::general && sequences > 0) return nk / Cut::keys + sequences;
+    return ceil_div(nk, Cut::keys);
+  }
   template <class Cut> TK_BOTH int query_blocks() const {
+    if (Cut::general && sequences > 0) return nq / Cut::queries + sequences;
     return nq > Cut::queries ? ceil_div(nq, Cut::queries) : 1;
   }
   TK_BOTH int heads() const { return hk * group_heads; }  // of queries, in one batch
@@ -66,12 +79,13 @@ struct attention_backward_sizes {
   }
 };
 
-// Offsets of fp32 numbers, one for each row (lse, delta) or for each element (dq), and of counters.
+// Offsets of fp32 numbers, one for each row (lse, delta) or for each element (dq), of counters, and
+// of packed sequences' offsets, ascending and inside of their tensors.
 struct attention_backward_layout {
-  std::size_t lse, delta, turns, dq, bytes;
+  std::size_t lse, delta, turns, dq, q_starts, k_starts, bytes;
 
-  template <int D> static attention_backward_layout of(attention_backward_sizes const& x) {
-    using cut = attention_backward_cut<D>;
+  template <class Cut> static attention_backward_layout of(attention_backward_sizes const& x) {
+    using cut = Cut;
     auto const blocks = static_cast<std::size_t>(x.query_block<cut>(0, 0, x.b));
     auto const rows = blocks * cut::queries * sizeof(float);
     workspace_layout w;
@@ -80,10 +94,30 @@ struct attention_backward_layout {
     y.lse = w.add(rows);
     y.delta = w.add(rows);
     y.turns = w.add(blocks * cut::pieces * sizeof(unsigned));
-    y.dq = x.key_blocks<cut>() > 1 ? w.add(rows * D) : 0;
+    y.dq = x.key_blocks<cut>() > 1 ? w.add(rows * cut::columns) : 0;
+    if (x.sequences > 0) {
+      auto const starts = (static_cast<std::size_t>(x.sequences) + 1) * sizeof(std::int32_t);
+      y.q_starts = w.add(starts);
+      y.k_starts = w.add(starts);
+    }
     y.bytes = w.bytes();
     return y;
   }
+};
+
+// What the kernels of ops/attention/packed_starts.hpp and attention_backward_sinks.hpp take. Starts
+// are those of queries and of keys; rows are those of a head in the workspace.
+template <class T> struct packed_starts {
+  T const* from[2];
+  T* to[2];
+  int total[2], count;
+};
+template <class T> struct attention_backward_sums {
+  T const *lse, *delta;  // [b, heads, rows]
+  by_head sinks;
+  T* dsinks;
+  std::int64_t dsinks_stride;
+  int b, heads, rows;
 };
 
 }  // namespace tk

@@ -7,10 +7,20 @@ namespace tk {
 
 struct attention_backward_problem {
   heads q, k, v, o, dout, dq, dk, dv;
-  float const* lse;  // [b, hq, nq]
+  float const* lse;  // [b, hq, nq], or [hq, nq] of packed sequences
   std::int64_t lse_b_stride, lse_h_stride;
   mask_kind mask;
   float scale;
+  attention_terms terms;
+  bias_tensor dbias;  // of the bias's shape
+  float* dsinks;      // [hq], where wanted
+  std::int64_t dsinks_stride;
+  bool wants_dsinks;
+
+  // Whether dq, dk or dv has a row.
+  bool has_rows() const { return terms.b > 0 && k.h > 0 && (k.n > 0 || (q.n > 0 && q.h > 0)); }
+  // Whether the kernels with options are needed: sinks are in lse already.
+  bool is_general() const { return terms.any_but_sinks(); }
 };
 
 // Launches on `stream`; throws tk::error.

@@ -15,7 +15,6 @@ namespace {
 
 static_assert(static_cast<int>(TK_MASK_NONE) == static_cast<int>(mask_kind::none) &&
               static_cast<int>(TK_MASK_CAUSAL) == static_cast<int>(mask_kind::causal));
-constexpr char const* mask_names[] = {"TK_MASK_NONE", "TK_MASK_CAUSAL"};
 
 // Of tensors, and of those of packed sequences.
 constexpr signature q_is[] = {{"q", halves, 4, 4, {"b", "nq", "hq", "d"}},
@@ -29,22 +28,7 @@ constexpr signature o_is[] = {{"o", halves, 4, 4, {"b", "nq", "hq", "dv"}},
 constexpr signature lse_is[] = {{"lse", fp32_only, 3, 3, {"b", "hq", "nq"}},
                                 {"lse", fp32_only, 2, 2, {"hq", "total_q"}}};
 
-constexpr std::int64_t largest_head = 256, head_step = 8;
-
 // `n` is the axis of rows: 1, or 0 of packed sequences.
-void expect_head_size(view const& x, int n) {
-  auto const size = x.size[n + 2];
-  if (size >= head_step && size <= largest_head && size % head_step == 0) return;
-  refuse(status::unsupported, x.is->name, " has ", x.is->axes[n + 2], " = ", size,
-         "; it must be a multiple of ", head_step, " from ", head_step, " to ", largest_head);
-}
-
-void expect_groups(view const& q, view const& k, int n) {
-  auto const hq = q.size[n + 1], hk = k.size[n + 1];
-  if (hk == 0 ? hq == 0 : hq % hk == 0) return;
-  refuse(status::bad_shape, "q has hq = ", hq, ", which is no multiple of k's hk = ", hk);
-}
-
 void expect_shapes(view const& q, view const& k, view const& v, view const& o, int n) {
   for (auto const* x : {&k, &v, &o}) {
     expect_same_type(*x, q);

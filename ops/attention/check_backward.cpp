@@ -1,136 +1,166 @@
 // SPDX-License-Identifier: MIT
 // The checks of tk_attention_backward: q, dq [b, nq, hq, d], k, dk [b, nk, hk, d],
 // v, dv [b, nk, hk, dv], o, dout [b, nq, hq, dv], lse [b, hq, nq]; hq a multiple of hk, d and dv
-// multiples of 8 up to 256.
+// multiples of 8 up to 256. Packed sequences lack b, and n counts the rows of all of them.
+#include <algorithm>
 #include <cmath>
 
 #include "ops/api/entry.hpp"
 #include "ops/attention/attention_backward.h"
 #include "ops/attention/backward_problem.hpp"
+#include "ops/attention/check_options.hpp"
 
 namespace tk::api {
 namespace {
 
-constexpr char const* mask_names[] = {"TK_MASK_NONE", "TK_MASK_CAUSAL"};
-
-constexpr signature q_is{"q", halves, 4, 4, {"b", "nq", "hq", "d"}};
-constexpr signature k_is{"k", halves, 4, 4, {"b", "nk", "hk", "d"}};
-constexpr signature v_is{"v", halves, 4, 4, {"b", "nk", "hk", "dv"}};
-constexpr signature o_is{"o", halves, 4, 4, {"b", "nq", "hq", "dv"}};
-constexpr signature lse_is{"lse", fp32_only, 3, 3, {"b", "hq", "nq"}};
-constexpr signature dout_is{"dout", halves, 4, 4, {"b", "nq", "hq", "dv"}};
-constexpr signature dq_is{"dq", halves, 4, 4, {"b", "nq", "hq", "d"}};
-constexpr signature dk_is{"dk", halves, 4, 4, {"b", "nk", "hk", "d"}};
-constexpr signature dv_is{"dv", halves, 4, 4, {"b", "nk", "hk", "dv"}};
-
-constexpr std::int64_t largest_head = 256, head_step = 8;
-
-heads as_heads(view const& x) {
-  heads result{};
-  result.data = x.data;
-  result.type = x.type;
-  result.b = x.size[0];
-  result.n = x.size[1];
-  result.h = x.size[2];
-  result.d = x.size[3];
-  result.b_stride = x.stride[0];
-  result.n_stride = x.stride[1];
-  result.h_stride = x.stride[2];
-  return result;
+// Of a tensor, and of that of packed sequences.
+struct signatures {
+  signature of[2];
+  signature const& operator[](bool packed) const { return of[packed]; }
+};
+constexpr signatures heads_are(char const* name, char const* n, char const* total, char const* h,
+                               char const* d) {
+  return {{{name, halves, 4, 4, {"b", n, h, d}}, {name, halves, 3, 3, {total, h, d}}}};
 }
-
-void expect_head_size(view const& x) {
-  auto const size = x.size[3];
-  if (size >= head_step && size <= largest_head && size % head_step == 0) return;
-  refuse(status::unsupported, x.is->name, " has ", x.is->axes[3], " = ", size,
-         "; it must be a multiple of ", head_step, " from ", head_step, " to ", largest_head);
-}
-
-void expect_groups(view const& q, view const& k) {
-  auto const hq = q.size[2], hk = k.size[2];
-  if (hk == 0 ? hq == 0 : hq % hk == 0) return;
-  refuse(status::bad_shape, "q has hq = ", hq, ", which is no multiple of k's hk = ", hk);
-}
+constexpr auto q_is = heads_are("q", "nq", "total_q", "hq", "d"),
+               k_is = heads_are("k", "nk", "total_k", "hk", "d"),
+               v_is = heads_are("v", "nk", "total_k", "hk", "dv"),
+               o_is = heads_are("o", "nq", "total_q", "hq", "dv"),
+               dout_is = heads_are("dout", "nq", "total_q", "hq", "dv"),
+               dq_is = heads_are("dq", "nq", "total_q", "hq", "d"),
+               dk_is = heads_are("dk", "nk", "total_k", "hk", "d"),
+               dv_is = heads_are("dv", "nk", "total_k", "hk", "dv");
+constexpr signatures lse_is{
+    {{"lse", fp32_only, 3, 3, {"b", "hq", "nq"}}, {"lse", fp32_only, 2, 2, {"hq", "total_q"}}}};
+constexpr signatures dbias_is{{{"dbias", any_type, 4, 4, {"b", "hq", "nq", "nk"}},
+                               {"dbias", any_type, 4, 4, {"b", "hq", "max_nq", "max_nk"}}}};
+constexpr signature dsinks_is{"dsinks", fp32_only, 1, 1, {"hq"}};
 
 void expect_as(view const& x, view const& like) {
-  for (int axis = 0; axis < 4; ++axis) expect_same_size(x, axis, like, axis);
+  for (int axis = 0; axis < like.is->rank; ++axis) expect_same_size(x, axis, like, axis);
 }
 
-using tensors = decltype(checked<attention_backward_problem, 9>::tensors);
+struct operands {
+  view q, k, v, o, lse, dout, dq, dk, dv, dbias, dsinks;
+  static constexpr int count = 11, inputs = 6;
+};
 
-void expect_shapes(tensors const& all) {
-  auto const& [q, k, v, o, lse, dout, dq, dk, dv] = all;
-  for (auto const* x : {&k, &v, &o, &dout, &dq, &dk, &dv}) {
-    expect_same_type(*x, q);
-    expect_same_size(*x, 0, q, 0);
+// `n` is the axis of rows: 1, or 0 of packed sequences.
+void expect_shapes(operands const& x, int n) {
+  auto const& [q, k, v, o, lse, dout, dq, dk, dv, dbias, dsinks] = x;
+  for (auto const* t : {&k, &v, &o, &dout, &dq, &dk, &dv}) {
+    expect_same_type(*t, q);
+    if (n == 1) expect_same_size(*t, 0, q, 0);
   }
-  expect_same_size(k, 3, q, 3);
-  expect_same_size(v, 1, k, 1);
-  expect_same_size(v, 2, k, 2);
-  expect_same_size(o, 1, q, 1);
-  expect_same_size(o, 2, q, 2);
-  expect_same_size(o, 3, v, 3);
+  expect_same_size(k, n + 2, q, n + 2);
+  expect_same_size(v, n, k, n);
+  expect_same_size(v, n + 1, k, n + 1);
+  expect_same_size(o, n, q, n);
+  expect_same_size(o, n + 1, q, n + 1);
+  expect_same_size(o, n + 2, v, n + 2);
+  expect_groups(q, k, n);
+  expect_head_size(q, n);
+  expect_head_size(v, n);
   expect_as(dout, o);
   expect_as(dq, q);
   expect_as(dk, k);
   expect_as(dv, v);
-  expect_same_size(lse, 0, q, 0);
-  expect_same_size(lse, 1, q, 2);
-  expect_same_size(lse, 2, q, 1);
-  expect_groups(q, k);
-  expect_head_size(q);
-  expect_head_size(v);
+  if (n == 1) expect_same_size(lse, 0, q, 0);
+  expect_same_size(lse, n, q, n + 1);
+  expect_same_size(lse, n + 1, q, n);
 }
 
-void expect_outputs_apart(tensors const& all) {
-  auto const& [q, k, v, o, lse, dout, dq, dk, dv] = all;
-  for (auto const* output : {&dq, &dk, &dv})
-    for (auto const* input : {&q, &k, &v, &o, &lse, &dout}) expect_apart(*output, *input);
-  expect_apart(dq, dk);
-  expect_apart(dq, dv);
-  expect_apart(dk, dv);
+void read_dbias(attention_backward_problem& to, view& dbias, DLTensor const* given,
+                view const& bias, reading const& how) {
+  if (!bias.is) refuse(status::bad_value, "dbias is given where bias is NULL");
+  dbias = read(given, dbias_is[to.terms.packed], how);
+  if (dbias.type != element::fp32 && dbias.type != bias.type)
+    refuse(status::bad_type,
+           "dbias is of another type than bias; it must be fp32 or the type of bias");
+  expect_as(dbias, bias);
+  expect_distinct_elements(dbias);
+  to.dbias = as_bias(dbias);
 }
 
-checked<attention_backward_problem, 9> check_backward(tk_attention_backward_problem const& given,
-                                                      bool data) {
+void read_dsinks(attention_backward_problem& to, view& dsinks, DLTensor const* given,
+                 view const& sinks, reading const& how) {
+  if (!sinks.is) refuse(status::bad_value, "dsinks is given where sinks is NULL");
+  dsinks = read(given, dsinks_is, how);
+  expect_same_size(dsinks, 0, sinks, 0);
+  expect_distinct_elements(dsinks);
+  to.dsinks = static_cast<float*>(dsinks.data);
+  to.dsinks_stride = dsinks.stride[0];
+  to.wants_dsinks = true;
+}
+
+constexpr std::size_t tensors = operands::count + checked_options::most;
+using checked_backward = checked<attention_backward_problem, tensors>;
+
+bool has_elements(view const& x) {
+  return x.is &&
+         std::find(x.size.data(), x.size.data() + x.is->rank, 0) == x.size.data() + x.is->rank;
+}
+
+void expect_outputs_apart(checked_backward const& x) {
+  auto const& all = x.tensors;
+  constexpr std::size_t first = operands::inputs, end = operands::count;
+  for (std::size_t output = first; output < end; ++output)
+    for (std::size_t other = 0; other < tensors; ++other)
+      if (other < first || other >= end) expect_apart(all[output], all[other]);
+  for (std::size_t output = first; output < end; ++output)
+    for (std::size_t other = output + 1; other < end; ++other)
+      expect_apart(all[output], all[other]);
+}
+
+checked_backward check_backward(tk_attention_backward_problem const& given, bool data) {
   int const mask = expect_one_of("mask", given.mask, mask_names);
   expect_one_of("repeat", given.repeat, repeat_names);  // rows of dq are alike either way
   expect_reserved(given.reserved);
   if (!std::isfinite(given.scale)) {
     refuse(status::bad_value, "scale is ", given.scale, "; it must be finite");
   }
+  auto const options = read_options(given.options);
   reading const how{data, be::rt::current_device()};
+  bool const packed = is_packed(options);
+  int const n = packed ? 0 : 1;
 
-  checked<attention_backward_problem, 9> result{};
-  auto& [q, k, v, o, lse, dout, dq, dk, dv] = result.tensors;
-  q = read(given.q, q_is, how);
-  k = read(given.k, k_is, how);
-  v = read(given.v, v_is, how);
-  o = read(given.o, o_is, how);
-  lse = read(given.lse, lse_is, how);
-  dout = read(given.dout, dout_is, how);
-  dq = read(given.dq, dq_is, how);
-  dk = read(given.dk, dk_is, how);
-  dv = read(given.dv, dv_is, how);
-  expect_shapes(result.tensors);
+  operands all{};
+  auto& [q, k, v, o, lse, dout, dq, dk, dv, dbias, dsinks] = all;
+  q = read(given.q, q_is[packed], how);
+  k = read(given.k, k_is[packed], how);
+  v = read(given.v, v_is[packed], how);
+  o = read(given.o, o_is[packed], how);
+  lse = read(given.lse, lse_is[packed], how);
+  dout = read(given.dout, dout_is[packed], how);
+  dq = read(given.dq, dq_is[packed], how);
+  dk = read(given.dk, dk_is[packed], how);
+  dv = read(given.dv, dv_is[packed], how);
+  expect_shapes(all, n);
   for (auto const* output : {&dq, &dk, &dv}) expect_distinct_elements(*output);
-  if (data) expect_outputs_apart(result.tensors);
 
-  bool const no_query = q.size[1] == 0 || q.size[2] == 0;
-  result.empty = q.size[0] == 0 || k.size[2] == 0 || (no_query && k.size[1] == 0);
-  result.problem = {.q = as_heads(q),
-                    .k = as_heads(k),
-                    .v = as_heads(v),
-                    .o = as_heads(o),
-                    .dout = as_heads(dout),
-                    .dq = as_heads(dq),
-                    .dk = as_heads(dk),
-                    .dv = as_heads(dv),
-                    .lse = static_cast<float const*>(lse.data),
-                    .lse_b_stride = lse.stride[0],
-                    .lse_h_stride = lse.stride[1],
-                    .mask = static_cast<mask_kind>(mask),
-                    .scale = given.scale};
+  checked_backward result{};
+  auto& problem = result.problem;
+  problem.q = as_heads(q, packed);
+  problem.k = as_heads(k, packed);
+  problem.v = as_heads(v, packed);
+  problem.o = as_heads(o, packed);
+  problem.dout = as_heads(dout, packed);
+  problem.dq = as_heads(dq, packed);
+  problem.dk = as_heads(dk, packed);
+  problem.dv = as_heads(dv, packed);
+  problem.lse = static_cast<float const*>(lse.data);
+  problem.lse_b_stride = packed ? 0 : lse.stride[0];
+  problem.lse_h_stride = lse.stride[n];
+  problem.scale = given.scale;
+  auto const more = check_options(options, static_cast<mask_kind>(mask), problem.q, problem.k, how);
+  problem.mask = more.mask;
+  problem.terms = more.terms;
+  if (given.dbias) read_dbias(problem, dbias, given.dbias, more.bias(), how);
+  if (given.dsinks) read_dsinks(problem, dsinks, given.dsinks, more.sinks(), how);
+  result.tensors = {q, k, v, o, lse, dout, dq, dk, dv, dbias, dsinks};
+  std::copy(more.tensors.begin(), more.tensors.end(), result.tensors.begin() + operands::count);
+  if (data) expect_outputs_apart(result);
+  result.empty = !problem.has_rows() && !has_elements(dbias) && !has_elements(dsinks);
   return result;
 }
 

@@ -72,14 +72,7 @@ void read_bias(attention_terms& to, view& bias, DLTensor const* given, heads con
   expect_size_or_1(bias, 1, q.h);
   expect_size(bias, 2, to.nq);
   expect_size(bias, 3, to.nk);
-  to.bias.data = bias.data;
-  to.bias.type = bias.type;
-  to.bias.given = true;
-  to.bias.nq = to.nq;
-  to.bias.nk = to.nk;
-  to.bias.b_stride = bias.stride[0];
-  to.bias.h_stride = bias.stride[1];
-  to.bias.n_stride = bias.stride[2];
+  to.bias = as_bias(bias);
 }
 
 void read_starts(attention_terms& to, view& q_starts, view& k_starts,
@@ -114,6 +107,35 @@ heads as_heads(view const& x, bool packed) {
   y.b_stride = packed ? 0 : x.stride[0];
   y.n_stride = x.stride[n];
   y.h_stride = x.stride[n + 1];
+  return y;
+}
+
+void expect_head_size(view const& x, int n) {
+  constexpr std::int64_t largest = 256, step = 8;
+  auto const size = x.size[n + 2];
+  if (size >= step && size <= largest && size % step == 0) return;
+  refuse(status::unsupported, x.is->name, " has ", x.is->axes[n + 2], " = ", size,
+         "; it must be a multiple of ", step, " from ", step, " to ", largest);
+}
+
+void expect_groups(view const& q, view const& k, int n) {
+  auto const hq = q.size[n + 1], hk = k.size[n + 1];
+  if (hk == 0 ? hq == 0 : hq % hk == 0) return;
+  refuse(status::bad_shape, "q has hq = ", hq, ", which is no multiple of k's hk = ", hk);
+}
+
+bias_tensor as_bias(view const& x) {
+  bias_tensor y{};
+  y.data = x.data;
+  y.type = x.type;
+  y.given = true;
+  y.b = x.size[0];
+  y.h = x.size[1];
+  y.nq = x.size[2];
+  y.nk = x.size[3];
+  y.b_stride = x.stride[0];
+  y.h_stride = x.stride[1];
+  y.n_stride = x.stride[2];
   return y;
 }
 

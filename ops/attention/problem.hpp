@@ -16,9 +16,9 @@ struct by_head {  // fp32 [hq] or [b, hq]
   float const* data;  // null where none is given, or looked at
   std::int64_t b_stride, h_stride;
 };
-struct bias_tensor : any_tensor {  // [b, hq, nq, nk], with strides of 0 where a size is 1
+struct bias_tensor : any_tensor {  // [b, h, nq, nk], with strides of 0 where b or h is 1
   bool given;
-  std::int64_t nq, nk, b_stride, h_stride, n_stride;
+  std::int64_t b, h, nq, nk, b_stride, h_stride, n_stride;
 };
 
 // The options (attention_options.h). A window beyond every key is none, and a right one of 0 alone
@@ -37,10 +37,11 @@ struct attention_terms {
   std::uint64_t const* random_state;  // seed and offset, or null
   bool packed;
 
-  // Whether there is more than the mask.
-  bool any() const {
-    return has_left || has_right || softcap != 0 || dropout != 0 || alibi.given || sinks.given ||
-           bias.given || packed;
+  // Whether there is more than the mask, and than the mask and sinks.
+  bool any() const { return sinks.given || any_but_sinks(); }
+  bool any_but_sinks() const {
+    return has_left || has_right || softcap != 0 || dropout != 0 || alibi.given || bias.given ||
+           packed;
   }
 };
 

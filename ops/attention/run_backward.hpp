@@ -1,33 +1,54 @@
 // SPDX-License-Identifier: MIT
-// From a checked problem to the two launches of attention_backward. attention_backward_run<T, D> is
-// instantiated once for each row of ops/attention/attention_backward.cmake;
-// ops/attention/attention_backward.cpp chooses.
+// From a checked problem to the two launches of attention_backward, and with options to that of its
+// bias. attention_backward_run<T, D> and attention_backward_general_run<T, D> are instantiated once
+// for each row of ops/attention/attention_backward.cmake; ops/attention/attention_backward.cpp
+// chooses.
 #pragma once
 
 #include "ops/attention/attention_backward.hpp"
+#include "ops/attention/attention_backward_bias.hpp"
+#include "ops/attention/terms_of.hpp"
 
 namespace tk {
 
 template <class T, int D> struct attention_backward_run {
   static void launch(attention_backward_problem const& x, void* workspace, void* stream);
 };
+// With options.
+template <class T, int D> struct attention_backward_general_run {
+  static void launch(attention_backward_problem const& x, void* workspace, void* stream);
+};
 
-template <class T, int D> class attention_backward_launcher {
+template <class T, int D, bool General> class attention_backward_launcher {
  public:
-  using cut = attention_backward_cut<D>;
+  using cut = attention_backward_cut<D, General>;
 
   attention_backward_launcher(attention_backward_problem const& x, void* workspace)
-      : x_(x), tickets_(static_cast<unsigned*>(workspace)), rows_{} {
+      : x_(x), tickets_(static_cast<unsigned*>(workspace)), rows_{}, with_{} {
     rows_.sizes = attention_backward_sizes(x);
-    auto const at = attention_backward_layout::of<D>(rows_.sizes);
+    auto const at = attention_backward_layout::of<cut>(rows_.sizes);
     rows_.lse = in_workspace<float>(workspace, at.lse);
     rows_.delta = in_workspace<float>(workspace, at.delta);
     rows_.turns = in_workspace<unsigned>(workspace, at.turns);
     rows_.dq.data = in_workspace<float>(workspace, at.dq);
+    if constexpr (General) {
+      with_.terms = terms_of<T>(x.terms, x.q, x.k);
+      with_.terms.q.total = rows_.sizes.nq;
+      if (x.terms.packed) {
+        with_.terms.q.starts = in_workspace<std::int32_t>(workspace, at.q_starts);
+        with_.terms.k.starts = in_workspace<std::int32_t>(workspace, at.k_starts);
+      }
+      // What is added to a score is added to a scaled one.
+      bool const last = x.terms.softcap == 0 && !x.terms.alibi.given && !x.terms.bias.given;
+      with_.prescale = last ? 1.f : x.scale;
+      scale_log2_ = last ? x.scale * log2_e : log2_e;
+    } else {
+      scale_log2_ = x.scale * log2_e;
+    }
   }
 
   void prepare(void* stream) const {
-    using op = attention_backward_prepare<T, D>;
+    using op = attention_backward_prepare<T, D, General>;
     typename op::args a{};
     a.o = be::read_from<op::M, D>(queries<T const>(x_.o));
     a.dout = be::read_from<op::M, D>(queries<T const>(x_.dout));
@@ -36,11 +57,12 @@ template <class T, int D> class attention_backward_launcher {
     a.lse = x_.lse;
     a.lse_b_stride = x_.lse_b_stride;
     a.lse_h_stride = x_.lse_h_stride;
+    if constexpr (General) a.terms = with_.terms;
     be::launch<op>(a, stream);
   }
 
   template <mask_kind Mask> void products(void* stream) const {
-    using op = attention_backward<T, D, Mask>;
+    using op = attention_backward<T, D, Mask, General>;
     typename op::args a{};
     a.q = be::read_from<op::M, op::P>(queries<T const>(x_.q));
     a.dout = be::read_from<op::M, op::P>(queries<T const>(x_.dout));
@@ -52,7 +74,34 @@ template <class T, int D> class attention_backward_launcher {
     a.rows = rows_;
     a.tickets = tickets_;
     a.scale = x_.scale;
-    a.scale_log2 = x_.scale * log2_e;
+    a.scale_log2 = scale_log2_;
+    if constexpr (General) a.with = with_;
+    be::launch<op>(a, stream);
+  }
+
+  void bias(void* stream) const {
+    using op = attention_backward_bias<T, D>;
+    auto const& to = x_.dbias;
+    typename op::args a{};
+    a.q = be::read_from<op::R, op::P>(queries<T const>(x_.q));
+    a.dout = be::read_from<op::R, op::P>(queries<T const>(x_.dout));
+    a.k = be::read_from<op::C, op::P>(all_rows<T const>(x_.k));
+    a.v = be::read_from<op::C, op::P>(all_rows<T const>(x_.v));
+    a.rows = rows_;
+    a.with = with_;
+    if (to.type == element::fp32) {
+      a.wide_dbias = bias_as<float>(to, to.h, to.b);
+      a.width = vector_width_of(a.wide_dbias);
+    } else {
+      a.dbias = bias_as<T>(to, to.h, to.b);
+      a.width = vector_width_of(a.dbias);
+    }
+    a.dbias_heads = static_cast<int>(to.h);
+    a.dbias_batches = static_cast<int>(to.b);
+    a.heads = static_cast<int>(x_.q.h);
+    a.batches = static_cast<int>(x_.terms.b);
+    a.tickets = tickets_;
+    a.scale_log2 = scale_log2_;
     be::launch<op>(a, stream);
   }
 
@@ -70,16 +119,29 @@ template <class T, int D> class attention_backward_launcher {
 
   attention_backward_problem const& x_;
   unsigned* tickets_;
-  attention_backward_rows<D> rows_;
+  attention_backward_rows<cut> rows_;
+  std::conditional_t<General, backward_options<T>, no_terms> with_;
+  float scale_log2_;
 };
 
 template <class T, int D>
 void attention_backward_run<T, D>::launch(attention_backward_problem const& x, void* workspace,
                                           void* stream) {
-  attention_backward_launcher<T, D> const launcher(x, workspace);
+  attention_backward_launcher<T, D, false> const launcher(x, workspace);
   launcher.prepare(stream);
   if (x.mask == mask_kind::causal) launcher.template products<mask_kind::causal>(stream);
   else launcher.template products<mask_kind::none>(stream);
+}
+
+template <class T, int D>
+void attention_backward_general_run<T, D>::launch(attention_backward_problem const& x,
+                                                  void* workspace, void* stream) {
+  attention_backward_launcher<T, D, true> const launcher(x, workspace);
+  if (x.has_rows()) {
+    launcher.prepare(stream);
+    launcher.template products<mask_kind::none>(stream);
+  }
+  if (x.dbias.given) launcher.bias(stream);
 }
 
 }  // namespace tk

@@ -4,49 +4,13 @@
 #pragma once
 
 #include "ops/attention/attention_general.hpp"
+#include "ops/attention/terms_of.hpp"
 
 namespace tk {
 
 template <class T, int D> struct attention_general_run {
   static void launch(attention_forward_problem const& x, void* workspace, void* stream);
 };
-
-template <class Op, class T> device_terms<T> terms_of(attention_forward_problem const& x) {
-  auto const& from = x.terms;
-  device_terms<T> to{};
-  to.softcap = from.softcap;
-  to.inverse_softcap = from.softcap != 0 ? 1 / from.softcap : 0.f;
-  to.alibi = from.alibi;
-  to.sinks = from.sinks;
-  auto const& bias = from.bias;
-  auto const take = [&]<class X>(tensor<X const>& b) {
-    b = {static_cast<X const*>(bias.data),
-         bias.nq,
-         bias.nk,
-         bias.n_stride,
-         x.q.h,
-         bias.h_stride,
-         from.b,
-         bias.b_stride};
-    to.bias_width = vector_width_of(b);
-  };
-  if (bias.data && bias.type == element::fp32) take(to.wide_bias);
-  else if (bias.data) take(to.bias);
-  to.left = static_cast<int>(from.left);
-  to.right = static_cast<int>(from.right);
-  to.q_starts = from.q_starts;
-  to.k_starts = from.k_starts;
-  to.sequences = static_cast<int>(from.b);
-  to.total_q = static_cast<int>(x.q.n);
-  to.total_k = static_cast<int>(x.k.n);
-  to.most_q = static_cast<int>(from.nq);
-  to.most_k = static_cast<int>(from.nk);
-  to.dropout = from.dropout;
-  to.seed = from.seed;
-  to.offset = from.offset;
-  to.random_state = from.random_state;
-  return to;
-}
 
 template <class T, int D>
 void attention_general_run<T, D>::launch(attention_forward_problem const& x, void* workspace,
@@ -77,7 +41,7 @@ void attention_general_run<T, D>::launch(attention_forward_problem const& x, voi
                     !x.terms.alibi.given && !x.terms.bias.given;
   a.prescale = last ? 1.f : x.scale;
   a.scale_log2 = last ? x.scale * log2_e : log2_e;
-  a.terms = terms_of<Op, T>(x);
+  a.terms = terms_of<T>(x.terms, x.q, x.k);
   be::launch<Op>(a, stream);
 }
 

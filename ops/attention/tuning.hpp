@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What attention lets a chip choose; the choices are in backends/<chip>/tune/attention.hpp:
 // tune_attention_forward(d), tune_attention_general(d) for the kernel with options, which take
-// registers, and tune_attention_backward(d), for heads of up to d elements.
+// registers, tune_attention_backward(d) and tune_attention_backward_general(d), for heads of up to
+// d elements.
 #pragma once
 #include "backends/select.hpp"
 
@@ -25,7 +26,8 @@ struct attention_backward_tuning {
   int ds_slots;  // steps of ds: with 2 the workers meet before they store it, with 3 after
   int group;     // heads whose tasks are dealt together, or more,
   int together = 256;    // so that they are so many tasks
-  int senders = 0;  // warps that sums of dq leave by, where the chip has them
+  int causal_group = 0;  // the same under a causal mask, 0: group
+  int senders = 0;       // warps that sums of dq leave by, where the chip has them
 };
 
 }  // namespace tk

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What moves between registers and global memory without shared memory in between: store_direct,
-// add_scaled, and partial tiles, which several tasks add to at once.
+// add_scaled, plain and transposed, and partial tiles, which several tasks add to at once.
 #include "core/partial_tiles.hpp"
 #include "tests/contract/placed.hpp"
 #include "tests/core/shapes.hpp"
@@ -63,6 +63,55 @@ TEST_CASE_TEMPLATE("straight to and from global memory", T, float, bf16, fp16, f
   cases += check_direct<T, 2 * M, 16>({5, 3, 2, 2});
   cases += check_direct<T, tall, 16>({1, 1, 1, 1});
   CHECK(cases >= 1000);
+}
+
+// out = x - 2 from[window] transposed.
+template <class T, int R, int C> struct direct_transposed : simple_op {
+  struct args {
+    int cases;
+    float const* x;
+    corner const* corners;
+    tensor<T const> from;
+    float* out;
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    corner const w = a.corners[t.index];
+    reg_tile<float, R, C> x;
+    read_tile(x, a.x, 0);
+    add_scaled_transposed(x, -2.f, a.from, w.row, w.col, w.i, w.j);
+    write_tile(a.out, t.index, x * 1.f);
+    report(k, a, t.index);
+  }
+};
+
+template <class T, int R, int C> void check_direct_transposed(shape s) {
+  auto const x = wholes(R * C, 3, 20);
+  device_array<float> const dx(x);
+  auto const corners = corners_of<T, C, R>(s);
+  device_array<corner> const dcorners(corners);
+  int const tasks = static_cast<int>(corners.size());
+  expect_cases const counted(tasks * static_cast<int>(std::size(placings)));
+  for (int p = 0; p < static_cast<int>(std::size(placings)); ++p) {
+    CAPTURE(p);
+    auto const from = placed_input<T>(s, placings[p]);
+    device_array<float> const out(untouched<float>(at(tasks * R * C)));
+    run<direct_transposed<T, R, C>>(
+        {tasks, dx.data(), dcorners.data(), from.input(), out.data(), nullptr});
+    std::vector<float> expected;
+    for (auto const& w : corners)
+      for (int i = 0; i < R * C; ++i)
+        expected.push_back(x[at(i)] -
+                           2 * tk::widen(from.value(w.row + i % C, w.col + i / C, w.i, w.j)));
+    check_same(out.read(), expected);
+  }
+}
+
+TEST_CASE_TEMPLATE("transposed from global memory", T, float, bf16, fp16) {
+  check_direct_transposed<T, M, 32>({69, 2 * M + 3, 2, 3});
+  check_direct_transposed<T, M, 80>({88, M - 1, 3, 1});
+  check_direct_transposed<T, 2 * M, 16>({3, 5, 2, 2});
+  check_direct_transposed<T, tall, 64>({64, tall, 1, 1});
 }
 
 // ---- partial tiles

@@ -2,6 +2,7 @@
 // See generate.hpp.
 #include "tests/fuzz/generate.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -64,6 +65,11 @@ tensor_spec& generator::at(std::string_view name) {
   for (std::size_t i = 0; i < x_.tensors.size(); ++i)
     if (x_.op->tensors[i].name == name) return x_.tensors[i];
   broken("an op's generator names a tensor that the op lacks");
+}
+
+bool generator::has(std::string_view name) const {
+  auto const& all = x_.op->tensors;
+  return std::any_of(all.begin(), all.end(), [&](auto const& t) { return t.name == name; });
 }
 
 tensor_spec& generator::any_tensor() {

@@ -58,6 +58,7 @@ class generator {
   void leave_out(std::string_view name) { at(name).given = false; }
   void put_on(std::string_view name, std::string_view other) { at(name) = at(other); }
   bool given(std::string_view name) { return at(name).given; }
+  bool has(std::string_view name) const;  // such an argument
   // The struct, without tensors and size.
   template <class Problem> void fields(Problem const& p) {
     x_.fields.resize(sizeof p);

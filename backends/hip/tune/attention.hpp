@@ -101,4 +101,8 @@ constexpr attention_backward_tuning tune_attention_backward(int d) {
           .group = 8};
 }
 
+constexpr attention_backward_tuning tune_attention_backward_general(int d) {
+  return tune_attention_backward(d);
+}
+
 }  // namespace tk::be

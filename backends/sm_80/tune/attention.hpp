@@ -121,4 +121,14 @@ constexpr attention_backward_tuning tune_attention_backward(int d) {
           .group = 8};
 }
 
+// With options, 64 columns of dk and dv: 128 spill more than 800 bytes (ptxas 13.0).
+constexpr attention_backward_tuning tune_attention_backward_general(int d) {
+  auto tuning = tune_attention_backward(d);
+  int const parts = d <= 64 ? 1 : d <= 128 ? 2 : 4;
+  if (d > 64 && tuning.workers == 2) tuning.slices = 2;  // whole panels of a part for each
+  else tuning.slots *= parts / tuning.parts;
+  tuning.parts = parts;
+  return tuning;
+}
+
 }  // namespace tk::be

@@ -67,6 +67,59 @@ TEST_CASE("the backward takes what the forward gave") {
   check(0.5f);
 }
 
+TEST_CASE("options, and their gradients") {
+  // As above, with a bias of 0 and a sink of ln 4: p = 1/8, o = 0.75, delta = 12; dbias = p (16 v -
+  // delta), dsinks = -sum over rows of 4/8 delta.
+  constexpr std::int64_t n = 4, d = 16;
+  memory arena(arena_bytes);
+  bytes host(arena_bytes, 0);
+  auto const place = [&](std::size_t at) { return arena.at(2048 * at); };
+  for (std::size_t i = 0; i < n * d; ++i) {
+    put_bf16(host, 2048 * 2 + 2 * i, static_cast<float>(i / d));  // v
+    put_bf16(host, 2048 * 5 + 2 * i, 1);                          // dout
+  }
+  float const sink = std::log(4.f);
+  std::memcpy(host.data() + 2048 * 9, &sink, sizeof sink);
+  arena.write(host);
+  auto const view = [&](std::size_t at) {
+    return tk::tensor_view(place(at), tk::dl_bf16, {1, n, 1, d});
+  };
+  auto const output = [&](std::size_t at) {
+    return tk::output_view(place(at), tk::dl_bf16, {1, n, 1, d});
+  };
+  tk::attention_options const more{.bias = {place(10), tk::dl_fp32, {1, 1, n, n}},
+                                   .sinks = {place(9), tk::dl_fp32, {1}}};
+  memory counters(
+      tk::attention_forward_workspace(view(0), view(1), view(2), output(3), {.more = more}));
+  tk::attention_forward(view(0), view(1), view(2), output(3),
+                        {.lse = {place(4), tk::dl_fp32, {1, 1, n}},
+                         .workspace = counters.at(),
+                         .workspace_bytes = TK_COUNTER_BYTES,
+                         .more = more});
+  tk::attention_backward_inputs const in{
+      view(0), view(1), view(2), view(3), {place(4), tk::dl_fp32, {1, 1, n}}, view(5)};
+  tk::attention_backward_outputs const out{output(6),
+                                           output(7),
+                                           output(8),
+                                           {place(11), tk::dl_fp32, {1, 1, n, n}},
+                                           {place(12), tk::dl_fp32, {1}}};
+  tk::attention_backward_options options{.more = more};
+  auto const needed = tk::attention_backward_workspace(in, out, options);
+  memory workspace(needed);
+  options.workspace = workspace.at();
+  options.workspace_bytes = needed;
+  tk::attention_backward(in, out, options);
+  auto const after = arena.content();
+  auto const number = [&](std::size_t at, std::size_t i) {
+    float x;
+    std::memcpy(&x, after.data() + 2048 * at + 4 * i, sizeof x);
+    return x;
+  };
+  for (std::size_t i = 0; i < n * n; ++i)
+    CHECK(std::abs(number(11, i) - (2 * static_cast<float>(i % n) - 1.5f)) < 1e-4f);
+  CHECK(std::abs(number(12, 0) + 24) < 1e-4f);
+}
+
 TEST_CASE("refusals are exceptions, or optional errors") {
   memory arena(arena_bytes);
   tk::output_view const o(arena.at(8192), tk::dl_fp32, {8, 24});

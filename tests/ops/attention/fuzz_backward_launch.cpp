@@ -2,52 +2,79 @@
 // What stands in for attention_backward's kernels in the fuzzer.
 #include "ops/attention/attention_backward.h"
 #include "ops/attention/backward_plan.hpp"
-#include "tests/fuzz/launch.hpp"
+#include "tests/ops/attention/fuzz_launch.hpp"
 
 namespace fuzz {
 namespace {
 
-void agree(tk::heads const& x, seen_tensor const& t) {
-  agree(static_cast<tk::any_tensor const&>(x), t);
-  require(x.b == t.size[0] && x.n == t.size[1] && x.h == t.size[2] && x.d == t.size[3],
-          "sizes of heads changed");
-  require(x.b_stride == t.stride[0] && x.n_stride == t.stride[1] && x.h_stride == t.stride[2],
-          "strides of heads changed");
-}
-
 // What lies in the workspace fits, in order and apart.
-template <int D> void check_layout(tk::attention_backward_problem const& x) {
+template <class Cut> void check_layout(tk::attention_backward_problem const& x) {
   tk::attention_backward_sizes const sizes(x);
-  using cut = tk::attention_backward_cut<D>;
-  auto const at = tk::attention_backward_layout::of<D>(sizes);
-  wide const rows = wide(sizes.template query_block<cut>(0, 0, sizes.b)) * cut::queries;
-  bool const sums = sizes.template key_blocks<cut>() > 1;
-  require(rows >= wide(x.q.n) * x.q.h * x.q.b, "too few rows in the workspace");
+  auto const at = tk::attention_backward_layout::of<Cut>(sizes);
+  wide const rows = wide(sizes.template query_block<Cut>(0, 0, sizes.b)) * Cut::queries;
+  bool const sums = sizes.template key_blocks<Cut>() > 1, packed = x.terms.packed;
+  if (x.has_rows()) require(rows >= wide(x.q.n) * x.q.h * x.q.b, "too few rows in the workspace");
+  wide const end_of_turns = at.turns + 4 * rows / Cut::queries * Cut::pieces,
+             end_of_sums = sums ? at.dq + 4 * rows * Cut::columns : end_of_turns;
+  wide const starts = 4 * (wide(x.terms.b) + 1);
+  if (!x.has_rows()) return;
   require(at.lse >= tk::counter_bytes && at.delta >= at.lse + 4 * rows &&
-              at.turns >= at.delta + 4 * rows &&
-              (!sums || at.dq >= at.turns + 4 * rows / cut::queries * cut::pieces) &&
-              running.needed == at.bytes && at.bytes >= at.dq + (sums ? 4 * rows * D : 0),
+              at.turns >= at.delta + 4 * rows && (!sums || at.dq >= end_of_turns) &&
+              (!packed || (at.q_starts >= end_of_sums && at.k_starts >= at.q_starts + starts)) &&
+              running.needed == at.bytes && at.bytes >= end_of_sums &&
+              (!packed || at.bytes >= at.k_starts + starts),
           "the workspace of attention's backward");
 }
 
-void check(tk::attention_backward_problem const& x, void* workspace, void* stream) {
+void check_gradients(tk::attention_backward_problem const& x, seen_call const& call) {
+  auto const& dbias = call.tensors[call.index("dbias")];
+  auto const& dsinks = call.tensors[call.index("dsinks")];
+  require(x.dbias.given == dbias.looked_at && x.wants_dsinks == dsinks.looked_at,
+          "a gradient appeared or went");
+  at(x.dbias.data, dbias, "dbias moved");
+  at(x.dsinks, dsinks, "dsinks moved");
+  if (x.dbias.given)
+    require(x.dbias.b == dbias.size[0] && x.dbias.h == dbias.size[1] &&
+                x.dbias.nq == dbias.size[2] && x.dbias.nk == dbias.size[3] &&
+                x.dbias.b_stride == dbias.stride[0] && x.dbias.h_stride == dbias.stride[1] &&
+                x.dbias.n_stride == dbias.stride[2],
+            "dbias changed");
+  if (x.wants_dsinks) require(x.dsinks_stride == dsinks.stride[0], "dsinks' stride changed");
+}
+
+void check(tk::attention_backward_problem const& x, void* workspace, void* stream, bool general) {
   auto const& call = begin(TK_OP_ATTENTION_BACKWARD, workspace, stream);
   auto const p = call.problem<tk_attention_backward_problem>();
-  auto const [q, k, v, o, lse, dout, dq, dk, dv] = call.all<9>();
-  agree(x.q, q);
-  agree(x.k, k);
-  agree(x.v, v);
-  agree(x.o, o);
-  agree(x.dout, dout);
-  agree(x.dq, dq);
-  agree(x.dk, dk);
-  agree(x.dv, dv);
+  auto const seen = [&](char const* name) -> seen_tensor const& {
+    return call.tensors[call.index(name)];
+  };
+  bool const packed = x.terms.packed;
+  require(x.is_general() == general, "options without their kernel, or none with it");
+  agree(x.q, seen("q"), packed);
+  agree(x.k, seen("k"), packed);
+  agree(x.v, seen("v"), packed);
+  agree(x.o, seen("o"), packed);
+  agree(x.dout, seen("dout"), packed);
+  agree(x.dq, seen("dq"), packed);
+  agree(x.dk, seen("dk"), packed);
+  agree(x.dv, seen("dv"), packed);
+  auto const& lse = seen("lse");
   require(address_of(x.lse) == (lse.empty() ? 0 : lse.address), "lse moved");
-  require(x.lse_b_stride == lse.stride[0] && x.lse_h_stride == lse.stride[1],
+  require((packed || x.lse_b_stride == lse.stride[0]) && x.lse_h_stride == lse.stride[!packed],
           "lse's strides changed");
-  require(int(x.mask) == int(p.mask) && x.scale == p.scale, "mask or scale changed");
-  require(x.k.h > 0 && x.q.h % x.k.h == 0, "heads without a group");
+  require(x.scale == p.scale, "the scale changed");
+  require(x.k.h == 0 ? x.q.h == 0 : x.q.h % x.k.h == 0, "heads without a group");
+  check_options<tk_attention_backward_problem>(x, call);
+  check_gradients(x, call);
   touch();
+}
+
+template <class T, int D, bool General>
+void launch(tk::attention_backward_problem const& x, void* workspace, void* stream) {
+  require(x.q.d <= D && x.v.d <= D && is_of<T>(x.q), "another instance was chosen");
+  require(General || x.has_rows(), "a launch without a row");
+  check_layout<tk::attention_backward_cut<D, General>>(x);
+  check(x, workspace, stream, General);
 }
 
 }  // namespace
@@ -57,16 +84,42 @@ namespace tk {
 
 template <class T, int D> struct attention_backward_run {
   static void launch(attention_backward_problem const& x, void* workspace, void* stream) {
-    fuzz::require(x.q.d <= D && x.v.d <= D && fuzz::is_of<T>(x.q), "another instance was chosen");
-    fuzz::check_layout<D>(x);
-    fuzz::check(x, workspace, stream);
+    fuzz::launch<T, D, false>(x, workspace, stream);
   }
 };
+template <class T, int D> struct attention_backward_general_run {
+  static void launch(attention_backward_problem const& x, void* workspace, void* stream) {
+    fuzz::launch<T, D, true>(x, workspace, stream);
+  }
+};
+// Alone where there is no row.
+template <class T> struct attention_backward_sinks_run {
+  static void launch(attention_backward_sums<T> const& x, void* stream) {
+    if (fuzz::running.launches > 0) return;
+    fuzz::require(x.b == 0 && x.heads > 0, "sinks before their rows");
+    fuzz::begin(TK_OP_ATTENTION_BACKWARD, fuzz::running.workspace, stream);
+    fuzz::touch();
+  }
+};
+template <class T> struct packed_starts_run {
+  static void launch(packed_starts<T> const& x, void*) {
+    fuzz::require(x.to[0] && x.to[1] && x.count > 0 && fuzz::running.launches == 0,
+                  "offsets without a place, or late");
+  }
+};
+template struct attention_backward_sinks_run<float>;
+template struct packed_starts_run<std::int32_t>;
 template struct attention_backward_run<bf16, 64>;
 template struct attention_backward_run<bf16, 128>;
 template struct attention_backward_run<bf16, 256>;
 template struct attention_backward_run<fp16, 64>;
 template struct attention_backward_run<fp16, 128>;
 template struct attention_backward_run<fp16, 256>;
+template struct attention_backward_general_run<bf16, 64>;
+template struct attention_backward_general_run<bf16, 128>;
+template struct attention_backward_general_run<bf16, 256>;
+template struct attention_backward_general_run<fp16, 64>;
+template struct attention_backward_general_run<fp16, 128>;
+template struct attention_backward_general_run<fp16, 256>;
 
 }  // namespace tk

@@ -2,131 +2,12 @@
 // timeout: 600
 // tk_attention_forward with its options: every pair of them together, windows at every place around
 // the sizes of tiles, rows that see nothing.
-#include <array>
-#include <set>
-
+#include "tests/ops/attention/option_cases.hpp"
 #include "tests/ops/attention/options_oracle.hpp"
 #include "tests/support/suite.hpp"
 
 namespace tk::test {
 namespace {
-
-// ---- every value of one option with every value of another
-constexpr int counts[] = {6, 3, 3, 4, 2, 3, 2, 5, 6, 2};
-constexpr int factors = static_cast<int>(std::size(counts));
-using choice = std::array<int, factors>;
-
-option_case of_choice(choice const& x) {
-  static constexpr std::int64_t sizes[][2] = {{33, 47}, {1, 70}, {130, 145}, {80, 17}, {66, 200}};
-  static constexpr std::int64_t dims[][2] = {{64, 64}, {64, 64},   {40, 64},
-                                             {64, 24}, {128, 128}, {256, 200}};
-  option_case y{.b = 2, .hq = 4, .hk = 2};
-  if (x[0] == 5 || x[0] == 4) y.mask = TK_MASK_CAUSAL;
-  if (x[0] == 1 || x[0] == 3 || x[0] == 5) y.left = 20;
-  if (x[0] == 2 || x[0] == 3) y.right = 9;
-  y.softcap = x[1] == 0 ? 0.f : x[1] == 1 ? 1.5f : 30.f;
-  y.alibi = static_cast<alibi_use>(x[2]);
-  y.bias = x[3] == 0 ? bias_use::none : x[3] % 2 ? bias_use::fp32 : bias_use::same;
-  y.one_bias_batch = x[3] > 1, y.one_bias_head = x[3] == 3, y.unseen_bias = x[3] == 2;
-  y.sinks = x[4] != 0;
-  y.dropout = x[5] == 0 ? 0.f : x[5] == 1 ? 0.25f : 0.9f;
-  y.seed = 0x123456789abcdef, y.offset = x[5] == 1 ? 7 : 0x500000003;
-  y.random_state = x[5] == 2;
-  y.type = x[6] ? dtype::fp16 : dtype::bf16;
-  y.nq = sizes[x[7]][0], y.nk = sizes[x[7]][1];
-  y.d = dims[x[8]][0], y.dv = dims[x[8]][1];
-  y.padding = x[9] ? 5 : 0;
-  y.lse = x[8] != 1;
-  y.scale = x[7] == 3 ? -0.3f : 0.2f;
-  return y;
-}
-
-using pair_of_choices = std::array<int, 4>;  // two factors and their values
-std::vector<pair_of_choices> pairs_in(choice const& x) {
-  std::vector<pair_of_choices> all;
-  for (int i = 0; i < factors; ++i)
-    for (int j = 0; j < i; ++j) all.push_back({i, x[i], j, x[j]});
-  return all;
-}
-
-// Of some random choices the one with most pairs that were not met, until all were.
-std::vector<choice> all_pairs() {
-  std::size_t wanted = 0;
-  for (int i = 0; i < factors; ++i)
-    for (int j = 0; j < i; ++j) wanted += static_cast<std::size_t>(counts[i] * counts[j]);
-  std::set<pair_of_choices> met;
-  std::vector<choice> chosen;
-  for (std::uint64_t draw = 0; met.size() < wanted; draw += 40) {
-    choice best{};
-    std::ptrdiff_t most = -1;
-    for (std::uint64_t k = 0; k < 40; ++k) {
-      choice x;
-      for (int i = 0; i < factors; ++i)
-        x[i] = static_cast<int>(random_below(counts[i], 7 + i, draw + k));
-      auto const all = pairs_in(x);
-      auto const news =
-          std::count_if(all.begin(), all.end(), [&](auto const& p) { return !met.contains(p); });
-      if (news > most) most = news, best = x;
-    }
-    if (most <= 0) continue;
-    for (auto const& p : pairs_in(best)) met.insert(p);
-    chosen.push_back(best);
-  }
-  return chosen;
-}
-
-std::vector<option_case> pairs() {
-  std::vector<option_case> cases;
-  for (auto const& x : all_pairs()) cases.push_back(of_choice(x));
-  return cases;
-}
-
-// ---- windows
-std::vector<option_case> windows() {
-  std::vector<option_case> cases;
-  int turn = 0;
-  bool const quick = test_level() == level::quick;
-  for (auto const& [nq, nk] : {std::pair{200, 200}, {130, 300}, {300, 130}, {1, 260}})
-    for (int const left : {-1, 0, 1, 15, 63, 64, 100, 127, 128, 129, 250})
-      for (int const right : {-1, 0, 1, 30, 64, 128, 200}) {
-        ++turn;
-        if ((left < 0 && right < 0) || turn % (quick ? 9 : 3)) continue;
-        option_case x{.hq = 1, .hk = 1, .nq = nq, .nk = nk};
-        if (left >= 0) x.left = left;
-        if (right >= 0) x.right = right;
-        x.type = turn % 2 ? dtype::bf16 : dtype::fp16;
-        x.q_factor = turn % 5 ? 1 : 0;  // each key that is seen counts once
-        cases.push_back(x);
-      }
-  return cases;
-}
-
-// ---- what is far from usual
-std::vector<option_case> extremes() {
-  std::vector<option_case> cases;
-  auto const add = [&](auto&& change) {
-    option_case x{.b = 1, .hq = 2, .hk = 1, .nq = 70, .nk = 90};
-    change(x);
-    cases.push_back(x);
-    x.type = dtype::fp16;
-    cases.push_back(x);
-  };
-  add([](auto& x) { x.softcap = 0x1p-64f; });
-  add([](auto& x) { x.softcap = 0x1p64f; });
-  add([](auto& x) { x.softcap = 1, x.q_factor = 1000; });
-  add([](auto& x) { x.softcap = 50, x.scale = 1e-3f; });
-  add([](auto& x) { x.left = 2147483647, x.right = 2147483647, x.sinks = true; });
-  add([](auto& x) { x.nk = 0, x.sinks = true; });
-  add([](auto& x) { x.nk = 0, x.bias = bias_use::fp32; });
-  add([](auto& x) { x.nk = 3, x.left = 0, x.right = 0; });  // most rows see no key
-  add([](auto& x) { x.nk = 3, x.left = 0, x.right = 0, x.sinks = true; });
-  add([](auto& x) { x.dropout = 255.f / 256; });
-  add([](auto& x) { x.dropout = 1.f / 1024; });  // rounds to 0
-  add([](auto& x) { x.alibi = alibi_use::by_head, x.nq = 5, x.nk = 1000; });
-  add([](auto& x) { x.right = 0, x.scale = 0; });
-  add([](auto& x) { x.b = 0, x.bias = bias_use::same, x.alibi = alibi_use::by_batch_and_head; });
-  return cases;
-}
 
 // The last rows of a problem, alone: masks and distances are aligned to the last key. (Random bytes
 // and a bias follow a row's number, which is another one then.)
@@ -159,9 +40,9 @@ TEST_CASE("rows of attention with options do not depend on the other rows") {
   CHECK(different == 0);
 }
 
-TEST_CASE("attention with every pair of options") { run_table("pairs", pairs()); }
-TEST_CASE("attention in windows") { run_table("windows", windows()); }
-TEST_CASE("attention with options at their limits") { run_table("limits", extremes()); }
+TEST_CASE("attention with every pair of options") { run_table("pairs", option_pairs()); }
+TEST_CASE("attention in windows") { run_table("windows", option_windows()); }
+TEST_CASE("attention with options at their limits") { run_table("limits", option_limits()); }
 
 TEST_CASE("the oracle's Philox is that of the paper") {
   std::array<std::uint32_t, 4> const first{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},

@@ -82,8 +82,9 @@ device_numbers put_numbers(world& w, DLDataType type, std::vector<T> const& valu
   return x;
 }
 
+// o and lse are what the forward writes, or what the backward reads.
 struct option_operands {
-  explicit option_operands(option_case const& x);
+  explicit option_operands(option_case const& x, role of_o = role::output);
   option_operands(option_operands const&) = delete;
 
   option_case of;
@@ -126,11 +127,11 @@ inline void fill_bias(option_operands& x) {
         if (random_below(5, 45, r * nk + c) == 0) set(x.bias, r, c, -HUGE_VAL);
 }
 
-inline option_operands::option_operands(option_case const& x) : of(x), memories(3) {
+inline option_operands::option_operands(option_case const& x, role of_o) : of(x), memories(3) {
   q = place_rows(*this, x.type, x.nq, x.hq, x.d, role::input);
   k = place_rows(*this, x.type, x.nk, x.hk, x.d, role::input);
   v = place_rows(*this, x.type, x.nk, x.hk, x.dv, role::input);
-  o = place_rows(*this, x.type, x.nq, x.hq, x.dv, role::output);
+  o = place_rows(*this, x.type, x.nq, x.hq, x.dv, of_o);
   fill(q, data::reals, 31, x.q_factor);
   fill(k, data::reals, 32);
   fill(v, data::reals, 33);
@@ -138,7 +139,7 @@ inline option_operands::option_operands(option_case const& x) : of(x), memories(
   if (x.lse) {
     std::vector<std::int64_t> const shape =
         x.packed() ? std::vector{x.hq, x.nq} : std::vector{x.b, x.hq, x.nq};
-    lse = memories.make(dtype::fp32, shape, row_major(shape), role::output, 1);
+    lse = memories.make(dtype::fp32, shape, row_major(shape), of_o, 1);
     fill(lse, data::nans, 0);
   }
   if (x.alibi != alibi_use::none) {
@@ -160,11 +161,12 @@ inline option_operands::option_operands(option_case const& x) : of(x), memories(
     random_state = put_numbers(memories, {kDLUInt, 64, 1}, std::vector{x.seed, x.offset});
 }
 
-template <class Body> std::string with_problem(option_operands& x, Body const& body) {
+inline DLTensor dl_of(tensor const& t) { return t.in ? t.dl() : DLTensor{}; }
+
+// body(options)
+template <class Body> std::string with_options(option_operands& x, Body const& body) {
   auto const& y = x.of;
-  auto const dl = [](tensor const& t) { return t.in ? t.dl() : DLTensor{}; };
-  DLTensor const q = dl(x.q), k = dl(x.k), v = dl(x.v), o = dl(x.o), lse = dl(x.lse),
-                 alibi = dl(x.alibi), bias = dl(x.bias), sinks = dl(x.sinks);
+  DLTensor const alibi = dl_of(x.alibi), bias = dl_of(x.bias), sinks = dl_of(x.sinks);
   DLTensor q_starts{}, k_starts{}, state{};
   tk_attention_options options{};
   options.size = sizeof options;
@@ -191,6 +193,12 @@ template <class Body> std::string with_problem(option_operands& x, Body const& b
     options.seed = y.seed;
     options.offset = y.offset;
   }
+  return body(static_cast<tk_attention_options const*>(&options));
+}
+
+template <class Body> std::string with_problem(option_operands& x, Body const& body) {
+  auto const& y = x.of;
+  DLTensor const q = dl_of(x.q), k = dl_of(x.k), v = dl_of(x.v), o = dl_of(x.o), lse = dl_of(x.lse);
   tk_attention_forward_problem problem{};
   problem.size = sizeof problem;
   problem.q = &q;
@@ -200,9 +208,11 @@ template <class Body> std::string with_problem(option_operands& x, Body const& b
   problem.lse = x.lse.in ? &lse : nullptr;
   problem.mask = y.mask;
   problem.scale = y.scale;
-  problem.options = &options;
-  return body(called_op{TK_OP_ATTENTION_FORWARD, tk_attention_forward},
-              static_cast<tk_attention_forward_problem const*>(&problem));
+  return with_options(x, [&](tk_attention_options const* options) {
+    problem.options = options;
+    return body(called_op{TK_OP_ATTENTION_FORWARD, tk_attention_forward},
+                static_cast<tk_attention_forward_problem const*>(&problem));
+  });
 }
 
 inline std::string describe(option_case const& x) {

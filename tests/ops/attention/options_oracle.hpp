@@ -54,35 +54,56 @@ inline bool sees(option_case const& x, span const& of, std::int64_t row, std::in
 struct bounded_score {
   double value, error;
 };
-inline bounded_score score_of(option_operands const& x, std::int64_t s, std::int64_t head,
-                              std::int64_t row, std::int64_t key, double raw, double norms) {
-  auto const& y = x.of;
-  auto const of = span_of(y, s);
+// After the softcap.
+inline bounded_score capped_score(option_case const& y, double raw, double norms) {
   constexpr double u = fp32_roundoff;
-  double t = raw * y.scale;
-  double e =
+  double const t = raw * y.scale;
+  double const e =
       (4 + static_cast<double>(y.d) / 16) * u * std::fabs(y.scale) * norms + 2 * u * std::fabs(t);
-  if (y.softcap != 0) {
-    double const c = y.softcap, low = c * std::tanh((t - e) / c), high = c * std::tanh((t + e) / c);
-    t = c * std::tanh(t / c);
-    e = std::max(high - t, t - low) + 0x1p-21 * std::fabs(t);
-  }
-  if (x.alibi.in) {
-    double const slope =
-        decode(dtype::fp32, x.alibi.image_row(x.alibi.shape.size() == 2 ? s : 0) + head * 4);
-    double const term = slope * static_cast<double>(std::llabs(row + of.nk - of.nq - key));
+  if (y.softcap == 0) return {t, e};
+  double const c = y.softcap, low = c * std::tanh((t - e) / c), high = c * std::tanh((t + e) / c);
+  double const capped = c * std::tanh(t / c);
+  return {capped, std::max(high - capped, capped - low) + 0x1p-21 * std::fabs(capped)};
+}
+// What a head adds to its scores; bias is [nq, nk].
+struct head_terms {
+  std::optional<double> slope = {};
+  std::vector<double> bias = {};
+};
+inline bounded_score add_terms(bounded_score x, head_terms const& terms, span const& of,
+                               std::int64_t row, std::int64_t key) {
+  constexpr double u = fp32_roundoff;
+  auto& [t, e] = x;
+  if (terms.slope) {
+    double const term = *terms.slope * static_cast<double>(std::llabs(row + of.nk - of.nq - key));
     t -= term;
     e += u * (term + std::fabs(t));
   }
-  if (x.bias.in) {
-    std::int64_t const b = y.one_bias_batch ? 0 : s, h = y.one_bias_head ? 0 : head;
-    auto const* at = x.bias.image_row((b * x.bias.shape[1] + h) * x.bias.shape[2] + row);
-    double const term = decode(x.bias.type, at + key * bytes_of(x.bias.type));
+  if (!terms.bias.empty()) {
+    double const term = terms.bias[static_cast<std::size_t>(row * of.nk + key)];
     if (term == -HUGE_VAL) return {term, 0};
     t += term;
     e += u * std::fabs(t);
   }
   return {t, e + 4 * u * std::fabs(t)};
+}
+inline head_terms terms_of(option_operands const& x, std::int64_t s, std::int64_t head) {
+  auto const& y = x.of;
+  auto const of = span_of(y, s);
+  head_terms terms;
+  if (x.alibi.in)
+    terms.slope =
+        decode(dtype::fp32, x.alibi.image_row(x.alibi.shape.size() == 2 ? s : 0) + head * 4);
+  if (!x.bias.in) return terms;
+  std::int64_t const b = y.one_bias_batch ? 0 : s, h = y.one_bias_head ? 0 : head;
+  terms.bias.resize(static_cast<std::size_t>(of.nq * of.nk));
+  for (std::int64_t i = 0; i < of.nq; ++i)
+    read_row(x.bias.type, x.bias.image_row((b * x.bias.shape[1] + h) * x.bias.shape[2] + i), of.nk,
+             terms.bias.data() + i * of.nk);
+  return terms;
+}
+inline double sink_of(option_operands const& x, std::int64_t head) {
+  return x.sinks.in ? decode(dtype::fp32, x.sinks.image_row(0) + head * 4) : -HUGE_VAL;
 }
 
 struct option_meters {
@@ -92,7 +113,9 @@ struct option_meters {
 // One head of a sequence, in doubles.
 struct head_values {
   std::vector<double> q, k, v, highest_v;
-  head_values(option_operands const& x, std::int64_t s, std::int64_t head) {
+  head_terms terms;
+  head_values(option_operands const& x, std::int64_t s, std::int64_t head)
+      : terms(terms_of(x, s, head)) {
     auto const& y = x.of;
     auto const of = span_of(y, s);
     std::int64_t const key_head = head / (y.hq / y.hk);
@@ -123,12 +146,12 @@ inline void compare_row(option_operands const& x, head_values const& in, std::in
       double const a = in.q[row * y.d + c], b = in.k[j * y.d + c];
       raw += a * b, qq += a * a, kk += b * b;
     }
-    scores[j] = score_of(x, s, head, row, j, raw, std::sqrt(qq * kk));
+    scores[j] = add_terms(capped_score(y, raw, std::sqrt(qq * kk)), in.terms, of, row, j);
     top = std::max(top, scores[j].value);
     error = std::max(error, scores[j].error);
     seen += scores[j].value != -HUGE_VAL;
   }
-  double const sink = x.sinks.in ? decode(dtype::fp32, x.sinks.image_row(0) + head * 4) : -HUGE_VAL;
+  double const sink = sink_of(x, head);
   double sum = 0, squares = 0;
   std::vector<double> exact(y.dv), same(y.dv);
   double const kept = 256.0 / (256 - drop_below(y));
