@@ -62,9 +62,9 @@ TK_PRODUCT(atbt, true, true, "d is [m, n], a [k, m], b [n, k]")
 // store(dst, x), for products that follow the workers' meeting alone: all.arrive() and await()
 // (core/block.hpp) make the tile theirs, one fence for whatever was stored before.
 template <class T, int R, int C, class X>
+  requires(!be::has_async_products)
 TK_DEVICE void store_relaxed(shared_tile<T, R, C>& dst, X const& x) {
-  if constexpr (requires { be::put_shared(dst, x); }) be::put_shared(dst, x);
-  else store(dst, x);
+  store(dst, x);
 }
 
 // p = x, for a left operand p whose products are over; x may have been written while they ran.

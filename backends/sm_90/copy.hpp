@@ -268,6 +268,12 @@ TK_DEVICE void move_partial(Who const& who, partial_tiles<R, C> const& tiles, st
 
 namespace tk {
 
+template <class T, int R, int C, class X>
+TK_DEVICE void store_relaxed(shared_tile<T, R, C>& dst, X const& x) {
+  static_assert(can_store<T, X>::value);
+  be::put_shared(dst, x);
+}
+
 template <class Who, int R, int C, int Tiles>
 TK_DEVICE void store(Who const& who, partial_tiles<R, C> const& tiles, std::int64_t n,
                      shared_partial<R, C> const (&x)[Tiles]) {

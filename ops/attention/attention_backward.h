@@ -36,8 +36,9 @@ extern "C" {
  * within 512 before the first one that sees a key, its dk and dv (0 times NaN, within the tiles on
  * the mask's edge); under a window also within 512 before the first key, and after the last query.
  * `repeat`: the bits of a row of dq depend on that row of q, o, lse and dout, on the keys and
- * values that it sees, and on its own alibi, bias and random bytes, with TK_REPEAT_RUN as well; dk,
- * dv, dbias and dsinks, which sum over rows, repeat from run to run.
+ * values that it sees, and on its own alibi, bias and random bytes, with TK_REPEAT_RUN as well
+ * (what a GPU's additions in memory flush aside: sums below 2^-126); dk, dv, dbias and dsinks,
+ * which sum over rows, repeat from run to run.
  *
  * Workspace: dq in fp32 where there are several blocks of keys, 8 bytes for each row of a head, and
  * 8 for each packed sequence.

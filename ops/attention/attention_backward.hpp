@@ -13,13 +13,14 @@
 //           and as all walk downward, a block follows the one before it by a step, causal or not.
 // Overlap   everything is transposed (keys are rows), so that p and ds are left operands as they
 //           stand. exp2 runs under dp; dq, which needs the ds of all workers, is one step late, so
-//           that they need not keep pace. (Dao, FlashAttention-2, 2023; the transposed products and
-//           a separate step for dq: FlashAttention-3, Shah et al., 2024.)
+//           that they need not keep pace; pieces of dq leave while workers go on (senders). lse is
+//           read before the products are issued: a load behind them waits for them. (Dao,
+//           FlashAttention-2, 2023; the transposed products and a separate step for dq:
+//           FlashAttention-3, Shah et al., 2024.)
 #pragma once
 #include "core/partial_tiles.hpp"
 #include "core/product.hpp"
 #include "core/vector.hpp"
-
 #include "ops/attention/attention_backward_prepare.hpp"
 #include "ops/attention/backward_terms.hpp"
 
