@@ -18,12 +18,11 @@
 //                            Op::deliver (below); all workers send alike
 // All workers of a block take and release the same slots in the same order.
 // An op whose workers send has
-//   sent = reg_tile<float, R, C>        the tile
-//   await_turn(who, args, task, n)      returns when it may be delivered
-//   deliver(who, args, task, n, sums)   then stores or adds it, by one word of
-//   core/partial_tiles.hpp senders                             how many producer warps take turns
-//   at it; 0, and so on every
-//                                       chip without be::has_senders: none
+//   sent = reg_tile<float, R, C>       the tile
+//   await_turn(who, args, task, n)     returns when it may be delivered
+//   deliver(who, args, task, n, sums)  stores or adds it, by one word of core/partial_tiles.hpp
+//   senders                            how many producer warps take turns at it; 0: none, and so on
+//                                      every chip without be::has_senders
 // and its task counts the tiles that each worker sends in `sends`. Both functions are called once
 // for each tile, in the order of n, with that tile and its worker as `who`; or, where producer
 // warps do it while workers go on, once for the tiles of all workers, which lie one after another.
