@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // attention backward, the gradient of a bias: dbias = p (z dp - delta), with what
-// backward_terms.hpp says of p, z and dp, and 0 where a row does not see a key. Shapes    as
-// attention_backward.hpp; dbias[b or 1, hq or 1, nq, nk], a sum over what is 1. Numerics  fp32;
-// rounded once. Order     a task is a tile of dbias; it computes scores again for one batch and
-// head after
+// backward_terms.hpp says of p, z and dp, and 0 where a row does not see a key.
+// Shapes    as attention_backward.hpp; dbias[b or 1, hq or 1, nq, nk], a sum over what is 1.
+// Numerics  fp32; rounded once.
+// Order     a task is a tile of dbias; it computes scores again for one batch and head after
 //           another, in ascending order, and sums in registers: repeatable bit for bit.
 #pragma once
 #include "core/product.hpp"

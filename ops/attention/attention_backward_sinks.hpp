@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// attention backward, the gradient of sinks: dsinks[h] = -sum over b and i of exp(sink - lse)
-// delta. Shapes    lse (log2) and delta [b, heads, rows], as attention_backward_prepare leaves
-// them; rows of
-//           no query have delta 0. sinks, dsinks[heads].
+// attention backward, the gradient of sinks:
+//           dsinks[h] = -sum over b and i of exp(sink - lse) delta
+// Shapes    lse (log2) and delta [b, heads, rows], as attention_backward_prepare leaves them; rows
+//           of no query have delta 0. sinks, dsinks[heads].
 // Numerics  fp32. A sink is a term of its row's lse: the exponent is at most 0, but for rounding.
-// Order     a head is one worker's: its lanes sum their columns in order, and then cross: equal
-// bits.
+// Order     a head is one worker's: its lanes sum their columns in order, and then cross.
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/activation.hpp"
