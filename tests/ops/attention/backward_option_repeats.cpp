@@ -11,12 +11,12 @@ namespace tk::test {
 namespace {
 
 std::vector<backward_option_case> backwards() {
-  option_case window{.b = 1, .hq = 4, .hk = 2, .nq = 150, .nk = 400, .d = 64, .dv = 64};
+  option_case window{.b = 1, .hq = 4, .hk = 2, .nq = 80, .nk = 300, .d = 64, .dv = 64};
   window.left = 150, window.right = 140;
   window.bias = bias_use::same, window.one_bias_head = true, window.sinks = true;
-  auto sequences = packed({65, 0, 140, 3}, {390, 20, 130, 140});
+  auto sequences = packed({65, 0, 70, 3}, {270, 20, 130, 140});
   sequences.d = sequences.dv = 128, sequences.type = dtype::fp16, sequences.dropout = 0.25f;
-  auto causal = packed({140}, {300});
+  auto causal = packed({70}, {260});
   causal.d = 200, causal.dv = 256, causal.mask = TK_MASK_CAUSAL, causal.softcap = 3;
   option_case heads{.b = 2, .hq = 12, .hk = 6, .nq = 20, .nk = 24};
   heads.sinks = true;
