@@ -9,8 +9,7 @@ namespace tk::be {
 
 inline constexpr int compute_capability = 90;
 inline constexpr bool has_async_products = true;
-inline constexpr bool has_senders =
-    true;  // producer warps that deliver what workers send (core/block.hpp)
+inline constexpr bool has_senders = true;  // warps that deliver what workers send
 inline constexpr bool has_fp8 = true;
 inline constexpr int max_cluster = 8;          // blocks (CUDA C++ Programming Guide, 5.2.1)
 inline constexpr int tile_alignment = 1024;    // PTX ISA, "Swizzling modes"
