@@ -56,7 +56,13 @@ template <class T, int R, int C> struct over_columns : simple_op {
     store(out + 5 * C, s.vec, C);
     // Two more in a row: what the first gives is an operand of the second.
     col_max(k.w, s.vec, x, s.exchange);
-    col_min(k.w, s.vec, x - as_row(s.vec), s.exchange);
+    if constexpr (sizeof(T) == 4) {
+      reg_row<T, R, C> top;
+      tk::load(top, s.vec);
+      col_min(k.w, s.vec, x - top, s.exchange);
+    } else {
+      col_min(k.w, s.vec, x - as_row(s.vec), s.exchange);
+    }
     store(out + 6 * C, s.vec, C);
     keep_rows(x, tile % 3, -inf);
     col_max(k.w, s.vec, x, s.exchange);
