@@ -4,6 +4,8 @@
 // A shared_tile<T, R, C> lies in panels, one after another. A panel is R rows of 128 bytes, 64 or
 // 32 where C is too narrow, and be::panel_layout says where in it a byte lies (panel.hpp).
 #pragma once
+#include <utility>
+
 #include "core/expression.hpp"
 
 #include TK_BACKEND(panel.hpp)
@@ -43,6 +45,10 @@ TK_DEVICE shared_tile<T, R, N> const& columns(shared_tile<T, R, C> const& x, int
                     shared_tile<T, R, N>::panel_cols == shared_tile<T, R, C>::panel_cols,
                 "columns() cuts whole panels");
   return *reinterpret_cast<shared_tile<T, R, N> const*>(x.data + i * R * N);
+}
+template <int N, class T, int R, int C>
+TK_DEVICE shared_tile<T, R, N>& columns(shared_tile<T, R, C>& x, int i) {
+  return const_cast<shared_tile<T, R, N>&>(columns<N>(std::as_const(x), i));
 }
 
 }  // namespace tk

@@ -110,6 +110,23 @@ TK_DEVICE void col_sum(Worker const& w, shared_vec<T, C>& dst, X&& x, col_exchan
   reduce_cols<plus>(w, dst, x, exchange);
 }
 
+// A vector on its way from global to shared memory, held by the lanes of a worker.
+template <class T, int N> struct fetched_vec {
+  static constexpr int each = (N + be::worker_lanes - 1) / be::worker_lanes;
+  T e[each];
+};
+template <class T, int N> TK_DEVICE void fetch(fetched_vec<T, N>& x, T const* src) {
+  TK_UNROLL
+  for (int k = 0; k < x.each; ++k)
+    if (int const i = be::worker_lane() + k * be::worker_lanes; i < N) x.e[k] = src[i];
+}
+// The worker's lanes may read it after a sync.
+template <class T, int N> TK_DEVICE void store(shared_vec<T, N>& dst, fetched_vec<T, N> const& x) {
+  TK_UNROLL
+  for (int k = 0; k < x.each; ++k)
+    if (int const i = be::worker_lane() + k * be::worker_lanes; i < N) dst.data[i] = x.e[k];
+}
+
 // Each warp sums for itself, as many neighbours to a lane; the first one writes.
 template <class Worker, class T, int N>
 TK_DEVICE void cumsum(Worker const& w, shared_vec<T, N>& x) {

@@ -2,6 +2,8 @@
 // What rings of every NVIDIA backend are made of, and where workers meet. A slot has two mbarriers:
 // `full` completes when its bytes have arrived, `empty` when every reader has released it.
 #pragma once
+#include <type_traits>
+
 #include "backends/backend.hpp"
 
 namespace tk::be {
@@ -21,6 +23,18 @@ TK_DEVICE void arrive_for_all(std::uint32_t bar, int lane) {
 
 template <class Slot, int N> struct ring_memory {
   Slot slot[N];
+};
+// A ring for each of so many workers; empty slots take no room, nor do they move what follows.
+template <class Slot, int N, int Workers> struct rings_memory {
+  ring_memory<Slot, N> of[Workers];
+  TK_DEVICE ring_memory<Slot, N>& operator[](int worker) { return of[worker]; }
+};
+template <class Slot, int N, int Workers>
+  requires std::is_empty_v<Slot>
+struct rings_memory<Slot, N, Workers> {
+  TK_DEVICE ring_memory<Slot, N>& operator[](int) {
+    return *reinterpret_cast<ring_memory<Slot, N>*>(this);
+  }
 };
 template <int N> struct ring_barriers {
   std::uint64_t full[N], empty[N];

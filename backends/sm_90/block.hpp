@@ -36,7 +36,7 @@ template <block_op Op> struct block_memory {
   static_assert(producers + senders <= 3,
                 "one warp moves stages, three are left for own and common tiles, and for senders");
   ring_memory<typename Op::stage, Op::stages> stages;
-  ring_memory<typename Op::own, Op::own_slots> own[Op::workers];
+  [[no_unique_address]] rings_memory<typename Op::own, Op::own_slots, Op::workers> own;
   ring_memory<common, 1> commons;
   typename Op::scratch scratch[Op::workers];
   parcel<Op> sent;

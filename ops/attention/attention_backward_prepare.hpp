@@ -123,7 +123,7 @@ template <class T, int D, bool General = false> struct attention_backward_prepar
       unsigned* const turns = rows.turns + rows.piece(block, t.head, t.batch, 0, 0);
       for (int i = c.w.lane(); i < cut::pieces; i += be::worker_lanes) turns[i] = 0;
     }
-    if (sees_nothing(a, t)) {
+    if (!cut::split && sees_nothing(a, t)) {
       reg_tile<float, M, C> const zero = 0.f;
       for (int col = 0; col < D; col += C) store(rows_of(a.dq, t, col), cast<T>(zero));
     }

@@ -25,9 +25,12 @@ template <int D, bool General> struct attention_backward_cut {
   static constexpr auto tune =
       General ? be::tune_attention_backward_general(D) : be::tune_attention_backward(D);
   static constexpr int columns = D;
-  static constexpr int workers = tune.workers, N = tune.N, M = tune.M, slices = tune.slices;
+  static constexpr bool split = tune.split;
+  static constexpr int workers = tune.workers, N = tune.N, M = tune.M;
+  static constexpr int slices = split ? workers : tune.slices;
   static constexpr int parts = tune.parts, P = D / parts, across = workers / slices, C = P / across;
-  static constexpr int keys = workers * N, queries = slices * M, pieces = parts * workers;
+  static constexpr int keys = split ? N : workers * N, queries = slices * M;
+  static constexpr int pieces = split ? 0 : parts * workers;
   static_assert(D % parts == 0 && workers % slices == 0 && P % across == 0);
 };
 
@@ -94,7 +97,7 @@ struct attention_backward_layout {
     y.lse = w.add(rows);
     y.delta = w.add(rows);
     y.turns = w.add(blocks * cut::pieces * sizeof(unsigned));
-    y.dq = x.key_blocks<cut>() > 1 ? w.add(rows * cut::columns) : 0;
+    y.dq = !cut::split && x.key_blocks<cut>() > 1 ? w.add(rows * cut::columns) : 0;
     if (x.sequences > 0) {
       auto const starts = (static_cast<std::size_t>(x.sequences) + 1) * sizeof(std::int32_t);
       y.q_starts = w.add(starts);

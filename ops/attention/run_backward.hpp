@@ -7,6 +7,8 @@
 
 #include "ops/attention/attention_backward.hpp"
 #include "ops/attention/attention_backward_bias.hpp"
+#include "ops/attention/attention_backward_keys.hpp"
+#include "ops/attention/attention_backward_queries.hpp"
 #include "ops/attention/terms_of.hpp"
 
 namespace tk {
@@ -62,6 +64,43 @@ template <class T, int D, bool General> class attention_backward_launcher {
   }
 
   template <mask_kind Mask> void products(void* stream) const {
+    if constexpr (cut::split) {
+      queries_alone<Mask>(stream);
+      keys_alone<Mask>(stream);
+    } else {
+      together<Mask>(stream);
+    }
+  }
+  template <mask_kind Mask> void queries_alone(void* stream) const {
+    using op = attention_backward_queries<T, D, Mask>;
+    typename op::args a{};
+    a.q = be::read_from<op::M, D>(queries<T const>(x_.q));
+    a.dout = be::read_from<op::M, D>(queries<T const>(x_.dout));
+    a.k = be::read_from<op::N, D>(all_rows<T const>(x_.k));
+    a.v = be::read_from<op::N, D>(all_rows<T const>(x_.v));
+    a.dq = be::write_to<op::M, D>(queries<T>(x_.dq));
+    a.rows = rows_;
+    a.tickets = tickets_;
+    a.scale = x_.scale;
+    a.scale_log2 = scale_log2_;
+    be::launch<op>(a, stream);
+  }
+  template <mask_kind Mask> void keys_alone(void* stream) const {
+    using op = attention_backward_keys<T, D, Mask>;
+    typename op::args a{};
+    a.q = be::read_from<op::M, D>(queries<T const>(x_.q));
+    a.dout = be::read_from<op::M, D>(queries<T const>(x_.dout));
+    a.k = be::read_from<op::N, D>(all_rows<T const>(x_.k));
+    a.v = be::read_from<op::N, D>(all_rows<T const>(x_.v));
+    a.dk = be::write_to<op::N, op::C>(all_rows<T>(x_.dk));
+    a.dv = be::write_to<op::N, op::C>(all_rows<T>(x_.dv));
+    a.rows = rows_;
+    a.tickets = tickets_;
+    a.scale = x_.scale;
+    a.scale_log2 = scale_log2_;
+    be::launch<op>(a, stream);
+  }
+  template <mask_kind Mask> void together(void* stream) const {
     using op = attention_backward<T, D, Mask, General>;
     typename op::args a{};
     a.q = be::read_from<op::M, op::P>(queries<T const>(x_.q));

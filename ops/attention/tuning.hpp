@@ -27,6 +27,7 @@ struct attention_backward_tuning {
   int group;     // heads whose tasks are dealt together, or more,
   int together = 256;    // so that they are so many tasks
   int causal_group = 0;  // the same under a causal mask, 0: group
+  bool split = false;    // dq in a launch of its own
   int senders = 0;       // warps that sums of dq leave by, where the chip has them
 };
 

@@ -58,16 +58,22 @@ constexpr attention_backward_tuning tune_attention_backward(int d) {
           .N = 64,
           .M = 64,
           .slices = 1,
-          .parts = 2,
-          .slots = 3,
+          .parts = 1,
+          .slots = 4,
           .ds_slots = 2,
-          .group = 8};
+          .group = 8,
+          .split = true};
+}
+constexpr attention_tuning tune_attention_backward_queries(int) {
+  return {
+      .workers = 2, .M = 64, .N = 64, .slots = 3, .own_slots = 1, .ahead = false, .turns = false};
 }
 
 // With options, 64 columns of dk and dv: 128 leave no registers for what changes scores.
 constexpr attention_backward_tuning tune_attention_backward_general(int d) {
   auto tuning = tune_attention_backward(d);
   if (d <= 64) return tuning;
+  tuning.split = false;
   tuning.slices = 2;  // whole panels of a part for each
   tuning.parts = d <= 128 ? 2 : 4;
   tuning.slots = d <= 128 ? 6 : 3;
