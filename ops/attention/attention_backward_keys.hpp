@@ -138,10 +138,10 @@ template <class T, int D, mask_kind Mask> struct attention_backward_keys {
       TK_UNROLL
       for (int of = 0; of < workers; ++of)
         mma_ab(dv, c.scratches[of].p, columns<C>(c.in.peek(workers + of).x, w));
+      put_rows();
       release_slots<slots_of_step>(c);
       wait<0>(dk, dv);
       c.all.arrive();
-      put_rows();
     }
     c.all.await();  // nobody reads k and v any more
 
