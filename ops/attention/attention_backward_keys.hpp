@@ -132,14 +132,17 @@ template <class T, int D, mask_kind Mask> struct attention_backward_keys {
       store_relaxed(c.scratch.ds, cast<T>(dp));
       c.all.arrive();
       c.all.await();
+      // A slot is given back as soon as its product is over, and the next one's has been issued.
       TK_UNROLL
-      for (int of = 0; of < workers; ++of)
-        mma_ab(dk, c.scratches[of].ds, columns<C>(c.in.peek(of).x, w));
-      TK_UNROLL
-      for (int of = 0; of < workers; ++of)
-        mma_ab(dv, c.scratches[of].p, columns<C>(c.in.peek(workers + of).x, w));
+      for (int i = 0; i < slots_of_step; ++i) {
+        int const of = i % workers;
+        auto const& x = columns<C>(c.in.peek(i > 0).x, w);
+        if (i < workers) mma_ab(dk, c.scratches[of].ds, x);
+        else mma_ab(dv, c.scratches[of].p, x);
+        if (i > 0) release<1>(c);
+      }
       put_rows();
-      release_slots<slots_of_step>(c);
+      release<0>(c);
       wait<0>(dk, dv);
       c.all.arrive();
     }
@@ -158,14 +161,10 @@ template <class T, int D, mask_kind Mask> struct attention_backward_keys {
     TK_UNROLL
     for (int of = 0; of < workers; ++of) c.in.take();
   }
-  // Each as soon as its product is over, of which the last so many run.
-  template <int Running, class Context> static TK_DEVICE void release_slots(Context& c) {
-    if constexpr (Running > 0) {
-      wait<Running - 1>();
-      c.w.sync();
-      c.in.release();
-      release_slots<Running - 1>(c);
-    }
+  template <int Running, class Context> static TK_DEVICE void release(Context& c) {
+    wait<Running>();
+    c.w.sync();
+    c.in.release();
   }
 };
 
