@@ -22,7 +22,7 @@
 #include "core/product.hpp"
 #include "core/vector.hpp"
 #include "ops/attention/attention_backward_prepare.hpp"
-#include "ops/attention/backward_terms.hpp"
+#include "ops/attention/backward_walk.hpp"
 
 namespace tk {
 
@@ -32,7 +32,8 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
   static constexpr int workers = cut::workers, cluster = 1, stages = tune.slots, own_slots = 1;
   static constexpr int N = cut::N, M = cut::M, C = cut::C, P = cut::P, parts = cut::parts,
                        slices = cut::slices, across = cut::across;
-  static constexpr int slots_of_slice = 2 * parts, slots_of_step = slices * slots_of_slice;
+  static constexpr int slots_of_slice = 2 * parts, slots_of_step = slices * slots_of_slice,
+                       owned = P;  // columns of dk and dv
   static constexpr bool causal = Mask == mask_kind::causal;
   static_assert(tune.ds_slots == 2 || tune.ds_slots == 3);
   using scores = reg_tile<float, N, M>;
@@ -59,12 +60,8 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
     float scale, scale_log2;
     [[no_unique_address]] std::conditional_t<General, backward_options<T>, no_terms> with;
   };
-  struct task {
-    int key_block, part, head, batch;  // head: of keys
-    int last, walked, steps;           // blocks of queries: last, last - 1, ... of each query head
-    int walked_later;                  // those that see the next block of keys, too: the first ones
-    int sends;                         // of pieces of dq, to which later blocks of keys add
-    [[no_unique_address]] std::conditional_t<General, backward_place, no_place> at;
+  struct task : backward_walk<General> {
+    int part, steps, sends;  // sends: of pieces of dq, to which later blocks of keys add
   };
 
   static TK_BOTH int rows_of_tasks(args const& a) {
@@ -83,71 +80,12 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
   static TK_BOTH task task_at(args const& a, int i, int) {
     auto const& x = a.rows.sizes;
     auto const at = grouped(i, rows_of_tasks(a), x.template key_blocks<cut>(), heads_together(x));
-    if constexpr (General) return place_task(a, at);
-    int const head = at.row / parts, last = x.template query_blocks<cut>() - 1;
-    int const walked = last + 1 - x.template first_query_block<cut>(at.col);
-    int const later = x.template walked_later<cut>(at.col);
-    return {at.col,
-            at.row % parts,
-            head % x.hk,
-            head / x.hk,
-            last,
-            walked,
-            x.group_heads * walked * slots_of_step,
-            later,
-            x.group_heads * later,
-            {}};
-  }
-  // Past the last block of a packed sequence nothing is read or written.
-  static TK_BOTH task place_task(args const& a, tile_at const& at) {
-    auto const& x = a.rows.sizes;
-    auto const& terms = a.with.terms;
-    int const head = at.row / parts;
     task t{};
-    t.key_block = at.col;
+    static_cast<backward_walk<General>&>(t) = walk_of<cut>(x, a.with, at.col, at.row / parts);
     t.part = at.row % parts;
-    t.head = head % x.hk;
-    t.batch = t.at.batch = head / x.hk;
-    t.at.of = {0, 0, x.nq, x.nk};
-    if (terms.packed()) {
-      t.at.batch = terms.k.sequence_of(at.col, cut::keys);
-      t.at.of = terms.at(t.at.batch);
-      t.at.first_block = terms.q.first_block(t.at.batch, cut::queries);
-      t.key_block -= terms.k.first_block(t.at.batch, cut::keys);
-      if (t.key_block < 0) t.key_block = ceil_div(t.at.of.nk, cut::keys);
-    }
-    auto const walk = query_blocks_seeing<cut>(terms.seen, t.at.of, t.key_block);
-    t.last = walk.last - 1;
-    t.walked = walk.last - walk.first;
-    auto const next = query_blocks_seeing<cut>(terms.seen, t.at.of, t.key_block + 1);
-    int const first = next.first > walk.first ? next.first : walk.first;
-    t.walked_later = next.first < next.last && first < walk.last ? walk.last - first : 0;
-    t.sends = x.group_heads * t.walked_later;
     t.steps = x.group_heads * t.walked * slots_of_step;
+    t.sends = x.group_heads * t.walked_later;
     return t;
-  }
-
-  // Windows of a head's queries and keys, and where a block of queries begins in the workspace.
-  template <class X>
-  static TK_DEVICE auto queries(X const& x, task const& t, int row, int col, int head) {
-    if constexpr (General) {
-      auto const& of = t.at.of;
-      return window(x, of.q_start + row, col, head, t.batch, of.q_start + of.nq);
-    } else {
-      return window(x, row, col, head, t.batch);
-    }
-  }
-  template <class X> static TK_DEVICE auto keys(X const& x, task const& t, int key, int col) {
-    if constexpr (General) {
-      auto const& of = t.at.of;
-      return window(x, of.k_start + key, col, t.head, t.batch, of.k_start + of.nk);
-    } else {
-      return window(x, key, col, t.head, t.batch);
-    }
-  }
-  static TK_DEVICE int in_workspace(task const& t, int block) {
-    if constexpr (General) return t.at.first_block + block;
-    else return block;
   }
 
   // A slice's parts of columns, the task's own last, each of dout first.
@@ -157,12 +95,12 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
     int const head = t.head * a.rows.sizes.group_heads + n / t.walked;
     int const block = t.last - n % t.walked, row = slot / slots_of_slice * M;
     bool const is_q = which % 2 == 1;
-    load_async(s.x, queries(is_q ? a.q : a.dout, t, block * cut::queries + row, part * P, head),
+    load_async(s.x, queries_at(is_q ? a.q : a.dout, t, block * cut::queries + row, part * P, head),
                done);
     if (part == t.part)
       load_async(s.y,
                  (is_q ? a.rows.lse : a.rows.delta) +
-                     a.rows.row(in_workspace(t, block) * cut::queries + row, head, t.batch),
+                     a.rows.row(block_in_workspace(t, block) * cut::queries + row, head, t.batch),
                  M, done);
   }
   static TK_DEVICE void load_common(common& s, args const& a, task const& t, be::arrival done) {
@@ -170,16 +108,9 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
     for (int w = 0; w < workers; ++w) TK_UNROLL
     for (int part = 0; part < parts; ++part) {
       int const key = t.key_block * cut::keys + w * N;
-      load_async(s.k[w][part], keys(a.k, t, key, part * P), done);
-      load_async(s.v[w][part], keys(a.v, t, key, part * P), done);
+      load_async(s.k[w][part], keys_at(a.k, t, key, part * P), done);
+      load_async(s.v[w][part], keys_at(a.v, t, key, part * P), done);
     }
-  }
-
-  static TK_DEVICE void apply_mask(scores& p, args const& a, int key, int query) {
-    auto const& x = a.rows.sizes;
-    if (key + N > x.nk) keep_rows(p, x.nk - key, 0.f);
-    if (int const diagonal = query + x.nk - x.nq - key; causal && diagonal < N - 1)
-      keep_upper(p, diagonal, 0.f);
   }
 
   // A worker's piece of dq of a block of queries gets the sums of the blocks of keys that see it,
@@ -194,7 +125,8 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
   template <class Who>
   static TK_DEVICE piece piece_of(Who const& who, args const& a, task const& t, int block,
                                   int head) {
-    piece x{a.rows.piece(in_workspace(t, block), head, t.batch, t.part, who.id()), t.key_block};
+    piece x{a.rows.piece(block_in_workspace(t, block), head, t.batch, t.part, who.id()),
+            t.key_block};
     if constexpr (General)
       x.before -= key_blocks_seen<cut>(a.with.terms.seen, t.at.of, block).first;
     return x;
@@ -237,9 +169,9 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
     await_piece(c.w, a, x);
     if (x.before > 0) load_add(dq, a.rows.dq, x.index);
     dq = dq * a.scale;
-    store(
-        queries(a.dq, t, block * cut::queries + w / across * M, t.part * P + w % across * C, head),
-        cast<T>(dq));
+    store(queries_at(a.dq, t, block * cut::queries + w / across * M, t.part * P + w % across * C,
+                     head),
+          cast<T>(dq));
   }
 
   // s = k q^T and dp = v dout^T of a slice, which run when this returns; the slots of the task's
@@ -326,7 +258,7 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
           wait<1>(s);
           if constexpr (parts == 1) s = exp2(s * a.scale_log2 - lse);
           else s = exp2(s * a.scale_log2 - as_row(q.y));
-          apply_mask(s, a, key, block * cut::queries + j * M);
+          mask_transposed<Mask>(s, a.rows.sizes, key, block * cut::queries + j * M);
           wait<0>(dp);
           dp = s * (dp - as_row(dout.y));
         }
@@ -373,8 +305,8 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
                                    reg_tile<float, N, P> const& dk,
                                    reg_tile<float, N, P> const& dv) {
     int const w = c.w.id();
-    store_async(c.w, keys(a.dv, t, key, t.part * P), cast<T>(dv), kv.v[w][0]);
-    store_async(c.w, keys(a.dk, t, key, t.part * P), cast<T>(dk), kv.k[w][0]);
+    store_async(c.w, keys_at(a.dv, t, key, t.part * P), cast<T>(dv), kv.v[w][0]);
+    store_async(c.w, keys_at(a.dk, t, key, t.part * P), cast<T>(dk), kv.k[w][0]);
     c.common.release_when_stored();
   }
   // Gives back the slots of a slice, whose rows all lanes have read, once its products are over.

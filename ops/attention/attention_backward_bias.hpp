@@ -68,17 +68,9 @@ template <class T, int D> struct attention_backward_bias {
     backward_place at;
   };
   static TK_DEVICE place place_at(args const& a, task const& t, int n) {
-    auto const& x = a.rows.sizes;
-    place p{t.head + n % heads_summed(a), 0, {}};
-    p.at.batch = t.batch + n / heads_summed(a);
-    if (a.with.terms.packed()) {
-      p.at.of = a.with.terms.at(p.at.batch);
-      p.at.first_block = a.with.terms.q.first_block(p.at.batch, cut::queries);
-    } else {
-      p.outer = p.at.batch;
-      p.at.of = {0, 0, x.nq, x.nk};
-    }
-    return p;
+    int const batch = t.batch + n / heads_summed(a);
+    return {t.head + n % heads_summed(a), a.with.terms.packed() ? 0 : batch,
+            place_of<cut>(a.rows.sizes, a.with.terms, batch)};
   }
 
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
@@ -96,21 +88,14 @@ template <class T, int D> struct attention_backward_bias {
     load_async(s.v, window(a.v, key, col, key_head, p.outer, key_end), done);
   }
 
-  // The product s becomes p ds / dt, from the products of row `row`.
+  // dp becomes p (z dp - delta), from the products of row `row`.
   static TK_DEVICE void weigh(tile& s, tile& dp, args const& a, place const& p, int row, int key) {
-    auto const& x = a.with.terms;
-    auto const& of = p.at.of;
+    int const left = p.at.of.nq - row;
     std::int64_t const at = a.rows.row(p.at.first_block * cut::queries + row, p.head, p.outer);
-    auto const lse = load_col<R>(a.rows.lse + at, of.nq - row, inf);
-    auto const delta = load_col<R>(a.rows.delta + at, of.nq - row, 0.f);
-    if (auto const below = static_cast<unsigned>(x.dropout)) {
-      keep_random(dp, x.plane(p.at.batch, p.head, a.rows.sizes.heads()), below, row, key);
-      dp = dp * x.kept_inverse();
-    }
-    if (a.with.prescale != 1.f) s = s * a.with.prescale;
-    apply_terms(s, x, of, x.slope(p.at.batch, p.head), row, key, p.head, p.at.batch);
-    s = exp2(s * a.scale_log2 - lse) * (dp - delta);
-    keep_seen(s, x.seen, of, row, key, 0.f);
+    weigh_rows_with_options<false>(s, dp, a.with, p.at, {key, row, p.head, a.rows.sizes.heads()},
+                                   a.with.terms.slope(p.at.batch, p.head), a.scale_log2,
+                                   load_col<R>(a.rows.lse + at, left, inf),
+                                   load_col<R>(a.rows.delta + at, left, 0.f));
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
@@ -131,7 +116,7 @@ template <class T, int D> struct attention_backward_bias {
         c.in.release();
       }
       weigh(s, dp, a, place_at(a, t, n), row, t.key);
-      sum = sum + s;
+      sum = sum + dp;
     }
     if (a.dbias.data) store_direct(a.dbias, row, t.key, t.head, t.batch, cast<T>(sum), a.width);
     else store_direct(a.wide_dbias, row, t.key, t.head, t.batch, cast<float>(sum), a.width);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// attention backward where dk, dv and dq of a block don't fit in registers together
-// (attention_backward_tuning::split): dq. attention_backward_keys.hpp has dk and dv.
+// attention backward where dq has a launch of its own: that one. attention_backward_keys.hpp has dk
+// and dv.
 // Shapes    as attention_backward.hpp.
 // Numerics  the same; dq is summed in registers.
-// Order     a worker walks its keys upward: repeatable bit for bit, whatever other rows there are.
+// Order     a worker walks the keys that its block's rows see upward: repeatable bit for bit,
+//           whatever other rows there are.
 // Overlap   while a worker makes ds, the others' products run. dp is first, so that the next keys
-//           may arrive in place of the values during the rest of a step.
+//           arrive in place of the values during the rest of a step.
 #pragma once
 #include "core/product.hpp"
 #include "core/vector.hpp"
@@ -14,14 +15,16 @@
 
 namespace tk {
 
-template <class T, int D, mask_kind Mask> struct attention_backward_queries {
-  using cut = attention_backward_cut<D, false>;
-  static constexpr auto tune = be::tune_attention_backward_queries(D);
-  static constexpr int workers = tune.workers, cluster = 1, stages = tune.slots,
-                       own_slots = tune.own_slots, M = tune.M, N = tune.N, group = 8;
+template <class T, int D, mask_kind Mask, bool General = false> struct attention_backward_queries {
+  using cut = attention_backward_cut<D, General>;
+  static constexpr auto tune = cut::tune.queries;
+  static constexpr int workers = tune.workers, cluster = 1, stages = tune.slots, own_slots = 1,
+                       M = tune.M, N = tune.N, group = 8;
   static constexpr int height = workers * M;
+  static_assert(height == cut::queries, "both launches have the same blocks of queries");
   static constexpr bool causal = Mask == mask_kind::causal;
   using scores = reg_tile<float, M, N>;
+  using column = reg_col<float, M>;
 
   struct stage {
     shared_tile<T, N, D> kv;  // keys or values
@@ -37,38 +40,71 @@ template <class T, int D, mask_kind Mask> struct attention_backward_queries {
     attention_backward_rows<cut> rows;
     unsigned* tickets;
     float scale, scale_log2;
+    [[no_unique_address]] std::conditional_t<General, backward_options<T>, no_terms> with;
   };
   struct task {
-    int row, head, batch, blocks, steps;  // blocks of N keys; two steps each
+    int row, head, batch;      // of queries
+    int first, blocks, steps;  // blocks of N keys; two steps each
+    [[no_unique_address]] std::conditional_t<General, backward_place, no_place> at;
   };
 
+  static TK_BOTH int heads(args const& a) { return a.rows.sizes.heads() * a.rows.sizes.b; }
   static TK_BOTH int tasks(args const& a) {
-    auto const& x = a.rows.sizes;
-    return ceil_div(x.nq, height) * x.heads() * x.b;
+    return a.rows.sizes.template query_blocks<cut>() * heads(a);
   }
-  // Causal: the longest tasks first.
+  // Under a causal mask the longest tasks first.
   static TK_BOTH task task_at(args const& a, int i, int) {
     auto const& x = a.rows.sizes;
-    int const tiles = ceil_div(x.nq, height);
-    auto const at = grouped(i, x.heads() * x.b, tiles, causal ? group : 1);
-    int const row = (causal ? tiles - 1 - at.col : at.col) * height;
-    int const end = row + height < x.nq ? row + height : x.nq;
-    int const seen = causal ? end + x.nk - x.nq : x.nk;
-    int const blocks = seen < 1 ? 0 : ceil_div(seen, N);
-    return {row, at.row % x.heads(), at.row / x.heads(), blocks, 2 * blocks};
+    int const count = x.template query_blocks<cut>(), together = causal || General ? group : 1;
+    auto const at = grouped(i, heads(a), count, together < heads(a) ? together : heads(a));
+    int block = causal || General ? count - 1 - at.col : at.col;
+    task t{};
+    t.head = at.row % x.heads();
+    t.batch = at.row / x.heads();
+    range keys{0, x.nk};
+    if constexpr (General) {
+      auto const& terms = a.with.terms;
+      bool const packed = terms.packed();
+      t.at = place_of<cut>(x, terms, packed ? terms.q.sequence_of(block, height) : t.batch);
+      block -= t.at.first_block;
+      if (block < 0 || block * height >= t.at.of.nq) block = ceil_div(t.at.of.nq, height);
+      t.row = block * height;
+      keys = t.row < t.at.of.nq ? terms.seen.keys_seen(t.at.of, t.row, height) : range{0, 0};
+    } else {
+      t.row = block * height;
+      int const end = t.row + height < x.nq ? t.row + height : x.nq;
+      if (causal && end + x.nk - x.nq < x.nk) keys.last = end + x.nk - x.nq;
+    }
+    auto const blocks = blocks_of(keys, N);
+    t.first = blocks.first;
+    t.blocks = blocks.last - blocks.first;
+    t.steps = 2 * t.blocks;
+    return t;
   }
 
-  // v0 k0 v1 k1 ..., because values are done with first.
+  template <class X> static TK_DEVICE auto rows_at(X const& x, task const& t, int row) {
+    if constexpr (General) {
+      auto const& of = t.at.of;
+      return window(x, of.q_start + row, 0, t.head, t.batch, of.q_start + of.nq);
+    } else {
+      return window(x, row, 0, t.head, t.batch);
+    }
+  }
+  // v0 k0 v1 k1 ...: values are done with first.
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    load_async(s.kv,
-               window(step % 2 == 0 ? a.v : a.k, step / 2 * N, 0, t.head / a.rows.sizes.group_heads,
-                      t.batch),
-               done);
+    auto const& x = step % 2 == 0 ? a.v : a.k;
+    int const key = (t.first + step / 2) * N, head = t.head / a.rows.sizes.group_heads;
+    if constexpr (General) {
+      auto const& of = t.at.of;
+      load_async(s.kv, window(x, of.k_start + key, 0, head, t.batch, of.k_start + of.nk), done);
+    } else {
+      load_async(s.kv, window(x, key, 0, head, t.batch), done);
+    }
   }
   static TK_DEVICE void load_own(own& s, args const& a, task const& t, int worker,
                                  be::arrival done) {
-    load_async(s.q, window(a.q, t.row + worker * M, 0, t.head, t.batch), done);
-    load_async(s.dout, window(a.dout, t.row + worker * M, 0, t.head, t.batch), done);
+    load_async(s.q, rows_at(a.q, t, t.row + worker * M), done);
+    load_async(s.dout, rows_at(a.dout, t, t.row + worker * M), done);
   }
 
   static TK_DEVICE void apply_mask(scores& p, args const& a, int row, int key) {
@@ -79,14 +115,20 @@ template <class T, int D, mask_kind Mask> struct attention_backward_queries {
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
-    int const row = t.row + c.w.id() * M, left = a.rows.sizes.nq - row;
-    auto const at = a.rows.row(row, t.head, t.batch);
-    auto const lse = load_col<M>(a.rows.lse + at, left, inf);
-    auto const delta = load_col<M>(a.rows.delta + at, left, 0.f);
+    int const row = t.row + c.w.id() * M;
+    int first_row = 0, left = a.rows.sizes.nq - row;
+    [[maybe_unused]] float slope = 0.f;
+    if constexpr (General) {
+      first_row = t.at.first_block * height, left = t.at.of.nq - row;
+      slope = a.with.terms.slope(t.at.batch, t.head);
+    }
+    auto const in_workspace = a.rows.row(first_row + row, t.head, t.batch);
+    column const lse = load_col<M>(a.rows.lse + in_workspace, left, inf),
+                 delta = load_col<M>(a.rows.delta + in_workspace, left, 0.f);
     auto& own = c.own.take();
     reg_tile<float, M, D> dq = 0.f;
     reg_tile<T, M, N> ds;
-    for (int block = 0; block < t.blocks; ++block) {
+    for (int block = t.first; block < t.first + t.blocks; ++block) {
       scores s, dp;
       mm_abt(dp, own.dout, c.in.take().kv);
       auto const& k = c.in.take().kv;
@@ -94,16 +136,23 @@ template <class T, int D, mask_kind Mask> struct attention_backward_queries {
       wait<1>(dp);
       c.in.release();
       wait<0>(s);
-      s = exp2(s * a.scale_log2 - lse);
-      apply_mask(s, a, row, block * N);
-      ds = cast<T>(s * (dp - delta));
+      if constexpr (General) {
+        weigh_rows_with_options<true>(s, dp, a.with, t.at,
+                                      {block * N, row, t.head, a.rows.sizes.heads()}, slope,
+                                      a.scale_log2, lse, delta);
+      } else {
+        s = exp2(s * a.scale_log2 - lse);
+        apply_mask(s, a, row, block * N);
+        dp = s * (dp - delta);
+      }
+      ds = cast<T>(dp);
       mma_ab(dq, ds, k);
       wait<0>(dq, ds);
       c.in.release();
     }
     c.own.release();
     dq = dq * a.scale;
-    store(window(a.dq, row, 0, t.head, t.batch), cast<T>(dq));
+    store(rows_at(a.dq, t, row), cast<T>(dq));
   }
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How attention_backward is cut, and what lies where in its workspace: the same for the query and
 // the launch, on host and device.
-//   a block of keys     workers * N of them, one task's
+//   a block of keys     workers * N of them, one task's; N where dq has a launch of its own, and
+//                       neither parts nor pieces
 //   a block of queries  slices * M, one step of a task; rows are padded to whole blocks
 //   a part              P of the D columns of dk, dv and dq, which a task owns
 //   a piece             the M x C tile of dq that one worker computes in a step; a part of a block
@@ -25,13 +26,14 @@ template <int D, bool General> struct attention_backward_cut {
   static constexpr auto tune =
       General ? be::tune_attention_backward_general(D) : be::tune_attention_backward(D);
   static constexpr int columns = D;
-  static constexpr bool split = tune.split;
+  static constexpr bool split = tune.queries.workers > 0;  // dq has a launch of its own
   static constexpr int workers = tune.workers, N = tune.N, M = tune.M;
-  static constexpr int slices = split ? workers : tune.slices;
+  static constexpr int slices = tune.slices;
   static constexpr int parts = tune.parts, P = D / parts, across = workers / slices, C = P / across;
   static constexpr int keys = split ? N : workers * N, queries = slices * M;
   static constexpr int pieces = split ? 0 : parts * workers;
   static_assert(D % parts == 0 && workers % slices == 0 && P % across == 0);
+  static_assert(!split || (slices == workers && parts == 1));
 };
 
 // Sizes as the kernels have them. Of packed sequences nq and nk count all, and b is 1.

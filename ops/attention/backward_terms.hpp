@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // attention backward with options (attention_options.h): where a task lies, which blocks meet, and
-// the way from products to p and ds. Tiles are transposed: rows are keys.
+// the way from products to p and ds.
 //   s = scale q k; t = softcap tanh(s / softcap); score = t - alibi |a - j| + bias
 //   p = exp(score - lse), 0 where a row does not see a key; z = 0 where dropped, else 1 / kept
 //   dv = (z p)^T dout,    ds = p (z dp - delta) (1 - (t / softcap)^2)
@@ -24,6 +24,14 @@ template <class T> struct backward_options {
 };
 struct no_place {};
 struct no_terms {};
+
+// Of a batch, or of a packed sequence.
+template <class Cut, class T>
+TK_BOTH backward_place place_of(attention_backward_sizes const& x, device_terms<T> const& terms,
+                                int batch) {
+  if (!terms.packed()) return {{0, 0, x.nq, x.nk}, batch, 0};
+  return {terms.at(batch), batch, terms.q.first_block(batch, Cut::queries)};
+}
 
 // The blocks of keys that a block of queries sees; the blocks of queries that see a block of keys.
 // Each pair of blocks is in both, or in none: turns of dq depend on it.
@@ -66,7 +74,7 @@ TK_DEVICE void keep_seen_transposed(reg_tile<float, R, C>& x, key_window const& 
 struct backward_tile {
   int key, row, head, heads;
 };
-// The product s becomes p, with dropout, and dp becomes ds.
+// Rows are keys: the product s becomes p, with dropout, and dp becomes ds.
 template <class T, int R, int C>
 TK_DEVICE void weigh_with_options(reg_tile<float, R, C>& s, reg_tile<float, R, C>& dp,
                                   backward_options<T> const& with, backward_place const& at,
@@ -94,6 +102,29 @@ TK_DEVICE void weigh_with_options(reg_tile<float, R, C>& s, reg_tile<float, R, C
     keep_random_transposed(s, plane, below, tile.row, tile.key);
     s = s * x.kept_inverse();
   }
+}
+// Columns are keys: dp becomes ds, or p (z dp - delta) without the slope of the softcap; the
+// product s is used up.
+template <bool Slope, class T, int R, int C>
+TK_DEVICE void weigh_rows_with_options(reg_tile<float, R, C>& s, reg_tile<float, R, C>& dp,
+                                       backward_options<T> const& with, backward_place const& at,
+                                       backward_tile const& tile, float slope, float scale_log2,
+                                       reg_col<float, R> const& lse,
+                                       reg_col<float, R> const& delta) {
+  auto const& x = with.terms;
+  if (auto const below = static_cast<unsigned>(x.dropout)) {
+    keep_random(dp, x.plane(at.batch, tile.head, tile.heads), below, tile.row, tile.key);
+    dp = dp * x.kept_inverse();
+  }
+  dp = dp - delta;
+  if (with.prescale != 1.f) s = s * with.prescale;
+  if (x.softcap != 0.f) {
+    s = map(softcap_of{x.softcap, x.inverse_softcap}, s);
+    if constexpr (Slope) dp = dp * map(softcap_slope_of{x.inverse_softcap}, s);
+  }
+  add_terms(s, x, at.of, slope, tile.row, tile.key, tile.head, at.batch);
+  dp = exp2(s * scale_log2 - lse) * dp;
+  keep_seen(dp, x.seen, at.of, tile.row, tile.key, 0.f);
 }
 
 }  // namespace tk

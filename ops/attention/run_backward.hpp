@@ -65,57 +65,18 @@ template <class T, int D, bool General> class attention_backward_launcher {
 
   template <mask_kind Mask> void products(void* stream) const {
     if constexpr (cut::split) {
-      queries_alone<Mask>(stream);
-      keys_alone<Mask>(stream);
+      using dq = attention_backward_queries<T, D, Mask, General>;
+      auto a = args_of<dq, D>();
+      a.dq = be::write_to<dq::M, D>(queries<T>(x_.dq));
+      be::launch<dq>(a, stream);
+      using dkv = attention_backward_keys<T, D, Mask, General>;
+      launch_keys<dkv>(args_of<dkv, D>(), stream);
     } else {
-      together<Mask>(stream);
+      using op = attention_backward<T, D, Mask, General>;
+      auto a = args_of<op, op::P>();
+      a.dq = be::write_to<op::M, op::C>(queries<T>(x_.dq));
+      launch_keys<op>(a, stream);
     }
-  }
-  template <mask_kind Mask> void queries_alone(void* stream) const {
-    using op = attention_backward_queries<T, D, Mask>;
-    typename op::args a{};
-    a.q = be::read_from<op::M, D>(queries<T const>(x_.q));
-    a.dout = be::read_from<op::M, D>(queries<T const>(x_.dout));
-    a.k = be::read_from<op::N, D>(all_rows<T const>(x_.k));
-    a.v = be::read_from<op::N, D>(all_rows<T const>(x_.v));
-    a.dq = be::write_to<op::M, D>(queries<T>(x_.dq));
-    a.rows = rows_;
-    a.tickets = tickets_;
-    a.scale = x_.scale;
-    a.scale_log2 = scale_log2_;
-    be::launch<op>(a, stream);
-  }
-  template <mask_kind Mask> void keys_alone(void* stream) const {
-    using op = attention_backward_keys<T, D, Mask>;
-    typename op::args a{};
-    a.q = be::read_from<op::M, D>(queries<T const>(x_.q));
-    a.dout = be::read_from<op::M, D>(queries<T const>(x_.dout));
-    a.k = be::read_from<op::N, D>(all_rows<T const>(x_.k));
-    a.v = be::read_from<op::N, D>(all_rows<T const>(x_.v));
-    a.dk = be::write_to<op::N, op::C>(all_rows<T>(x_.dk));
-    a.dv = be::write_to<op::N, op::C>(all_rows<T>(x_.dv));
-    a.rows = rows_;
-    a.tickets = tickets_;
-    a.scale = x_.scale;
-    a.scale_log2 = scale_log2_;
-    be::launch<op>(a, stream);
-  }
-  template <mask_kind Mask> void together(void* stream) const {
-    using op = attention_backward<T, D, Mask, General>;
-    typename op::args a{};
-    a.q = be::read_from<op::M, op::P>(queries<T const>(x_.q));
-    a.dout = be::read_from<op::M, op::P>(queries<T const>(x_.dout));
-    a.k = be::read_from<op::N, op::P>(all_rows<T const>(x_.k));
-    a.v = be::read_from<op::N, op::P>(all_rows<T const>(x_.v));
-    a.dq = be::write_to<op::M, op::C>(queries<T>(x_.dq));
-    a.dk = be::write_to<op::N, op::P>(all_rows<T>(x_.dk));
-    a.dv = be::write_to<op::N, op::P>(all_rows<T>(x_.dv));
-    a.rows = rows_;
-    a.tickets = tickets_;
-    a.scale = x_.scale;
-    a.scale_log2 = scale_log2_;
-    if constexpr (General) a.with = with_;
-    be::launch<op>(a, stream);
   }
 
   void bias(void* stream) const {
@@ -145,6 +106,25 @@ template <class T, int D, bool General> class attention_backward_launcher {
   }
 
  private:
+  // P: the columns that one copy has.
+  template <class Op, int P> typename Op::args args_of() const {
+    typename Op::args a{};
+    a.q = be::read_from<Op::M, P>(queries<T const>(x_.q));
+    a.dout = be::read_from<Op::M, P>(queries<T const>(x_.dout));
+    a.k = be::read_from<Op::N, P>(all_rows<T const>(x_.k));
+    a.v = be::read_from<Op::N, P>(all_rows<T const>(x_.v));
+    a.rows = rows_;
+    a.tickets = tickets_;
+    a.scale = x_.scale;
+    a.scale_log2 = scale_log2_;
+    if constexpr (General) a.with = with_;
+    return a;
+  }
+  template <class Op> void launch_keys(typename Op::args a, void* stream) const {
+    a.dk = be::write_to<Op::N, Op::owned>(all_rows<T>(x_.dk));
+    a.dv = be::write_to<Op::N, Op::owned>(all_rows<T>(x_.dv));
+    be::launch<Op>(a, stream);
+  }
   // Rows are tokens, the outer indices head and batch.
   template <class U> static tensor<U> all_rows(heads const& x) {
     return {static_cast<U*>(x.data), x.n, x.d, x.n_stride, x.h, x.h_stride, x.b, x.b_stride};

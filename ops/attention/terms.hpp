@@ -58,16 +58,20 @@ TK_DEVICE void keep_seen(reg_tile<float, R, C>& x, key_window const& seen, seque
   if (R - 1 + diagonal - seen.left > 0) keep_upper(x, seen.left - diagonal, fill);
 }
 
-// A tile of R rows from `row` and C keys from `key` on: scores, multiplied by the scale where
-// anything but masks follows.
+// The terms of scores, of R rows from `row` and C keys from `key` on, without the softcap.
+template <class T, int R, int C>
+TK_DEVICE void add_terms(reg_tile<float, R, C>& s, device_terms<T> const& x, sequence const& of,
+                         float slope, int row, int key, int head, int batch) {
+  if (x.alibi.data) s = s - abs(diagonals(key - row - of.nk + of.nq)) * slope;
+  if (x.bias.data) add_scaled(s, 1.f, x.bias, x.bias_width, row, key, head, batch);
+  if (x.wide_bias.data) add_scaled(s, 1.f, x.wide_bias, x.bias_width, row, key, head, batch);
+}
+// Scores, multiplied by the scale where anything but masks follows.
 template <class T, int R, int C>
 TK_DEVICE void apply_terms(reg_tile<float, R, C>& s, device_terms<T> const& x, sequence const& of,
                            float slope, int row, int key, int head, int batch) {
-  int const diagonal = row + of.nk - of.nq - key;
   if (x.softcap != 0.f) s = map(softcap_of{x.softcap, x.inverse_softcap}, s);
-  if (x.alibi.data) s = s - abs(diagonals(-diagonal)) * slope;
-  if (x.bias.data) add_scaled(s, 1.f, x.bias, x.bias_width, row, key, head, batch);
-  if (x.wide_bias.data) add_scaled(s, 1.f, x.wide_bias, x.bias_width, row, key, head, batch);
+  add_terms(s, x, of, slope, row, key, head, batch);
   keep_seen(s, x.seen, of, row, key, -inf);
 }
 

@@ -105,6 +105,4 @@ constexpr attention_backward_tuning tune_attention_backward_general(int d) {
   return tune_attention_backward(d);
 }
 
-constexpr attention_tuning tune_attention_backward_queries(int d) { return tune_attention_forward(d); }
-
 }  // namespace tk::be

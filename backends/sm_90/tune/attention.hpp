@@ -27,6 +27,20 @@ constexpr attention_tuning tune_attention_forward(int d) {
 
 constexpr attention_tuning tune_attention_general(int d) { return tune_attention_forward(d); }
 
+// Where dq has a launch of its own: as there, 192 registers of tiles at d 256. 48 keys and four
+// slots in place of 64 and three: 0.98 (H200).
+constexpr attention_backward_tuning dq_apart(attention_queries_tuning queries, int slots) {
+  return {.workers = 2,
+          .N = 64,
+          .M = 64,
+          .slices = 2,
+          .parts = 1,
+          .slots = slots,
+          .ds_slots = 2,
+          .group = 8,
+          .queries = queries};
+}
+
 // As in the forward, 192 registers of tiles: dk and dv of 128 columns, and 64 x 64 scores twice.
 // 8, 16 and 32 heads dealt together (H200, 4096 keys): d 128 causal 465, 500, 519 TFLOP/s, full
 // 573, 571, 544; d 64 causal 360, 423, 448, full 498, 501, 481. 64 beside 32 heads, causal: d
@@ -54,30 +68,14 @@ constexpr attention_backward_tuning tune_attention_backward(int d) {
             .group = 8,
             .causal_group = 32,
             .senders = 2};
-  return {.workers = 2,
-          .N = 64,
-          .M = 64,
-          .slices = 1,
-          .parts = 1,
-          .slots = 4,
-          .ds_slots = 2,
-          .group = 8,
-          .split = true};
-}
-constexpr attention_tuning tune_attention_backward_queries(int) {
-  return {
-      .workers = 2, .M = 64, .N = 64, .slots = 3, .own_slots = 1, .ahead = false, .turns = false};
+  return dq_apart({.workers = 2, .M = 64, .N = 64, .slots = 3}, 4);
 }
 
-// With options, 64 columns of dk and dv: 128 leave no registers for what changes scores.
+// Other keys, and dq of 128 columns, leave no registers for what changes scores.
 constexpr attention_backward_tuning tune_attention_backward_general(int d) {
-  auto tuning = tune_attention_backward(d);
-  if (d <= 64) return tuning;
-  tuning.split = false;
-  tuning.slices = 2;  // whole panels of a part for each
-  tuning.parts = d <= 128 ? 2 : 4;
-  tuning.slots = d <= 128 ? 6 : 3;
-  return tuning;
+  if (d <= 64) return tune_attention_backward(d);
+  if (d <= 128) return dq_apart({.workers = 2, .M = 64, .N = 64, .slots = 8}, 8);
+  return tune_attention_backward(d);
 }
 
 }  // namespace tk::be
