@@ -150,6 +150,7 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
       wait<0>(dq, ds);
       c.in.release();
     }
+    if (t.blocks == 0) c.w.sync();  // all lanes have taken what one gives back
     c.own.release();
     dq = dq * a.scale;
     store(rows_at(a.dq, t, row), cast<T>(dq));

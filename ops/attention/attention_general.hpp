@@ -117,6 +117,7 @@ template <class T, int D> struct attention_general {
     reg_tile<float, M, D> o = 0.f;
     column running_max = plain::lowest, running_sum = 0.f;
     if (t.blocks == 0) {
+      c.w.sync();  // all lanes have taken what one gives back
       c.own.release();
     } else {
       scores s;
