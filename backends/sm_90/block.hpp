@@ -64,6 +64,8 @@ template <block_op Op> struct block_memory {
 // so do descriptors.
 template <class X> TK_DEVICE X uniform(X const& x) {
   static_assert(std::is_trivially_copyable_v<X> && sizeof(X) % 4 == 0, "a task is of whole words");
+  static_assert(std::is_standard_layout_v<X>,
+                "a task has no base class: nvcc 13.0 takes the members after its for zero here");
   struct words {
     int w[sizeof(X) / 4];
   };

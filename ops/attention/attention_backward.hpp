@@ -60,9 +60,7 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
     float scale, scale_log2;
     [[no_unique_address]] std::conditional_t<General, backward_options<T>, no_terms> with;
   };
-  struct task : backward_walk<General> {
-    int part, steps, sends;  // sends: of pieces of dq, to which later blocks of keys add
-  };
+  using task = backward_walk<General>;  // sends: of pieces of dq, to which later blocks of keys add
 
   static TK_BOTH int rows_of_tasks(args const& a) {
     return parts * a.rows.sizes.hk * a.rows.sizes.b;
@@ -80,8 +78,7 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
   static TK_BOTH task task_at(args const& a, int i, int) {
     auto const& x = a.rows.sizes;
     auto const at = grouped(i, rows_of_tasks(a), x.template key_blocks<cut>(), heads_together(x));
-    task t{};
-    static_cast<backward_walk<General>&>(t) = walk_of<cut>(x, a.with, at.col, at.row / parts);
+    auto t = walk_of<cut>(x, a.with, at.col, at.row / parts);
     t.part = at.row % parts;
     t.steps = x.group_heads * t.walked * slots_of_step;
     t.sends = x.group_heads * t.walked_later;

@@ -50,9 +50,7 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
     float scale, scale_log2;
     [[no_unique_address]] std::conditional_t<General, backward_options<T>, no_terms> with;
   };
-  struct task : backward_walk<General> {
-    int steps;
-  };
+  using task = backward_walk<General>;
 
   static TK_BOTH int heads(args const& a) { return a.rows.sizes.hk * a.rows.sizes.b; }
   static TK_BOTH int tasks(args const& a) {
@@ -61,8 +59,7 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
   static TK_BOTH task task_at(args const& a, int i, int) {
     auto const& x = a.rows.sizes;
     auto const at = grouped(i, heads(a), x.template key_blocks<cut>(), tune.group);
-    task t{};
-    static_cast<backward_walk<General>&>(t) = walk_of<cut>(x, a.with, at.col, at.row);
+    auto t = walk_of<cut>(x, a.with, at.col, at.row);
     t.steps = x.group_heads * t.walked * slots_of_step;
     return t;
   }

@@ -10,6 +10,7 @@ template <bool General> struct backward_walk {
   int key_block, head, batch;  // head: of keys
   int last, walked;            // blocks of queries: last, last - 1, ... of each query head
   int walked_later;            // those that see the next block of keys, too: the first ones
+  int part, steps, sends;      // as a launch counts them
   [[no_unique_address]] std::conditional_t<General, backward_place, no_place> at;
 };
 
