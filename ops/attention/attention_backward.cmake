@@ -3,9 +3,11 @@
 foreach(t bf16 fp16)
   foreach(d 64 128 256)
     tk_instance(attention_backward_${t}_${d} ops/attention/run_backward.hpp
-                "tk::attention_backward_run<tk::${t}, ${d}>")
+                "tk::attention_backward_run<tk::${t}, ${d}, tk::option_set::none>")
+    tk_instance(attention_backward_seen_${t}_${d} ops/attention/run_backward.hpp
+                "tk::attention_backward_run<tk::${t}, ${d}, tk::option_set::seen>")
     tk_instance(attention_backward_general_${t}_${d} ops/attention/run_backward.hpp
-                "tk::attention_backward_general_run<tk::${t}, ${d}>")
+                "tk::attention_backward_run<tk::${t}, ${d}, tk::option_set::all>")
   endforeach()
 endforeach()
 tk_instance(attention_backward_sinks ops/attention/attention_backward_sinks.hpp

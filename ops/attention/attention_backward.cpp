@@ -11,11 +11,7 @@
 
 namespace tk {
 
-template <class T, int D> struct attention_backward_run {
-  static void launch(attention_backward_problem const& x, void* workspace, void* stream);
-};
-// With options.
-template <class T, int D> struct attention_backward_general_run {
+template <class T, int D, option_set Options> struct attention_backward_run {
   static void launch(attention_backward_problem const& x, void* workspace, void* stream);
 };
 template <class T> struct attention_backward_sinks_run {
@@ -62,11 +58,20 @@ void check_size(attention_backward_problem const& x) {
                 "scale is " + std::to_string(x.scale) + "; its magnitude must be below 2^126");
 }
 
-template <class Body> auto with_size(attention_backward_problem const& x, Body body) {
+// body<D, Options>()
+template <class Body> auto with_instance(attention_backward_problem const& x, Body body) {
+  auto const with_options = [&]<int D>() {
+    switch (x.options()) {
+      case option_set::none: return body.template operator()<D, option_set::none>();
+      case option_set::seen: return body.template operator()<D, option_set::seen>();
+      case option_set::all: break;
+    }
+    return body.template operator()<D, option_set::all>();
+  };
   auto const d = std::max(x.q.d, x.v.d);
-  if (d <= 64) return body.template operator()<64>();
-  if (d <= 128) return body.template operator()<128>();
-  return body.template operator()<256>();
+  if (d <= 64) return with_options.template operator()<64>();
+  if (d <= 128) return with_options.template operator()<128>();
+  return with_options.template operator()<256>();
 }
 
 // Where things lie in the workspace, and the rows of a head there.
@@ -76,21 +81,17 @@ struct placed {
 };
 placed place(attention_backward_problem const& x) {
   attention_backward_sizes const sizes(x);
-  return with_size(x, [&]<int D>() {
-    auto const of = [&]<bool General>() {
-      using cut = attention_backward_cut<D, General>;
-      return placed{attention_backward_layout::of<cut>(sizes),
-                    sizes.query_blocks<cut>() * cut::queries};
-    };
-    return x.is_general() ? of.template operator()<true>() : of.template operator()<false>();
+  return with_instance(x, [&]<int D, option_set Options>() {
+    using cut = attention_backward_cut<D, Options>;
+    return placed{attention_backward_layout::of<cut>(sizes),
+                  sizes.query_blocks<cut>() * cut::queries};
   });
 }
 
 template <class T>
 void launch_products(attention_backward_problem const& x, void* workspace, void* stream) {
-  with_size(x, [&]<int D>() {
-    if (x.is_general()) attention_backward_general_run<T, D>::launch(x, workspace, stream);
-    else if (x.has_rows()) attention_backward_run<T, D>::launch(x, workspace, stream);
+  with_instance(x, [&]<int D, option_set Options>() {
+    attention_backward_run<T, D, Options>::launch(x, workspace, stream);
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // attention backward: dq, dk, dv of o = softmax(scale * q k^T + mask) v, from dout, o and lse; with
-// options (General, backward_terms.hpp), of which packed sequences lack b.
+// options (backward_terms.hpp), of which packed sequences lack b.
 // Shapes    q, dq[b, nq, hq, d], k, dk[b, nk, hk, d], v, dv[b, nk, hk, dv], o, dout[b, nq, hq, dv],
 //           lse[b, hq, nq]; hq % hk == 0; d and dv at most D; any nq, nk, also 0; any strides,
 //           d contiguous.
@@ -26,8 +26,10 @@
 
 namespace tk {
 
-template <class T, int D, mask_kind Mask, bool General = false> struct attention_backward {
-  using cut = attention_backward_cut<D, General>;
+template <class T, int D, mask_kind Mask, option_set Options = option_set::none>
+struct attention_backward {
+  using cut = attention_backward_cut<D, Options>;
+  static constexpr bool placed = cut::placed, general = Options == option_set::all;
   static constexpr auto tune = cut::tune;
   static constexpr int workers = cut::workers, cluster = 1, stages = tune.slots, own_slots = 1;
   static constexpr int N = cut::N, M = cut::M, C = cut::C, P = cut::P, parts = cut::parts,
@@ -58,9 +60,9 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
     attention_backward_rows<cut> rows;
     unsigned* tickets;
     float scale, scale_log2;
-    [[no_unique_address]] std::conditional_t<General, backward_options<T>, no_terms> with;
+    [[no_unique_address]] std::conditional_t<placed, backward_options<T>, no_terms> with;
   };
-  using task = backward_walk<General>;  // sends: of pieces of dq, to which later blocks of keys add
+  using task = backward_walk<placed>;  // sends: of pieces of dq, to which later blocks of keys add
 
   static TK_BOTH int rows_of_tasks(args const& a) {
     return parts * a.rows.sizes.hk * a.rows.sizes.b;
@@ -124,8 +126,7 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
                                   int head) {
     piece x{a.rows.piece(block_in_workspace(t, block), head, t.batch, t.part, who.id()),
             t.key_block};
-    if constexpr (General)
-      x.before -= key_blocks_seen<cut>(a.with.terms.seen, t.at.of, block).first;
+    if constexpr (placed) x.before -= key_blocks_seen<cut>(a.with.terms.seen, t.at.of, block).first;
     return x;
   }
   template <class Who>
@@ -222,7 +223,7 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
     int const w = c.w.id(), key = t.key_block * cut::keys + w * N;
     auto& kv = c.common.take();
     reg_tile<float, N, P> dk = 0.f, dv = 0.f;
-    if constexpr (General) {
+    if constexpr (placed) {
       if (t.steps == 0) {  // no query sees these keys
         c.w.sync();        // all lanes have taken what one gives back
         return store_keys(c, a, t, kv, key, dk, dv);
@@ -246,7 +247,7 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
         if constexpr (parts == 1) {
           if (j > 0) end_slice<1>(c, s, dk, dv, p, ds);
         }
-        if constexpr (General) {
+        if constexpr (general) {
           wait<0>(s, dp);
           weigh_with_options(s, dp, a.with, t.at,
                              {key, block * cut::queries + j * M, head, a.rows.sizes.heads()},
@@ -255,7 +256,7 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
           wait<1>(s);
           if constexpr (parts == 1) s = exp2(s * a.scale_log2 - lse);
           else s = exp2(s * a.scale_log2 - as_row(q.y));
-          mask_transposed<Mask>(s, a.rows.sizes, key, block * cut::queries + j * M);
+          apply_mask_transposed<attention_backward>(s, a, t, key, block * cut::queries + j * M);
           wait<0>(dp);
           dp = s * (dp - as_row(dout.y));
         }
@@ -291,7 +292,7 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
     c.all.await();  // nobody reads k any more
 
     // No query: 0, whatever is in k and v.
-    if (!General && a.rows.sizes.nq == 0) dk = 0.f, dv = 0.f;
+    if (!placed && a.rows.sizes.nq == 0) dk = 0.f, dv = 0.f;
     dk = dk * a.scale;
     store_keys(c, a, t, kv, key, dk, dv);
   }

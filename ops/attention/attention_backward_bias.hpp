@@ -12,7 +12,7 @@
 namespace tk {
 
 template <class T, int D> struct attention_backward_bias {
-  using cut = attention_backward_cut<D, true>;
+  using cut = attention_backward_cut<D, option_set::all>;
   static constexpr int workers = cut::workers, cluster = 1, own_slots = 1;
   static constexpr int R = cut::N, C = cut::M;  // rows of a worker, keys of a task
   static constexpr int P = 64, parts = D / P, height = workers * R;

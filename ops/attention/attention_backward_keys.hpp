@@ -20,11 +20,14 @@
 
 namespace tk {
 
-template <class T, int D, mask_kind Mask, bool General = false> struct attention_backward_keys {
-  using cut = attention_backward_cut<D, General>;
+template <class T, int D, mask_kind Mask, option_set Options = option_set::none>
+struct attention_backward_keys {
+  using cut = attention_backward_cut<D, Options>;
+  static constexpr bool placed = cut::placed, general = Options == option_set::all;
   static constexpr auto tune = cut::tune;
   static constexpr int workers = cut::workers, cluster = 1, stages = tune.slots, own_slots = 1;
   static constexpr int N = cut::N, M = cut::M, C = D / workers;
+  static constexpr bool causal = Mask == mask_kind::causal;
   static constexpr int slots_of_step = 2 * workers, owned = C;  // columns of dk and dv
   static_assert(stages >= slots_of_step, "a step has all its slots at once");
   using scores = reg_tile<float, N, M>;
@@ -48,9 +51,9 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
     attention_backward_rows<cut> rows;
     unsigned* tickets;
     float scale, scale_log2;
-    [[no_unique_address]] std::conditional_t<General, backward_options<T>, no_terms> with;
+    [[no_unique_address]] std::conditional_t<placed, backward_options<T>, no_terms> with;
   };
-  using task = backward_walk<General>;
+  using task = backward_walk<placed>;
 
   static TK_BOTH int heads(args const& a) { return a.rows.sizes.hk * a.rows.sizes.b; }
   static TK_BOTH int tasks(args const& a) {
@@ -111,11 +114,11 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
       auto const at = place_at(a, t, n, w);
       take_slots(c);
       rows_of_scores lse_of;
-      if constexpr (!General) tk::load(lse_of, lse);
+      if constexpr (!general) tk::load(lse_of, lse);
       mm_abt(s, kv.k, c.in.peek(w).x);
       take_slots(c);
       mm_abt(dp, kv.v, c.in.peek(workers + w).x);
-      if constexpr (General) {
+      if constexpr (general) {
         wait<0>(s, dp);
         weigh_with_options(s, dp, a.with, t.at, {key, at.row, at.head, a.rows.sizes.heads()},
                            a.scale_log2, as_row(lse), as_row(delta));
@@ -124,7 +127,7 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
       } else {
         wait<1>(s);
         s = exp2(s * a.scale_log2 - lse_of);
-        mask_transposed<Mask>(s, a.rows.sizes, key, at.row);
+        apply_mask_transposed<attention_backward_keys>(s, a, t, key, at.row);
         if (n > 0) c.all.await();
         store_relaxed(c.scratch.p, cast<T>(s));
         wait<0>(dp);
@@ -150,7 +153,7 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
     if (walk > 0) c.all.await();  // nobody reads k and v any more
 
     // No query: 0, whatever is in k and v.
-    if (!General && a.rows.sizes.nq == 0) dk = 0.f, dv = 0.f;
+    if (!placed && a.rows.sizes.nq == 0) dk = 0.f, dv = 0.f;
     dk = dk * a.scale;
     store_async(c.w, keys_at(a.dv, t, key, w * C), cast<T>(dv), columns<C>(kv.v, w));
     store_async(c.w, keys_at(a.dk, t, key, w * C), cast<T>(dk), columns<C>(kv.k, w));

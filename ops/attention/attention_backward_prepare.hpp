@@ -35,8 +35,8 @@ struct row_of_sequence {
   int row;
 };
 
-template <class T, int D, bool General = false> struct attention_backward_prepare {
-  using cut = attention_backward_cut<D, General>;
+template <class T, int D, option_set Options = option_set::none> struct attention_backward_prepare {
+  using cut = attention_backward_cut<D, Options>;
   static constexpr int M = cut::M, C = cut::C, slot_bytes = 2 * M * D * int{sizeof(T)};
   static constexpr int workers = 1, cluster = 1, own_slots = 1;
   static constexpr int stages = 2 * slot_bytes + 8192 <= be::smem_bytes ? 2 : 1;
@@ -52,11 +52,11 @@ template <class T, int D, bool General = false> struct attention_backward_prepar
     attention_backward_rows<cut> rows;
     float const* lse;  // [b, hq, nq], or [hq, total_q]
     std::int64_t lse_b_stride, lse_h_stride;
-    [[no_unique_address]] std::conditional_t<General, device_terms<T>, no_terms> terms;
+    [[no_unique_address]] std::conditional_t<cut::placed, device_terms<T>, no_terms> terms;
   };
   struct task {
     int row, head, batch, steps;  // row: of the workspace
-    [[no_unique_address]] std::conditional_t<General, row_of_sequence, no_place> in;
+    [[no_unique_address]] std::conditional_t<cut::placed, row_of_sequence, no_place> in;
   };
 
   static TK_BOTH int slices(args const& a) {
@@ -68,7 +68,7 @@ template <class T, int D, bool General = false> struct attention_backward_prepar
   static TK_BOTH task task_at(args const& a, int i, int) {
     int const of = i / slices(a), heads = a.rows.sizes.heads();
     task t{i % slices(a) * M, of % heads, of / heads, 1, {}};
-    if constexpr (General) {
+    if constexpr (cut::placed) {
       t.in = {{0, 0, a.rows.sizes.nq, a.rows.sizes.nk}, t.row};
       if (a.terms.packed()) {
         int const s = a.terms.q.sequence_of(t.row / cut::queries, cut::queries);
@@ -81,7 +81,7 @@ template <class T, int D, bool General = false> struct attention_backward_prepar
   }
   // Of a head's queries.
   template <class X> static TK_DEVICE auto rows_of(X const& x, task const& t, int col) {
-    if constexpr (General) {
+    if constexpr (cut::placed) {
       auto const& of = t.in.of;
       return window(x, of.q_start + t.in.row, col, t.head, t.batch, of.q_start + of.nq);
     } else {
@@ -90,7 +90,7 @@ template <class T, int D, bool General = false> struct attention_backward_prepar
   }
   // Whether the block of queries in which the task's rows are sees no key.
   static TK_DEVICE bool sees_nothing(args const& a, task const& t) {
-    if constexpr (General) {
+    if constexpr (cut::placed) {
       auto const seen = key_blocks_seen<cut>(a.terms.seen, t.in.of, t.in.row / cut::queries);
       return seen.first == seen.last;
     } else {
@@ -111,7 +111,7 @@ template <class T, int D, bool General = false> struct attention_backward_prepar
     c.w.sync();
     c.in.release();
     int first = t.row, left = rows.sizes.nq - t.row;
-    if constexpr (General) first = t.in.of.q_start + t.in.row, left = t.in.of.nq - t.in.row;
+    if constexpr (cut::placed) first = t.in.of.q_start + t.in.row, left = t.in.of.nq - t.in.row;
     auto const lse =
         load_col<M>(a.lse + t.batch * a.lse_b_stride + t.head * a.lse_h_stride + first, left, -inf);
     auto const at = rows.row(t.row, t.head, t.batch);

@@ -15,8 +15,10 @@
 
 namespace tk {
 
-template <class T, int D, mask_kind Mask, bool General = false> struct attention_backward_queries {
-  using cut = attention_backward_cut<D, General>;
+template <class T, int D, mask_kind Mask, option_set Options = option_set::none>
+struct attention_backward_queries {
+  using cut = attention_backward_cut<D, Options>;
+  static constexpr bool placed = cut::placed, general = Options == option_set::all;
   static constexpr auto tune = cut::tune.queries;
   static constexpr int workers = tune.workers, cluster = 1, stages = tune.slots, own_slots = 1,
                        M = tune.M, N = tune.N, group = 8;
@@ -40,12 +42,12 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
     attention_backward_rows<cut> rows;
     unsigned* tickets;
     float scale, scale_log2;
-    [[no_unique_address]] std::conditional_t<General, backward_options<T>, no_terms> with;
+    [[no_unique_address]] std::conditional_t<placed, backward_options<T>, no_terms> with;
   };
   struct task {
     int row, head, batch;      // of queries
     int first, blocks, steps;  // blocks of N keys; two steps each
-    [[no_unique_address]] std::conditional_t<General, backward_place, no_place> at;
+    [[no_unique_address]] std::conditional_t<placed, backward_place, no_place> at;
   };
 
   static TK_BOTH int heads(args const& a) { return a.rows.sizes.heads() * a.rows.sizes.b; }
@@ -55,14 +57,14 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
   // Under a causal mask the longest tasks first.
   static TK_BOTH task task_at(args const& a, int i, int) {
     auto const& x = a.rows.sizes;
-    int const count = x.template query_blocks<cut>(), together = causal || General ? group : 1;
+    int const count = x.template query_blocks<cut>(), together = causal || placed ? group : 1;
     auto const at = grouped(i, heads(a), count, together < heads(a) ? together : heads(a));
-    int block = causal || General ? count - 1 - at.col : at.col;
+    int block = causal || placed ? count - 1 - at.col : at.col;
     task t{};
     t.head = at.row % x.heads();
     t.batch = at.row / x.heads();
     range keys{0, x.nk};
-    if constexpr (General) {
+    if constexpr (placed) {
       auto const& terms = a.with.terms;
       bool const packed = terms.packed();
       t.at = place_of<cut>(x, terms, packed ? terms.q.sequence_of(block, height) : t.batch);
@@ -83,7 +85,7 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
   }
 
   template <class X> static TK_DEVICE auto rows_at(X const& x, task const& t, int row) {
-    if constexpr (General) {
+    if constexpr (placed) {
       auto const& of = t.at.of;
       return window(x, of.q_start + row, 0, t.head, t.batch, of.q_start + of.nq);
     } else {
@@ -94,7 +96,7 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
     auto const& x = step % 2 == 0 ? a.v : a.k;
     int const key = (t.first + step / 2) * N, head = t.head / a.rows.sizes.group_heads;
-    if constexpr (General) {
+    if constexpr (placed) {
       auto const& of = t.at.of;
       load_async(s.kv, window(x, of.k_start + key, 0, head, t.batch, of.k_start + of.nk), done);
     } else {
@@ -107,8 +109,9 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
     load_async(s.dout, rows_at(a.dout, t, t.row + worker * M), done);
   }
 
-  static TK_DEVICE void apply_mask(scores& p, args const& a, int row, int key) {
+  static TK_DEVICE void apply_mask(scores& p, args const& a, task const& t, int row, int key) {
     auto const& x = a.rows.sizes;
+    if constexpr (placed) return keep_seen(p, a.with.terms.seen, t.at.of, row, key, 0.f);
     if (key + N > x.nk) keep_cols(p, x.nk - key, 0.f);
     if (int const diagonal = row + x.nk - x.nq - key; causal && diagonal < N - 1)
       keep_lower(p, diagonal, 0.f);
@@ -118,9 +121,9 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
     int const row = t.row + c.w.id() * M;
     int first_row = 0, left = a.rows.sizes.nq - row;
     [[maybe_unused]] float slope = 0.f;
-    if constexpr (General) {
+    if constexpr (placed) {
       first_row = t.at.first_block * height, left = t.at.of.nq - row;
-      slope = a.with.terms.slope(t.at.batch, t.head);
+      if constexpr (general) slope = a.with.terms.slope(t.at.batch, t.head);
     }
     auto const in_workspace = a.rows.row(first_row + row, t.head, t.batch);
     column const lse = load_col<M>(a.rows.lse + in_workspace, left, inf),
@@ -136,13 +139,13 @@ template <class T, int D, mask_kind Mask, bool General = false> struct attention
       wait<1>(dp);
       c.in.release();
       wait<0>(s);
-      if constexpr (General) {
+      if constexpr (general) {
         weigh_rows_with_options<true>(s, dp, a.with, t.at,
                                       {block * N, row, t.head, a.rows.sizes.heads()}, slope,
                                       a.scale_log2, lse, delta);
       } else {
         s = exp2(s * a.scale_log2 - lse);
-        apply_mask(s, a, row, block * N);
+        apply_mask(s, a, t, row, block * N);
         dp = s * (dp - delta);
       }
       ds = cast<T>(dp);

@@ -20,11 +20,11 @@
 
 namespace tk {
 
-// General: with options.
-template <int D, bool General> struct attention_backward_cut {
-  static constexpr bool general = General;
-  static constexpr auto tune =
-      General ? be::tune_attention_backward_general(D) : be::tune_attention_backward(D);
+template <int D, option_set Options> struct attention_backward_cut {
+  static constexpr option_set options = Options;
+  static constexpr bool placed = Options != option_set::none;  // in a sequence, if need be
+  static constexpr auto tune = Options == option_set::all ? be::tune_attention_backward_general(D)
+                                                          : be::tune_attention_backward(D);
   static constexpr int columns = D;
   static constexpr bool split = tune.queries.workers > 0;  // dq has a launch of its own
   static constexpr int workers = tune.workers, N = tune.N, M = tune.M;
@@ -53,11 +53,11 @@ struct attention_backward_sizes {
   attention_backward_sizes() = default;
 
   template <class Cut> TK_BOTH int key_blocks() const {
-    if (Cut::general && sequences > 0) return nk / Cut::keys + sequences;
+    if (Cut::placed && sequences > 0) return nk / Cut::keys + sequences;
     return ceil_div(nk, Cut::keys);
   }
   template <class Cut> TK_BOTH int query_blocks() const {
-    if (Cut::general && sequences > 0) return nq / Cut::queries + sequences;
+    if (Cut::placed && sequences > 0) return nq / Cut::queries + sequences;
     return nq > Cut::queries ? ceil_div(nq, Cut::queries) : 1;
   }
   TK_BOTH int heads() const { return hk * group_heads; }  // of queries, in one batch

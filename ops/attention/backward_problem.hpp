@@ -5,6 +5,10 @@
 
 namespace tk {
 
+// The options that a kernel takes: none; windows and packed sequences, which say what a row sees
+// and change nothing else; all.
+enum class option_set { none, seen, all };
+
 struct attention_backward_problem {
   heads q, k, v, o, dout, dq, dk, dv;
   float const* lse;  // [b, hq, nq], or [hq, nq] of packed sequences
@@ -19,8 +23,12 @@ struct attention_backward_problem {
 
   // Whether dq, dk or dv has a row.
   bool has_rows() const { return terms.b > 0 && k.h > 0 && (k.n > 0 || (q.n > 0 && q.h > 0)); }
-  // Whether the kernels with options are needed: sinks are in lse already.
-  bool is_general() const { return terms.any_but_sinks(); }
+  // Sinks are in lse already.
+  option_set options() const {
+    if (terms.any_change()) return option_set::all;
+    bool const seen = terms.has_left || terms.has_right || terms.packed;
+    return seen ? option_set::seen : option_set::none;
+  }
 };
 
 // Launches on `stream`; throws tk::error.

@@ -6,24 +6,24 @@
 
 namespace tk {
 
-template <bool General> struct backward_walk {
+template <bool Placed> struct backward_walk {
   int key_block, head, batch;  // head: of keys
   int last, walked;            // blocks of queries: last, last - 1, ... of each query head
   int walked_later;            // those that see the next block of keys, too: the first ones
   int part, steps, sends;      // as a launch counts them
-  [[no_unique_address]] std::conditional_t<General, backward_place, no_place> at;
+  [[no_unique_address]] std::conditional_t<Placed, backward_place, no_place> at;
 };
 
 // head: of all batches. Past the last block of a packed sequence nothing is read or written.
 template <class Cut, class With>
-TK_BOTH backward_walk<Cut::general> walk_of(attention_backward_sizes const& x,
-                                            [[maybe_unused]] With const& with, int key_block,
-                                            int head) {
-  backward_walk<Cut::general> t{};
+TK_BOTH backward_walk<Cut::placed> walk_of(attention_backward_sizes const& x,
+                                           [[maybe_unused]] With const& with, int key_block,
+                                           int head) {
+  backward_walk<Cut::placed> t{};
   t.key_block = key_block;
   t.head = head % x.hk;
   t.batch = head / x.hk;
-  if constexpr (Cut::general) {
+  if constexpr (Cut::placed) {
     auto const& terms = with.terms;
     bool const packed = terms.packed();
     t.at = place_of<Cut>(x, terms, packed ? terms.k.sequence_of(key_block, Cut::keys) : t.batch);
@@ -46,37 +46,41 @@ TK_BOTH backward_walk<Cut::general> walk_of(attention_backward_sizes const& x,
 }
 
 // Windows of a head's queries and keys, and where a block of queries begins in the workspace.
-template <bool General, class X>
-TK_DEVICE auto queries_at(X const& x, backward_walk<General> const& t, int row, int col, int head) {
-  if constexpr (General) {
+template <bool Placed, class X>
+TK_DEVICE auto queries_at(X const& x, backward_walk<Placed> const& t, int row, int col, int head) {
+  if constexpr (Placed) {
     auto const& of = t.at.of;
     return window(x, of.q_start + row, col, head, t.batch, of.q_start + of.nq);
   } else {
     return window(x, row, col, head, t.batch);
   }
 }
-template <bool General, class X>
-TK_DEVICE auto keys_at(X const& x, backward_walk<General> const& t, int key, int col) {
-  if constexpr (General) {
+template <bool Placed, class X>
+TK_DEVICE auto keys_at(X const& x, backward_walk<Placed> const& t, int key, int col) {
+  if constexpr (Placed) {
     auto const& of = t.at.of;
     return window(x, of.k_start + key, col, t.head, t.batch, of.k_start + of.nk);
   } else {
     return window(x, key, col, t.head, t.batch);
   }
 }
-template <bool General>
-TK_DEVICE int block_in_workspace(backward_walk<General> const& t, int block) {
-  if constexpr (General) return t.at.first_block + block;
+template <bool Placed> TK_DEVICE int block_in_workspace(backward_walk<Placed> const& t, int block) {
+  if constexpr (Placed) return t.at.first_block + block;
   else return block;
 }
 
-// Where a row does not see a key p is 0, of keys from `key` and rows from `row` on.
-template <mask_kind Mask, int N, int M>
-TK_DEVICE void mask_transposed(reg_tile<float, N, M>& p, attention_backward_sizes const& x, int key,
-                               int row) {
-  if (key + N > x.nk) keep_rows(p, x.nk - key, 0.f);
-  if (int const diagonal = row + x.nk - x.nq - key; Mask == mask_kind::causal && diagonal < N - 1)
-    keep_upper(p, diagonal, 0.f);
+// p is 0 where a row does not see a key, of keys from `key` and rows from `row` on.
+template <class Op, int N, int M>
+TK_DEVICE void apply_mask_transposed(reg_tile<float, N, M>& p, typename Op::args const& a,
+                                     typename Op::task const& t, int key, int row) {
+  if constexpr (Op::placed) {
+    keep_seen_transposed(p, a.with.terms.seen, t.at.of, row, key, 0.f);
+  } else {
+    auto const& x = a.rows.sizes;
+    if (key + N > x.nk) keep_rows(p, x.nk - key, 0.f);
+    if (int const diagonal = row + x.nk - x.nq - key; Op::causal && diagonal < N - 1)
+      keep_upper(p, diagonal, 0.f);
+  }
 }
 
 }  // namespace tk

@@ -37,12 +37,9 @@ struct attention_terms {
   std::uint64_t const* random_state;  // seed and offset, or null
   bool packed;
 
-  // Whether there is more than the mask, and than the mask and sinks.
-  bool any() const { return sinks.given || any_but_sinks(); }
-  bool any_but_sinks() const {
-    return has_left || has_right || softcap != 0 || dropout != 0 || alibi.given || bias.given ||
-           packed;
-  }
+  // Whether there is more than the mask; anything that changes scores or weights.
+  bool any() const { return sinks.given || has_left || has_right || packed || any_change(); }
+  bool any_change() const { return softcap != 0 || dropout != 0 || alibi.given || bias.given; }
 };
 
 struct attention_forward_problem {

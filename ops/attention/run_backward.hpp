@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // From a checked problem to the two launches of attention_backward, and with options to that of its
-// bias. attention_backward_run<T, D> and attention_backward_general_run<T, D> are instantiated once
-// for each row of ops/attention/attention_backward.cmake; ops/attention/attention_backward.cpp
-// chooses.
+// bias. attention_backward_run<T, D, Options> is instantiated once for each row of
+// ops/attention/attention_backward.cmake; ops/attention/attention_backward.cpp chooses.
 #pragma once
 
 #include "ops/attention/attention_backward.hpp"
@@ -13,17 +12,13 @@
 
 namespace tk {
 
-template <class T, int D> struct attention_backward_run {
-  static void launch(attention_backward_problem const& x, void* workspace, void* stream);
-};
-// With options.
-template <class T, int D> struct attention_backward_general_run {
+template <class T, int D, option_set Options> struct attention_backward_run {
   static void launch(attention_backward_problem const& x, void* workspace, void* stream);
 };
 
-template <class T, int D, bool General> class attention_backward_launcher {
+template <class T, int D, option_set Options> class attention_backward_launcher {
  public:
-  using cut = attention_backward_cut<D, General>;
+  using cut = attention_backward_cut<D, Options>;
 
   attention_backward_launcher(attention_backward_problem const& x, void* workspace)
       : x_(x), tickets_(static_cast<unsigned*>(workspace)), rows_{}, with_{} {
@@ -33,7 +28,7 @@ template <class T, int D, bool General> class attention_backward_launcher {
     rows_.delta = in_workspace<float>(workspace, at.delta);
     rows_.turns = in_workspace<unsigned>(workspace, at.turns);
     rows_.dq.data = in_workspace<float>(workspace, at.dq);
-    if constexpr (General) {
+    if constexpr (cut::placed) {
       with_.terms = terms_of<T>(x.terms, x.q, x.k);
       with_.terms.q.total = rows_.sizes.nq;
       if (x.terms.packed) {
@@ -50,7 +45,7 @@ template <class T, int D, bool General> class attention_backward_launcher {
   }
 
   void prepare(void* stream) const {
-    using op = attention_backward_prepare<T, D, General>;
+    using op = attention_backward_prepare<T, D, Options>;
     typename op::args a{};
     a.o = be::read_from<op::M, D>(queries<T const>(x_.o));
     a.dout = be::read_from<op::M, D>(queries<T const>(x_.dout));
@@ -59,20 +54,20 @@ template <class T, int D, bool General> class attention_backward_launcher {
     a.lse = x_.lse;
     a.lse_b_stride = x_.lse_b_stride;
     a.lse_h_stride = x_.lse_h_stride;
-    if constexpr (General) a.terms = with_.terms;
+    if constexpr (cut::placed) a.terms = with_.terms;
     be::launch<op>(a, stream);
   }
 
   template <mask_kind Mask> void products(void* stream) const {
     if constexpr (cut::split) {
-      using dq = attention_backward_queries<T, D, Mask, General>;
+      using dq = attention_backward_queries<T, D, Mask, Options>;
       auto a = args_of<dq, D>();
       a.dq = be::write_to<dq::M, D>(queries<T>(x_.dq));
       be::launch<dq>(a, stream);
-      using dkv = attention_backward_keys<T, D, Mask, General>;
+      using dkv = attention_backward_keys<T, D, Mask, Options>;
       launch_keys<dkv>(args_of<dkv, D>(), stream);
     } else {
-      using op = attention_backward<T, D, Mask, General>;
+      using op = attention_backward<T, D, Mask, Options>;
       auto a = args_of<op, op::P>();
       a.dq = be::write_to<op::M, op::C>(queries<T>(x_.dq));
       launch_keys<op>(a, stream);
@@ -117,7 +112,7 @@ template <class T, int D, bool General> class attention_backward_launcher {
     a.tickets = tickets_;
     a.scale = x_.scale;
     a.scale_log2 = scale_log2_;
-    if constexpr (General) a.with = with_;
+    if constexpr (cut::placed) a.with = with_;
     return a;
   }
   template <class Op> void launch_keys(typename Op::args a, void* stream) const {
@@ -139,28 +134,25 @@ template <class T, int D, bool General> class attention_backward_launcher {
   attention_backward_problem const& x_;
   unsigned* tickets_;
   attention_backward_rows<cut> rows_;
-  std::conditional_t<General, backward_options<T>, no_terms> with_;
+  std::conditional_t<cut::placed, backward_options<T>, no_terms> with_;
   float scale_log2_;
 };
 
-template <class T, int D>
-void attention_backward_run<T, D>::launch(attention_backward_problem const& x, void* workspace,
-                                          void* stream) {
-  attention_backward_launcher<T, D, false> const launcher(x, workspace);
-  launcher.prepare(stream);
-  if (x.mask == mask_kind::causal) launcher.template products<mask_kind::causal>(stream);
-  else launcher.template products<mask_kind::none>(stream);
-}
-
-template <class T, int D>
-void attention_backward_general_run<T, D>::launch(attention_backward_problem const& x,
-                                                  void* workspace, void* stream) {
-  attention_backward_launcher<T, D, true> const launcher(x, workspace);
+template <class T, int D, option_set Options>
+void attention_backward_run<T, D, Options>::launch(attention_backward_problem const& x,
+                                                   void* workspace, void* stream) {
+  attention_backward_launcher<T, D, Options> const launcher(x, workspace);
   if (x.has_rows()) {
     launcher.prepare(stream);
-    launcher.template products<mask_kind::none>(stream);
+    if constexpr (Options == option_set::none) {
+      if (x.mask == mask_kind::causal) launcher.template products<mask_kind::causal>(stream);
+      else launcher.template products<mask_kind::none>(stream);
+    } else {
+      launcher.template products<mask_kind::none>(stream);
+    }
   }
-  if (x.dbias.given) launcher.bias(stream);
+  if constexpr (Options == option_set::all)
+    if (x.dbias.given) launcher.bias(stream);
 }
 
 }  // namespace tk
