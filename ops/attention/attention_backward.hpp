@@ -74,7 +74,7 @@ struct attention_backward {
   // another.
   static TK_BOTH int heads_together(attention_backward_sizes const& x) {
     int const heads = tune.together / x.template key_blocks<cut>();
-    int const least = causal && tune.causal_group > 0 ? tune.causal_group : tune.group;
+    int const least = x.causal && tune.causal_group > 0 ? tune.causal_group : tune.group;
     return parts * (heads > least ? heads : least);
   }
   static TK_BOTH task task_at(args const& a, int i, int) {
