@@ -10,11 +10,7 @@
 
 namespace tk {
 
-template <class T, int D> struct attention_forward_run {
-  static void launch(attention_forward_problem const& x, void* workspace, void* stream);
-};
-// With options.
-template <class T, int D> struct attention_general_run {
+template <class T, int D, option_set Options> struct attention_forward_run {
   static void launch(attention_forward_problem const& x, void* workspace, void* stream);
 };
 
@@ -44,16 +40,21 @@ void check_size(attention_forward_problem const& x) {
 }
 
 // The least of the compiled head sizes, in ascending order, that holds the problem's.
-template <template <class, int> class Run, class T, int D, int... Larger>
+template <class T, option_set Options, int D, int... Larger>
 void choose(attention_forward_problem const& x, void* workspace, void* stream) {
   if constexpr (sizeof...(Larger) > 0) {
-    if (std::max(x.q.d, x.v.d) > D) return choose<Run, T, Larger...>(x, workspace, stream);
+    if (std::max(x.q.d, x.v.d) > D) return choose<T, Options, Larger...>(x, workspace, stream);
   }
-  Run<T, D>::launch(x, workspace, stream);
+  attention_forward_run<T, D, Options>::launch(x, workspace, stream);
 }
 template <class T> void choose(attention_forward_problem const& x, void* workspace, void* stream) {
-  if (x.terms.any()) choose<attention_general_run, T, 64, 128, 256>(x, workspace, stream);
-  else choose<attention_forward_run, T, 64, 96, 128, 192, 256>(x, workspace, stream);
+  switch (x.terms.options(true)) {
+    case option_set::none:
+      return choose<T, option_set::none, 64, 96, 128, 192, 256>(x, workspace, stream);
+    case option_set::seen: return choose<T, option_set::seen, 64, 128, 256>(x, workspace, stream);
+    case option_set::all: break;
+  }
+  choose<T, option_set::all, 64, 128, 256>(x, workspace, stream);
 }
 
 }  // namespace
@@ -68,7 +69,8 @@ void launch(attention_forward_problem const& x, void* workspace, void* stream) {
 std::size_t workspace_bytes(attention_forward_problem const& x) {
   check_size(x);
   workspace_layout layout;
-  if (x.mask == mask_kind::causal || x.terms.any()) layout.add_counters();
+  if (x.mask == mask_kind::causal || x.terms.options(true) != option_set::none)
+    layout.add_counters();
   return layout.bytes();
 }
 

@@ -90,6 +90,7 @@ placed place(attention_backward_problem const& x) {
 
 template <class T>
 void launch_products(attention_backward_problem const& x, void* workspace, void* stream) {
+  if (!x.has_rows() && !x.dbias.given) return;
   with_instance(x, [&]<int D, option_set Options>() {
     attention_backward_run<T, D, Options>::launch(x, workspace, stream);
   });

@@ -5,10 +5,6 @@
 
 namespace tk {
 
-// The options that a kernel takes: none; windows and packed sequences, which say what a row sees
-// and change nothing else; all.
-enum class option_set { none, seen, all };
-
 struct attention_backward_problem {
   heads q, k, v, o, dout, dq, dk, dv;
   float const* lse;  // [b, hq, nq], or [hq, nq] of packed sequences
@@ -24,11 +20,7 @@ struct attention_backward_problem {
   // Whether dq, dk or dv has a row.
   bool has_rows() const { return terms.b > 0 && k.h > 0 && (k.n > 0 || (q.n > 0 && q.h > 0)); }
   // Sinks are in lse already.
-  option_set options() const {
-    if (terms.any_change()) return option_set::all;
-    bool const seen = terms.has_left || terms.has_right || terms.packed;
-    return seen ? option_set::seen : option_set::none;
-  }
+  option_set options() const { return terms.options(false); }
 };
 
 // Launches on `stream`; throws tk::error.

@@ -22,8 +22,6 @@ template <class T> struct backward_options {
   device_terms<T> terms;
   float prescale;  // 1, or what scores are multiplied by before all else
 };
-struct no_place {};
-struct no_terms {};
 
 // Of a batch, or of a packed sequence.
 template <class Cut, class T>

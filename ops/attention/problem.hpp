@@ -21,6 +21,10 @@ struct bias_tensor : any_tensor {  // [b, h, nq, nk], with strides of 0 where b 
   std::int64_t b, h, nq, nk, b_stride, h_stride, n_stride;
 };
 
+// The options that a kernel takes: none; those that say what a row sees, windows and packed
+// sequences, and sinks, none of which changes a score or a weight; all.
+enum class option_set { none, seen, all };
+
 // The options (attention_options.h). A window beyond every key is none, and a right one of 0 alone
 // is the causal mask. Where sequences are packed q_starts and k_starts are given, b is the number
 // of sequences, nq and nk bound their lengths; heads then have b = 1, and all sequences as n.
@@ -37,9 +41,11 @@ struct attention_terms {
   std::uint64_t const* random_state;  // seed and offset, or null
   bool packed;
 
-  // Whether there is more than the mask; anything that changes scores or weights.
-  bool any() const { return sinks.given || has_left || has_right || packed || any_change(); }
-  bool any_change() const { return softcap != 0 || dropout != 0 || alibi.given || bias.given; }
+  option_set options(bool with_sinks) const {
+    if (softcap != 0 || dropout != 0 || alibi.given || bias.given) return option_set::all;
+    bool const seen = has_left || has_right || packed || (with_sinks && sinks.given);
+    return seen ? option_set::seen : option_set::none;
+  }
 };
 
 struct attention_forward_problem {

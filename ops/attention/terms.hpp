@@ -10,6 +10,10 @@
 
 namespace tk {
 
+// In place of terms, and of a task's place, in kernels without options.
+struct no_terms {};
+struct no_place {};
+
 struct softcap_of {
   float cap, inverse;
   TK_DEVICE float operator()(float x) const { return cap * tanh(x * inverse); }

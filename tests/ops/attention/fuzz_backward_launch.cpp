@@ -42,14 +42,15 @@ void check_gradients(tk::attention_backward_problem const& x, seen_call const& c
   if (x.wants_dsinks) require(x.dsinks_stride == dsinks.stride[0], "dsinks' stride changed");
 }
 
-void check(tk::attention_backward_problem const& x, void* workspace, void* stream, bool general) {
+void check(tk::attention_backward_problem const& x, void* workspace, void* stream,
+           tk::option_set options) {
   auto const& call = begin(TK_OP_ATTENTION_BACKWARD, workspace, stream);
   auto const p = call.problem<tk_attention_backward_problem>();
   auto const seen = [&](char const* name) -> seen_tensor const& {
     return call.tensors[call.index(name)];
   };
   bool const packed = x.terms.packed;
-  require(x.is_general() == general, "options without their kernel, or none with it");
+  require(x.options() == options, "options without their kernel, or none with it");
   agree(x.q, seen("q"), packed);
   agree(x.k, seen("k"), packed);
   agree(x.v, seen("v"), packed);
@@ -69,12 +70,12 @@ void check(tk::attention_backward_problem const& x, void* workspace, void* strea
   touch();
 }
 
-template <class T, int D, bool General>
+template <class T, int D, tk::option_set Options>
 void launch(tk::attention_backward_problem const& x, void* workspace, void* stream) {
   require(x.q.d <= D && x.v.d <= D && is_of<T>(x.q), "another instance was chosen");
-  require(General || x.has_rows(), "a launch without a row");
-  check_layout<tk::attention_backward_cut<D, General>>(x);
-  check(x, workspace, stream, General);
+  require(x.dbias.given || x.has_rows(), "a launch without a row");
+  check_layout<tk::attention_backward_cut<D, Options>>(x);
+  check(x, workspace, stream, Options);
 }
 
 }  // namespace
@@ -82,14 +83,9 @@ void launch(tk::attention_backward_problem const& x, void* workspace, void* stre
 
 namespace tk {
 
-template <class T, int D> struct attention_backward_run {
+template <class T, int D, option_set Options> struct attention_backward_run {
   static void launch(attention_backward_problem const& x, void* workspace, void* stream) {
-    fuzz::launch<T, D, false>(x, workspace, stream);
-  }
-};
-template <class T, int D> struct attention_backward_general_run {
-  static void launch(attention_backward_problem const& x, void* workspace, void* stream) {
-    fuzz::launch<T, D, true>(x, workspace, stream);
+    fuzz::launch<T, D, Options>(x, workspace, stream);
   }
 };
 // Alone where there is no row.
@@ -109,17 +105,23 @@ template <class T> struct packed_starts_run {
 };
 template struct attention_backward_sinks_run<float>;
 template struct packed_starts_run<std::int32_t>;
-template struct attention_backward_run<bf16, 64>;
-template struct attention_backward_run<bf16, 128>;
-template struct attention_backward_run<bf16, 256>;
-template struct attention_backward_run<fp16, 64>;
-template struct attention_backward_run<fp16, 128>;
-template struct attention_backward_run<fp16, 256>;
-template struct attention_backward_general_run<bf16, 64>;
-template struct attention_backward_general_run<bf16, 128>;
-template struct attention_backward_general_run<bf16, 256>;
-template struct attention_backward_general_run<fp16, 64>;
-template struct attention_backward_general_run<fp16, 128>;
-template struct attention_backward_general_run<fp16, 256>;
+template struct attention_backward_run<bf16, 64, option_set::none>;
+template struct attention_backward_run<bf16, 128, option_set::none>;
+template struct attention_backward_run<bf16, 256, option_set::none>;
+template struct attention_backward_run<fp16, 64, option_set::none>;
+template struct attention_backward_run<fp16, 128, option_set::none>;
+template struct attention_backward_run<fp16, 256, option_set::none>;
+template struct attention_backward_run<bf16, 64, option_set::seen>;
+template struct attention_backward_run<bf16, 128, option_set::seen>;
+template struct attention_backward_run<bf16, 256, option_set::seen>;
+template struct attention_backward_run<fp16, 64, option_set::seen>;
+template struct attention_backward_run<fp16, 128, option_set::seen>;
+template struct attention_backward_run<fp16, 256, option_set::seen>;
+template struct attention_backward_run<bf16, 64, option_set::all>;
+template struct attention_backward_run<bf16, 128, option_set::all>;
+template struct attention_backward_run<bf16, 256, option_set::all>;
+template struct attention_backward_run<fp16, 64, option_set::all>;
+template struct attention_backward_run<fp16, 128, option_set::all>;
+template struct attention_backward_run<fp16, 256, option_set::all>;
 
 }  // namespace tk

@@ -6,13 +6,16 @@
 namespace fuzz {
 namespace {
 
-void check(tk::attention_forward_problem const& x, void* workspace, void* stream, bool general) {
+void check(tk::attention_forward_problem const& x, void* workspace, void* stream,
+           tk::option_set options) {
   auto const& call = begin(TK_OP_ATTENTION_FORWARD, workspace, stream);
   auto const p = call.problem<tk_attention_forward_problem>();
   auto const [q, k, v, o, lse, alibi, bias, sinks, q_starts, k_starts, state] = call.all<11>();
   bool const packed = x.terms.packed;
-  require(x.terms.any() == general, "options without their kernel, or none with it");
-  require(running.needed == (general || x.mask == tk::mask_kind::causal ? tk::counter_bytes : 0),
+  require(x.terms.options(true) == options, "options without their kernel, or none with it");
+  require(running.needed == (options != tk::option_set::none || x.mask == tk::mask_kind::causal
+                                 ? tk::counter_bytes
+                                 : 0),
           "the workspace of attention");
   agree(x.q, q, packed);
   agree(x.k, k, packed);
@@ -35,33 +38,33 @@ void check(tk::attention_forward_problem const& x, void* workspace, void* stream
 
 namespace tk {
 
-template <class T, int D> struct attention_forward_run {
+template <class T, int D, option_set Options> struct attention_forward_run {
   static void launch(attention_forward_problem const& x, void* workspace, void* stream) {
     fuzz::require(x.q.d <= D && x.v.d <= D && fuzz::is_of<T>(x.q), "another instance was chosen");
-    fuzz::check(x, workspace, stream, false);
+    fuzz::check(x, workspace, stream, Options);
   }
 };
-template <class T, int D> struct attention_general_run {
-  static void launch(attention_forward_problem const& x, void* workspace, void* stream) {
-    fuzz::require(x.q.d <= D && x.v.d <= D && fuzz::is_of<T>(x.q), "another instance was chosen");
-    fuzz::check(x, workspace, stream, true);
-  }
-};
-template struct attention_forward_run<bf16, 64>;
-template struct attention_forward_run<bf16, 96>;
-template struct attention_forward_run<bf16, 128>;
-template struct attention_forward_run<bf16, 192>;
-template struct attention_forward_run<bf16, 256>;
-template struct attention_forward_run<fp16, 64>;
-template struct attention_forward_run<fp16, 96>;
-template struct attention_forward_run<fp16, 128>;
-template struct attention_forward_run<fp16, 192>;
-template struct attention_forward_run<fp16, 256>;
-template struct attention_general_run<bf16, 64>;
-template struct attention_general_run<bf16, 128>;
-template struct attention_general_run<bf16, 256>;
-template struct attention_general_run<fp16, 64>;
-template struct attention_general_run<fp16, 128>;
-template struct attention_general_run<fp16, 256>;
+template struct attention_forward_run<bf16, 64, option_set::none>;
+template struct attention_forward_run<bf16, 96, option_set::none>;
+template struct attention_forward_run<bf16, 128, option_set::none>;
+template struct attention_forward_run<bf16, 192, option_set::none>;
+template struct attention_forward_run<bf16, 256, option_set::none>;
+template struct attention_forward_run<fp16, 64, option_set::none>;
+template struct attention_forward_run<fp16, 96, option_set::none>;
+template struct attention_forward_run<fp16, 128, option_set::none>;
+template struct attention_forward_run<fp16, 192, option_set::none>;
+template struct attention_forward_run<fp16, 256, option_set::none>;
+template struct attention_forward_run<bf16, 64, option_set::seen>;
+template struct attention_forward_run<bf16, 128, option_set::seen>;
+template struct attention_forward_run<bf16, 256, option_set::seen>;
+template struct attention_forward_run<fp16, 64, option_set::seen>;
+template struct attention_forward_run<fp16, 128, option_set::seen>;
+template struct attention_forward_run<fp16, 256, option_set::seen>;
+template struct attention_forward_run<bf16, 64, option_set::all>;
+template struct attention_forward_run<bf16, 128, option_set::all>;
+template struct attention_forward_run<bf16, 256, option_set::all>;
+template struct attention_forward_run<fp16, 64, option_set::all>;
+template struct attention_forward_run<fp16, 128, option_set::all>;
+template struct attention_forward_run<fp16, 256, option_set::all>;
 
 }  // namespace tk
