@@ -110,7 +110,8 @@ TK_DEVICE void col_sum(Worker const& w, shared_vec<T, C>& dst, X&& x, col_exchan
   reduce_cols<plus>(w, dst, x, exchange);
 }
 
-// A vector on its way from global to shared memory, held by the lanes of a worker.
+// A vector on its way from global to shared memory, held by the lanes of a worker meanwhile:
+// fetch(x, src), and later store(vector, x).
 template <class T, int N> struct fetched_vec {
   static constexpr int each = (N + be::worker_lanes - 1) / be::worker_lanes;
   T e[each];

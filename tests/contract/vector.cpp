@@ -2,8 +2,8 @@
 // shards: 3
 // Vectors in shared memory (core/vector.hpp) in each element type, one per shard: reductions over
 // columns, of tiles, packed tiles and expressions, for every width to 256, read back as rows of an
-// expression; cumulative sums; one value per row; and how far a vector is stored. Whole numbers:
-// sums are exact in any order.
+// expression; cumulative sums; vectors fetched ahead; one value per row; and how far a vector is
+// stored. Whole numbers: sums are exact in any order.
 #include "core/vector.hpp"
 
 #include "tests/contract/support.hpp"
@@ -198,6 +198,46 @@ template <class T, int N> void check_cumulative() {
 TEST_CASE("cumulative sums") {
   expect_cases const counted(4 * 2 * 6);
   for_each_int<16, 32, 48, 80, 256, 1024>([](auto n) { check_cumulative<type, n>(); });
+}
+
+// ---- from global memory, by lanes that hold the next one while this one is read
+template <class T, int N> struct fetched : simple_op {
+  struct scratch {
+    shared_vec<T, N> vec;
+  };
+  struct args {
+    int cases;
+    T const* from;  // of each task three vectors
+    T* to;
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    auto const of_task = t.index * 3 * N;
+    auto& vec = k.scratch.vec;
+    fetched_vec<T, N> next;
+    fetch(next, a.from + of_task);
+    for (int i = 0; i < 3; ++i) {
+      store(vec, next);
+      k.w.sync();
+      if (i < 2) fetch(next, a.from + of_task + (i + 1) * N);
+      store(a.to + of_task + i * N, vec, N);
+      k.w.sync();
+    }
+    report(k, a, t.index);
+  }
+};
+
+template <class T, int N> void check_fetched() {
+  constexpr int tasks = 4;
+  auto const from = wholes<T>(tasks * 3 * N, N, 60);
+  device_array<T> const dfrom(from), to(untouched<T>(tasks * 3 * N));
+  run<fetched<T, N>>({tasks, dfrom.data(), to.data(), nullptr});
+  check_same(to.read(), from);
+}
+
+TEST_CASE("a vector is fetched ahead") {
+  expect_cases const counted(4 * 5);
+  for_each_int<16, 48, 64, 128, 272>([](auto n) { check_fetched<type, n>(); });
 }
 
 // ---- one value per row, to a vector and back, and both to memory
