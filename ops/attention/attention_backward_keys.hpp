@@ -104,10 +104,12 @@ struct attention_backward_keys {
       fetch(next_lse, a.rows.lse + at);
       fetch(next_delta, a.rows.delta + at);
     };
-    if (walk > 0) fetch_rows(0);
-    c.w.sync();  // all lanes have taken what is written to
-    if (walk > 0) store(lse, next_lse), store(delta, next_delta);
-    c.w.sync();
+    if (walk > 0) {
+      fetch_rows(0);
+      store(lse, next_lse);
+      store(delta, next_delta);
+    }
+    c.w.sync();  // they are there, and all lanes have taken what one gives back
     for (int n = 0; n < walk; ++n) {
       scores s, dp;
       if (n + 1 < walk) fetch_rows(n + 1);
