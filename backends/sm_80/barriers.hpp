@@ -24,15 +24,16 @@ TK_DEVICE void arrive_for_all(std::uint32_t bar, int lane) {
 template <class Slot, int N> struct ring_memory {
   Slot slot[N];
 };
-// A ring for each of so many workers; empty slots take no room, nor do they move what follows.
-template <class Slot, int N, int Workers> struct rings_memory {
-  ring_memory<Slot, N> of[Workers];
-  TK_DEVICE ring_memory<Slot, N>& operator[](int worker) { return of[worker]; }
+// The ring of each worker. As a base class it takes no room where slots are empty, nor does it move
+// what follows (nvcc 13.0 passes kernels of sm_80 broken arguments with [[no_unique_address]]).
+template <class Slot, int N, int Workers> struct own_memory {
+  ring_memory<Slot, N> rings[Workers];
+  TK_DEVICE ring_memory<Slot, N>& own(int worker) { return rings[worker]; }
 };
 template <class Slot, int N, int Workers>
   requires std::is_empty_v<Slot>
-struct rings_memory<Slot, N, Workers> {
-  TK_DEVICE ring_memory<Slot, N>& operator[](int) {
+struct own_memory<Slot, N, Workers> {
+  TK_DEVICE ring_memory<Slot, N>& own(int) {
     return *reinterpret_cast<ring_memory<Slot, N>*>(this);
   }
 };

@@ -29,14 +29,14 @@ struct parcel<Op> {
   shared_partial<Op::sent::rows, Op::sent::cols> sums[Op::workers];
 };
 
-template <block_op Op> struct block_memory {
+template <block_op Op>
+struct block_memory : own_memory<typename Op::own, Op::own_slots, Op::workers> {
   using common = typename common_of<Op>::type;
   static constexpr int senders = senders_of<Op>();
   static constexpr int producers = (has_own<Op> ? Op::workers : 0) + has_common<Op>;
   static_assert(producers + senders <= 3,
                 "one warp moves stages, three are left for own and common tiles, and for senders");
   ring_memory<typename Op::stage, Op::stages> stages;
-  [[no_unique_address]] rings_memory<typename Op::own, Op::own_slots, Op::workers> own;
   ring_memory<common, 1> commons;
   typename Op::scratch scratch[Op::workers];
   parcel<Op> sent;
@@ -183,7 +183,7 @@ template <class Op> struct context {
   TK_DEVICE context(block_memory<Op>& m, typename Op::args const& a, worker w)
       : w(w),
         in(m.stages, m.stage_barriers, w.lane()),
-        own(m.own[w.id()], m.own_barriers[w.id()], w.lane()),
+        own(m.own(w.id()), m.own_barriers[w.id()], w.lane()),
         common(m.commons, m.common_barriers, w.lane()),
         scratches(m.scratch),
         scratch(m.scratch[w.id()]),
@@ -217,7 +217,7 @@ TK_DEVICE void move(block_memory<Op>& m, typename Op::args const& a, int warp, i
     }
   } else {
     if constexpr (has_own<Op>) {
-      feed<typename Op::own, Op::own_slots> out(m.own[producer], m.own_barriers[producer], rank,
+      feed<typename Op::own, Op::own_slots> out(m.own(producer), m.own_barriers[producer], rank,
                                                 lane);
       for_each_ticket<Op>(m, a, lane, [&](auto const& t) {
         out.put([&](auto& s, arrival done) { Op::load_own(s, a, t, producer, done); });

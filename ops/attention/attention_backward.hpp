@@ -60,7 +60,7 @@ struct attention_backward {
     attention_backward_rows<cut> rows;
     unsigned* tickets;
     float scale, scale_log2;
-    [[no_unique_address]] std::conditional_t<placed, backward_options<T>, no_terms> with;
+    std::conditional_t<placed, backward_options<T>, no_terms> with;
   };
   using task = backward_walk<placed>;  // sends: of pieces of dq, to which later blocks of keys add
 

@@ -8,6 +8,7 @@
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/activation.hpp"
+#include "core/partial_tiles.hpp"
 #include "core/reduce.hpp"
 #include "ops/attention/backward_terms.hpp"
 
@@ -52,11 +53,11 @@ template <class T, int D, option_set Options = option_set::none> struct attentio
     attention_backward_rows<cut> rows;
     float const* lse;  // [b, hq, nq], or [hq, total_q]
     std::int64_t lse_b_stride, lse_h_stride;
-    [[no_unique_address]] std::conditional_t<cut::placed, device_terms<T>, no_terms> terms;
+    std::conditional_t<cut::placed, device_terms<T>, no_terms> terms;
   };
   struct task {
     int row, head, batch, steps;  // row: of the workspace
-    [[no_unique_address]] std::conditional_t<cut::placed, row_of_sequence, no_place> in;
+    std::conditional_t<cut::placed, row_of_sequence, no_place> in;
   };
 
   static TK_BOTH int slices(args const& a) {

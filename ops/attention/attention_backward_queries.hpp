@@ -42,12 +42,12 @@ struct attention_backward_queries {
     attention_backward_rows<cut> rows;
     unsigned* tickets;
     float scale, scale_log2;
-    [[no_unique_address]] std::conditional_t<placed, backward_options<T>, no_terms> with;
+    std::conditional_t<placed, backward_options<T>, no_terms> with;
   };
   struct task {
     int row, head, batch;      // of queries
     int first, blocks, steps;  // blocks of N keys; two steps each
-    [[no_unique_address]] std::conditional_t<placed, backward_place, no_place> at;
+    std::conditional_t<placed, backward_place, no_place> at;
   };
 
   static TK_BOTH int heads(args const& a) { return a.rows.sizes.heads() * a.rows.sizes.b; }

@@ -19,7 +19,7 @@ template <class T> struct attention_backward_sinks {
   struct stage {};
   struct own {};
   struct scratch {
-    [[no_unique_address]] row_exchange<1> exchange;
+    row_exchange<1> exchange;
   };
   using args = attention_backward_sums<T>;
   struct task {

@@ -70,12 +70,12 @@ struct attention_forward {
     int nq, nk, hq, group_heads, b;
     float prescale;    // 1, or what scores are multiplied by before the maximum is taken
     float scale_log2;  // positive; what they are multiplied by inside exp2
-    [[no_unique_address]] std::conditional_t<placed, device_terms<T>, no_terms> terms;
+    std::conditional_t<placed, device_terms<T>, no_terms> terms;
   };
   struct task {
     int row, head, batch;      // batch: of q's outer index
     int first, blocks, steps;  // blocks of N keys; two steps each
-    [[no_unique_address]] std::conditional_t<placed, place_of_rows, no_place> at;
+    std::conditional_t<placed, place_of_rows, no_place> at;
   };
 
   static TK_BOTH int tiles(args const& a) {

@@ -11,7 +11,7 @@ template <bool Placed> struct backward_walk {
   int last, walked;            // blocks of queries: last, last - 1, ... of each query head
   int walked_later;            // those that see the next block of keys, too: the first ones
   int part, steps, sends;      // as a launch counts them
-  [[no_unique_address]] std::conditional_t<Placed, backward_place, no_place> at;
+  std::conditional_t<Placed, backward_place, no_place> at;
 };
 
 // head: of all batches. Past the last block of a packed sequence nothing is read or written.
