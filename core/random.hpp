@@ -12,6 +12,8 @@
 // tile of fp32 or of 16 bits; x's first is at (row, col) of the plane. In keep_random_transposed
 // x's rows are the plane's columns. `row` is a multiple of 16, and `col` of 32, or of 16 where x
 // does not have a multiple of 32 of the plane's columns.
+// Tiles at one place share what is drawn once: draw(mask, plane, below, row, col), or
+// draw_transposed, then keep(x, mask) for each.
 #pragma once
 #include "core/tile.hpp"
 
@@ -108,43 +110,52 @@ TK_BOTH constexpr int numbers_of_bits(int mask) {
 
 // Byte i becomes byte i ^ by, where `by` has bits of Possible alone.
 template <int Possible> TK_DEVICE random_words exchange_bytes(random_words x, int by) {
+  random_words y = x;
   TK_UNROLL
-  for (int i = 0; i < 4; ++i) {
-    auto& w = x.w[i];
+  for (int i = 0; i < 4; ++i)
+    if (Possible & 4) y.w[i] = by & 4 ? x.w[i ^ 1] : x.w[i];
+  x = y;
+  TK_UNROLL
+  for (int i = 0; i < 4; ++i)
+    if (Possible & 8) y.w[i] = by & 8 ? x.w[i ^ 2] : x.w[i];
+  TK_UNROLL
+  for (auto& w : y.w) {
     if (Possible & 1) w = by & 1 ? (w & 0x00ff00ffu) << 8 | (w >> 8 & 0x00ff00ffu) : w;
     if (Possible & 2) w = by & 2 ? w << 16 | w >> 16 : w;
-  }
-  random_words y = x;
-  if (Possible & 4) {
-    TK_UNROLL
-    for (int i = 0; i < 4; ++i) y.w[i] = by & 4 ? x.w[i ^ 1] : x.w[i];
-    x = y;
-  }
-  if (Possible & 8) {
-    TK_UNROLL
-    for (int i = 0; i < 4; ++i) y.w[i] = by & 8 ? x.w[i ^ 2] : x.w[i];
   }
   return y;
 }
 
-// Element i becomes 0 if its byte is too small.
-template <class T, int R, int C>
-TK_DEVICE void keep_by_byte(reg_tile<T, R, C>& x, int i, unsigned byte, unsigned below) {
+// Which elements are kept: a bit for each of a lane's; a byte where one lane has all of the tile.
+template <int R, int C> struct random_mask {
+  static_assert(!is_flat<R>, "random bytes meet tiles of 16 rows and more");
+  static constexpr int count = be::fragment_map<R, C>::count,
+                       in_word = be::worker_lanes == 1 ? 1 : 32;
+  std::conditional_t<in_word == 1, std::uint8_t, std::uint32_t> w[(count + in_word - 1) / in_word];
+  TK_DEVICE bool kept(int i) const {
+    if constexpr (in_word == 1) return w[i] != 0;
+    else return w[i / in_word] >> i % in_word & 1;
+  }
+};
+
+// Element i becomes 0 unless it is kept.
+template <class T, int R, int C> TK_DEVICE void keep_if(reg_tile<T, R, C>& x, int i, bool kept) {
   static_assert(sizeof(T) >= 2, "random bytes meet tiles of fp32 and of 16 bits");
   if constexpr (sizeof(T) == 4) {
-    x.e[i] = byte < below ? 0.f : x.e[i];
+    x.e[i] = kept ? x.e[i] : 0.f;
   } else if constexpr (be::worker_lanes == 1) {
-    T const zero{};
-    if (byte < below) __builtin_memcpy(reinterpret_cast<T*>(x.e) + i, &zero, sizeof zero);
+    T e;
+    __builtin_memcpy(&e, reinterpret_cast<T*>(x.e) + i, sizeof e);
+    e.bits = kept ? e.bits : 0;
+    __builtin_memcpy(reinterpret_cast<T*>(x.e) + i, &e, sizeof e);
   } else {
-    x.e[i / 2] = byte < below ? x.e[i / 2] & (i % 2 ? 0x0000ffffu : 0xffff0000u) : x.e[i / 2];
+    x.e[i / 2] = kept ? x.e[i / 2] : x.e[i / 2] & (i % 2 ? 0x0000ffffu : 0xffff0000u);
   }
 }
 
-// One lane has all of the tile.
-template <bool Transposed, class T, int R, int C>
-void keep_random_whole(reg_tile<T, R, C>& x, random_plane const& plane, unsigned below, int row,
-                       int col) {
+// body(i, byte), for the i-th of a lane's elements. One lane has all of the tile.
+template <bool Transposed, int R, int C, class Body>
+void for_each_byte_whole(random_plane const& plane, int row, int col, Body body) {
   constexpr int height = Transposed ? C : R, width = Transposed ? R : C;
   for (int top = 0; top < height; top += 16)
     for (int left = -(col & 31); left < width; left += 32)
@@ -155,15 +166,13 @@ void keep_random_whole(reg_tile<T, R, C>& x, random_plane const& plane, unsigned
         for (int byte = 0; byte < 16; ++byte) {
           int const i = r + (byte & 8), j = c + (byte >> 1 & 3) * 8 + (byte & 1);
           if (j < 0 || j >= width) continue;
-          keep_by_byte(x, Transposed ? j * C + i : i * C + j,
-                       words.w[byte / 4] >> byte % 4 * 8 & 255, below);
+          body(Transposed ? j * C + i : i * C + j, words.w[byte / 4] >> byte % 4 * 8 & 255);
         }
       }
 }
 
-template <bool Transposed, class T, int R, int C>
-TK_DEVICE void keep_random_in(reg_tile<T, R, C>& x, random_plane const& plane, unsigned below,
-                              int row, int col) {
+template <bool Transposed, int R, int C, class Body>
+TK_DEVICE void for_each_byte_of_lane(random_plane const& plane, int row, int col, Body body) {
   using map = be::fragment_map<R, C>;
   using down = lane_coordinates<map, !Transposed>;
   using along = lane_coordinates<map, Transposed>;
@@ -199,25 +208,70 @@ TK_DEVICE void keep_random_in(reg_tile<T, R, C>& x, random_plane const& plane, u
       int const p = a + number_of_bits(u, row_bytes), q = b + number_of_bits(v, col_bytes);
       if (p >= down::count || q >= along::count) continue;
       int const at = random_byte_of(down::at(p), whole ? along::at(q) : along::at(q) % 16);
-      keep_by_byte(x, Transposed ? map::element(q, p) : map::element(p, q),
-                   words.w[at / 4] >> at % 4 * 8 & 255, below);
+      body(Transposed ? map::element(q, p) : map::element(p, q),
+           words.w[at / 4] >> at % 4 * 8 & 255);
     }
   }
 }
 
+template <bool Transposed, int R, int C, class Body>
+TK_DEVICE void for_each_byte(random_plane const& plane, int row, int col, Body body) {
+  static_assert(!is_flat<R>, "random bytes meet tiles of 16 rows and more");
+  if constexpr (be::worker_lanes == 1) for_each_byte_whole<Transposed, R, C>(plane, row, col, body);
+  else for_each_byte_of_lane<Transposed, R, C>(plane, row, col, body);
+}
+
+template <bool Transposed, int R, int C>
+TK_DEVICE void draw_in(random_mask<R, C>& kept, random_plane const& plane, unsigned below, int row,
+                       int col) {
+  constexpr int in_word = kept.in_word;
+  if constexpr (in_word > 1) {
+    TK_UNROLL
+    for (auto& word : kept.w) word = 0;
+  }
+  for_each_byte<Transposed, R, C>(plane, row, col, [&](int i, unsigned byte) {
+    if constexpr (in_word == 1) kept.w[i] = byte >= below;
+    else if (byte >= below) kept.w[i / in_word] |= 1u << i % in_word;
+  });
+}
+template <int R, int C>
+TK_DEVICE void draw(random_mask<R, C>& kept, random_plane const& plane, unsigned below, int row,
+                    int col) {
+  draw_in<false>(kept, plane, below, row, col);
+}
+template <int R, int C>
+TK_DEVICE void draw_transposed(random_mask<R, C>& kept, random_plane const& plane, unsigned below,
+                               int row, int col) {
+  draw_in<true>(kept, plane, below, row, col);
+}
+template <class T, int R, int C>
+TK_DEVICE void keep(reg_tile<T, R, C>& x, random_mask<R, C> const& mask) {
+  TK_UNROLL
+  for (int i = 0; i < mask.count; ++i) keep_if(x, i, mask.kept(i));
+}
+
+// One tile needs no mask, but where one lane has all of it, keep()'s loop over it is vectorised.
+template <bool Transposed, class T, int R, int C>
+TK_DEVICE void keep_random_in(reg_tile<T, R, C>& x, random_plane const& plane, unsigned below,
+                              int row, int col) {
+  if constexpr (be::worker_lanes == 1) {
+    random_mask<R, C> kept;
+    draw_in<Transposed>(kept, plane, below, row, col);
+    keep(x, kept);
+  } else {
+    for_each_byte<Transposed, R, C>(plane, row, col,
+                                    [&](int i, unsigned byte) { keep_if(x, i, byte >= below); });
+  }
+}
 template <class T, int R, int C>
 TK_DEVICE void keep_random(reg_tile<T, R, C>& x, random_plane const& plane, unsigned below, int row,
                            int col) {
-  static_assert(!is_flat<R>, "random bytes meet tiles of 16 rows and more");
-  if constexpr (be::worker_lanes == 1) keep_random_whole<false>(x, plane, below, row, col);
-  else keep_random_in<false>(x, plane, below, row, col);
+  keep_random_in<false>(x, plane, below, row, col);
 }
 template <class T, int R, int C>
 TK_DEVICE void keep_random_transposed(reg_tile<T, R, C>& x, random_plane const& plane,
                                       unsigned below, int row, int col) {
-  static_assert(!is_flat<R>, "random bytes meet tiles of 16 rows and more");
-  if constexpr (be::worker_lanes == 1) keep_random_whole<true>(x, plane, below, row, col);
-  else keep_random_in<true>(x, plane, below, row, col);
+  keep_random_in<true>(x, plane, below, row, col);
 }
 
 }  // namespace tk

@@ -80,10 +80,10 @@ TK_DEVICE void weigh_with_options(reg_tile<float, R, C>& s, reg_tile<float, R, C
                                   row_of<float, C> delta) {
   auto const& x = with.terms;
   auto const below = static_cast<unsigned>(x.dropout);
-  random_plane plane{};
+  random_mask<R, C> kept;
   if (below) {
-    plane = x.plane(at.batch, tile.head, tile.heads);
-    keep_random_transposed(dp, plane, below, tile.row, tile.key);
+    draw_transposed(kept, x.plane(at.batch, tile.head, tile.heads), below, tile.row, tile.key);
+    keep(dp, kept);
     dp = dp * x.kept_inverse();
   }
   dp = dp - delta;
@@ -97,7 +97,7 @@ TK_DEVICE void weigh_with_options(reg_tile<float, R, C>& s, reg_tile<float, R, C
   keep_seen_transposed(s, x.seen, at.of, tile.row, tile.key, 0.f);
   dp = s * dp;
   if (below) {
-    keep_random_transposed(s, plane, below, tile.row, tile.key);
+    keep(s, kept);
     s = s * x.kept_inverse();
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Random bytes by coordinates: both orientations, every share, and corners anywhere, against the
-// definition in core/random.hpp; Philox against its paper's numbers.
+// definition in core/random.hpp, also where two tiles meet one mask; Philox against its paper's
+// numbers.
 #include "core/random.hpp"
 #include "tests/contract/support.hpp"
 
@@ -11,7 +12,9 @@ inline constexpr int places = 6, share_count = 4;
 inline constexpr int rows_at[places] = {0, 16, 48, 4096, 16 * 12345, 1 << 30},
                      cols_at[places] = {0, 32, 96, 8192, 32 * 777, 1 << 30};
 
-template <class T, int R, int C, bool Transposed> struct random_op : simple_op {
+enum class by { tile, mask };  // keep_random, or draw and keep
+
+template <class T, int R, int C, bool Transposed, by By> struct random_op : simple_op {
   struct args {
     int cases;  // tasks: place index / share_count, share index % share_count
     std::uint64_t seed, offset;
@@ -32,9 +35,19 @@ template <class T, int R, int C, bool Transposed> struct random_op : simple_op {
     if constexpr (sizeof(T) == 4) x = from;
     else x = cast<T>(from);
     int const at = col[place] + (place % 2 ? shift : 0);
-    if constexpr (Transposed) keep_random_transposed(x, plane, below[share], row[place], at);
-    else keep_random(x, plane, below[share], row[place], at);
-    write_tile(a.out, t.index, x * 1.f);
+    if constexpr (By == by::mask) {
+      random_mask<R, C> kept;
+      if constexpr (Transposed) draw_transposed(kept, plane, below[share], row[place], at);
+      else draw(kept, plane, below[share], row[place], at);
+      keep(x, kept);
+      from = from * 2.f;
+      keep(from, kept);
+      write_tile(a.out, t.index, from - x * 1.f);  // x again, if both lost the same
+    } else {
+      if constexpr (Transposed) keep_random_transposed(x, plane, below[share], row[place], at);
+      else keep_random(x, plane, below[share], row[place], at);
+      write_tile(a.out, t.index, x * 1.f);
+    }
     report(k, a, t.index);
   }
 };
@@ -51,13 +64,13 @@ unsigned byte_at(std::uint64_t seed, std::uint64_t offset, std::uint32_t index, 
   return drawn.w[byte / 4] >> 8 * (byte % 4) & 255;
 }
 
-template <class T, int R, int C, bool Transposed> void check_random(std::uint64_t seed) {
+template <class T, int R, int C, bool Transposed, by By> void check_random(std::uint64_t seed) {
   constexpr int size = R * C, tasks = places * share_count;
   std::uint64_t const offset = seed * 0x100000007;
   auto x = wholes(size, 5, 50);
   for (float& e : x) e += 80;  // none is 0
   device_array<float> const dx(x), out(untouched<float>(at(tasks * size)));
-  run<random_op<T, R, C, Transposed>>({tasks, seed, offset, dx.data(), out.data(), nullptr});
+  run<random_op<T, R, C, Transposed, By>>({tasks, seed, offset, dx.data(), out.data(), nullptr});
   std::vector<float> expected;
   for (int task = 0; task < tasks; ++task)
     for (int i = 0; i < size; ++i) {
@@ -70,21 +83,25 @@ template <class T, int R, int C, bool Transposed> void check_random(std::uint64_
   check_same(out.read(), expected);
 }
 
-template <class T, int R, int C> void check_both(std::uint64_t seed) {
-  check_random<T, R, C, false>(seed);
-  check_random<T, R, C, true>(seed);
+template <class T, int R, int C, by By> void check_both(std::uint64_t seed) {
+  check_random<T, R, C, false, By>(seed);
+  check_random<T, R, C, true, By>(seed);
+}
+template <by By> void check_shapes() {
+  expect_cases const counted(7 * 2 * places * share_count);
+  check_both<float, M, 16, By>(1);
+  check_both<float, M, 32, By>(0x123456789abcdef0);
+  check_both<float, M, 80, By>(3);
+  check_both<float, tall, 128, By>(0xffffffffffffffff);
+  check_both<float, 2 * M, 48, By>(5);
+  check_both<bf16, M, 80, By>(6);
+  check_both<fp16, tall, 64, By>(7);
 }
 
 TEST_CASE("random bytes are those of their coordinates, whatever the tile") {
-  expect_cases const counted(7 * 2 * places * share_count);
-  check_both<float, M, 16>(1);
-  check_both<float, M, 32>(0x123456789abcdef0);
-  check_both<float, M, 80>(3);
-  check_both<float, tall, 128>(0xffffffffffffffff);
-  check_both<float, 2 * M, 48>(5);
-  check_both<bf16, M, 80>(6);
-  check_both<fp16, tall, 64>(7);
+  check_shapes<by::tile>();
 }
+TEST_CASE("a mask has the same bytes, for one tile after another") { check_shapes<by::mask>(); }
 
 TEST_CASE("Philox4x32-10") {
   expect_cases const counted(0);
