@@ -114,7 +114,7 @@ TK_DEVICE void col_sum(Worker const& w, shared_vec<T, C>& dst, X&& x, col_exchan
 // fetch(x, src), and later store(vector, x).
 template <class T, int N> struct fetched_vec {
   static constexpr int each = (N + be::worker_lanes - 1) / be::worker_lanes;
-  T e[each];
+  T e[each] = {};
 };
 template <class T, int N> TK_DEVICE void fetch(fetched_vec<T, N>& x, T const* src) {
   TK_UNROLL

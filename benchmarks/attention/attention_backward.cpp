@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Suite attention-bwd: dq, dk, dv of o = softmax(scale q k^T + mask) v, from the o and lse that
-// tk_attention_forward gives for the case's q, k, v, beside cuDNN where there is one. 2.5 times the
-// forward's operations: five products for its two. The oracle computes some rows of dq and some of
-// dk and dv (all, if that is cheap) in fp64. A right output is rounded once, and p and ds once
-// before their products, each to the floor: that makes sqrt 2 floors, 2 with a margin. Of the three
-// outputs the worst counts.
+// Suite attention-bwd: dq, dk, dv of o = softmax(scale q k^T + mask) v, also of packed sequences
+// and with options, from the o and lse that tk_attention_forward gives for the case's q, k, v;
+// without options beside cuDNN where there is one. 10 h d operations for each pair of query and key
+// that see each other: five products. The oracle computes some rows of dq and some of dk and dv
+// (all, if that is cheap) in fp64. A right output is rounded once, and p and ds once before their
+// products, each to the floor: that makes sqrt 2 floors, 2 with a margin. Of the three outputs the
+// worst counts.
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
-#include <stdexcept>
+#include <cstdlib>
+#include <numeric>
 
 #include "benchmarks/attention/cudnn.hpp"
-#include "benchmarks/attention/oracle.hpp"
+#include "benchmarks/attention/options.hpp"
 #include "benchmarks/benchmark.hpp"
 #include "ops/attention/attention_backward.h"
 
@@ -38,20 +39,22 @@ void add(row& to, double factor, row const& x) {
 class attention_backward_benchmark final : public benchmark {
  public:
   explicit attention_backward_benchmark(bench_case const& x)
-      : b_(x.number("b")),
-        nq_(x.number("n")),
-        nk_(x.number("nk", nq_)),
-        hq_(x.number("h")),
-        hk_(x.number("hk", hq_)),
-        d_(x.number("d")),
-        mask_(parse_mask(x.get("mask", "none"))),
-        scale_(1 / std::sqrt(static_cast<float>(d_))) {
+      : packed_(is_packed(x)),
+        asked_(problem_of(x)),
+        q_starts_(starts_of(asked_.nq)),
+        k_starts_(starts_of(asked_.nk)) {
     dtype const type = parse_dtype(x.get("type", "bf16"));
-    std::vector<std::int64_t> const queries{b_, nq_, hq_, d_}, keys{b_, nk_, hk_, d_};
+    auto const shape = [&](std::vector<std::int64_t> const& lengths, std::int64_t h) {
+      auto const b = static_cast<std::int64_t>(lengths.size());
+      if (!packed_) return std::vector{b, lengths.empty() ? 0 : lengths[0], h, asked_.d};
+      return std::vector{starts_of(lengths).back(), h, asked_.d};
+    };
+    auto const queries = shape(asked_.nq, asked_.hq), keys = shape(asked_.nk, asked_.hk);
     q_ = tensor(type, queries), o_ = tensor(type, queries), dout_ = tensor(type, queries);
     k_ = tensor(type, keys), v_ = tensor(type, keys);
     dq_ = tensor(type, queries), dk_ = tensor(type, keys), dv_ = tensor(type, keys);
-    lse_ = tensor(dtype::fp32, {b_, hq_, nq_});
+    lse_ = packed_ ? tensor(dtype::fp32, {asked_.hq, queries[0]})
+                   : tensor(dtype::fp32, {queries[0], asked_.hq, queries[1]});
     q_.fill_normal(1);
     k_.fill_normal(2);
     v_.fill_normal(3);
@@ -63,10 +66,7 @@ class attention_backward_benchmark final : public benchmark {
 
   dtype type() const override { return dq_.type(); }
   double flops() const override {
-    auto const nq = static_cast<double>(nq_), nk = static_cast<double>(nk_);
-    double const seeing = std::min(nq, nk);  // of the rows, where the mask is causal
-    double const pairs = mask_ == TK_MASK_CAUSAL ? seeing * (nk - seeing / 2) : nq * nk;
-    return 10 * pairs * static_cast<double>(b_ * hq_ * d_);
+    return 10 * asked_.pairs() * static_cast<double>(asked_.hq * asked_.d);
   }
   double bytes() const override {
     std::int64_t all = lse_.bytes();
@@ -86,17 +86,18 @@ class attention_backward_benchmark final : public benchmark {
   }
   peer_list peers() override {
     peer_list list;
-    add_cudnn(list, backward_operands{&q_, &k_, &v_, &o_, &lse_, &dout_, &dq_, &dk_, &dv_,
-                                      mask_ == TK_MASK_CAUSAL, scale_});
+    if (!options_.get())
+      add_cudnn(list, backward_operands{&q_, &k_, &v_, &o_, &lse_, &dout_, &dq_, &dk_, &dv_,
+                                        asked_.causal, asked_.scale});
     return list;
   }
 
   verdict compare() override {
     if (reference_dq_.empty()) compute_reference();
     std::array<deviation, 3> off;
-    bool const finite = add(off[0], dq_, query_rows_, reference_dq_) &&
-                        add(off[1], dk_, key_rows_, reference_dk_) &&
-                        add(off[2], dv_, key_rows_, reference_dv_);
+    bool const finite = add(off[0], dq_, query_rows_, false, reference_dq_) &&
+                        add(off[1], dk_, key_rows_, true, reference_dk_) &&
+                        add(off[2], dv_, key_rows_, true, reference_dv_);
     auto const& worst = *std::max_element(off.begin(), off.end(), [](auto const& x, auto const& y) {
       return x.relative() * y.relative_floor() < y.relative() * x.relative_floor();
     });
@@ -105,8 +106,13 @@ class attention_backward_benchmark final : public benchmark {
 
  private:
   struct place {
-    std::int64_t b, h, i;
+    std::int64_t sequence, h, i;
   };
+  static std::vector<std::int64_t> starts_of(std::vector<std::int64_t> const& lengths) {
+    std::vector<std::int64_t> starts(lengths.size() + 1, 0);
+    std::partial_sum(lengths.begin(), lengths.end(), starts.begin() + 1);
+    return starts;
+  }
 
   void bind() {
     auto const dl = [this](int i, tensor const& x) { return &(dl_[std::size_t(i)] = x.dl()); };
@@ -120,8 +126,9 @@ class attention_backward_benchmark final : public benchmark {
     problem_.dq = dl(6, dq_);
     problem_.dk = dl(7, dk_);
     problem_.dv = dl(8, dv_);
-    problem_.mask = mask_;
-    problem_.scale = scale_;
+    problem_.mask = asked_.causal ? TK_MASK_CAUSAL : TK_MASK_NONE;
+    problem_.scale = asked_.scale;
+    problem_.options = options_.get();
   }
 
   // o and lse, on the device and for the oracle.
@@ -129,8 +136,9 @@ class attention_backward_benchmark final : public benchmark {
     tk_attention_forward_problem x{};
     x.size = sizeof x;
     x.q = problem_.q, x.k = problem_.k, x.v = problem_.v, x.o = problem_.o, x.lse = problem_.lse;
-    x.mask = mask_;
-    x.scale = scale_;
+    x.mask = problem_.mask;
+    x.scale = problem_.scale;
+    x.options = problem_.options;
     tensor const workspace = make_workspace(TK_OP_ATTENTION_FORWARD, &x);
     check(tk_attention_forward(&x, workspace.data(), static_cast<std::size_t>(workspace.bytes()),
                                nullptr));
@@ -138,47 +146,58 @@ class attention_backward_benchmark final : public benchmark {
     given_lse_ = lse_.copy_out();
   }
 
-  bool add(deviation& to, tensor const& x, std::vector<place> const& rows,
+  bool add(deviation& to, tensor const& x, std::vector<place> const& rows, bool of_keys,
            std::vector<row> const& reference) const {
     auto const values = x.copy_out();
-    row got(static_cast<std::size_t>(d_));
+    row got(size());
     for (std::size_t r = 0; r < rows.size(); ++r) {
-      tensor::read(got.data(), x.type(), values.data() + offset(x, rows[r]) * bytes_of(x.type()),
-                   d_);
+      std::int64_t const at = offset(rows[r], of_keys);
+      tensor::read(got.data(), x.type(), values.data() + at * bytes_of(x.type()), asked_.d);
       for (std::size_t l = 0; l < got.size(); ++l) to.add(x.type(), got[l], reference[r][l]);
     }
     return all_finite(x.type(), values);
   }
-  static std::int64_t offset(tensor const& x, place const& at) {
-    auto const& s = x.strides();
-    return at.b * s[0] + at.i * s[1] + at.h * s[2];
+  std::size_t size() const { return static_cast<std::size_t>(asked_.d); }
+  // Of a row of queries, or of keys: sequences lie one after another, in a batch, too.
+  std::int64_t offset(place const& at, bool of_keys) const {
+    auto const& starts = of_keys ? k_starts_ : q_starts_;
+    std::int64_t const row = starts[static_cast<std::size_t>(at.sequence)] + at.i;
+    return (row * (of_keys ? asked_.hk : asked_.hq) + at.h) * asked_.d;
   }
-  row read(tensor const& x, place const& at) const {
-    row y(static_cast<std::size_t>(d_));
-    x.read(y.data(), offset(x, at), d_);
+  row read(tensor const& x, place const& at, bool of_keys) const {
+    row y(size());
+    x.read(y.data(), offset(at, of_keys), asked_.d);
     return y;
   }
 
-  // Of n rows of each of h heads, all or so many: ends and edges, each in another batch and head.
-  std::vector<place> choose(std::int64_t n, std::int64_t h, std::int64_t cost) const {
+  // Of the rows of each of h heads, all or so many: ends and edges, each in another head.
+  static std::vector<place> choose(std::vector<std::int64_t> const& lengths, std::int64_t h,
+                                   std::int64_t cost) {
     std::int64_t const affordable = whole_products / std::max<std::int64_t>(1, cost);
-    std::int64_t const total = b_ * h * n, wanted = std::max(affordable, sampled_rows);
+    std::int64_t const wanted = std::max(affordable, sampled_rows);
+    bool const all = h * std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}) <= wanted;
+    auto const sequences = static_cast<std::int64_t>(lengths.size());
     std::vector<place> rows;
-    if (total <= wanted)
-      for (std::int64_t r : sample_rows(total, total))
-        rows.push_back({r / n / h, r / n % h, r % n});
-    else
-      for (std::int64_t i : sample_rows(n, wanted)) {
-        std::int64_t const at = static_cast<std::int64_t>(rows.size()) * 7 % (b_ * h);
-        rows.push_back({at / h, at % h, i});
-      }
+    for (std::int64_t s = 0; s < sequences; ++s) {
+      std::int64_t const n = lengths[static_cast<std::size_t>(s)];
+      std::int64_t const some = std::max<std::int64_t>(1, wanted / sequences);
+      for (std::int64_t i : sample_rows(n, all ? n : some))
+        for (std::int64_t head = 0; head < (all ? h : 1); ++head) {
+          auto const at = static_cast<std::int64_t>(rows.size());
+          rows.push_back({s, all ? head : at * 7 % h, i});
+        }
+    }
     return rows;
   }
 
   void compute_reference() {
-    query_rows_ = choose(nq_, hq_, 3 * nk_ * d_);
-    key_rows_ = choose(nk_, hk_, 4 * nq_ * (hq_ / hk_) * d_);
-    row const zero(static_cast<std::size_t>(d_));
+    auto const longest = [](std::vector<std::int64_t> const& lengths) {
+      return lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
+    };
+    std::int64_t const group = asked_.hq / asked_.hk;
+    query_rows_ = choose(asked_.nq, asked_.hq, 3 * longest(asked_.nk) * asked_.d);
+    key_rows_ = choose(asked_.nk, asked_.hk, 4 * longest(asked_.nq) * group * asked_.d);
+    row const zero(size());
     reference_dq_.assign(query_rows_.size(), zero);
     reference_dk_.assign(key_rows_.size(), zero);
     reference_dv_.assign(key_rows_.size(), zero);
@@ -189,54 +208,73 @@ class attention_backward_benchmark final : public benchmark {
     });
   }
 
-  bool sees(std::int64_t i, std::int64_t j) const {
-    return mask_ == TK_MASK_NONE || j <= i + nk_ - nq_;
-  }
   struct query {
+    place at;
     row q, dout;
     double lse, delta;
   };
   query read_query(place const& at) const {
-    query x{read(q_, at), read(dout_, at), 0, 0};
-    row o(static_cast<std::size_t>(d_));
-    tensor::read(o.data(), o_.type(), given_o_.data() + offset(o_, at) * bytes_of(o_.type()), d_);
-    tensor::read(&x.lse, dtype::fp32,
-                 given_lse_.data() + ((at.b * hq_ + at.h) * nq_ + at.i) * bytes_of(dtype::fp32), 1);
+    query x{at, read(q_, at, false), read(dout_, at, false), 0, 0};
+    row o(size());
+    tensor::read(o.data(), o_.type(), given_o_.data() + offset(at, false) * bytes_of(o_.type()),
+                 asked_.d);
+    auto const sequence = static_cast<std::size_t>(at.sequence);
+    std::int64_t const of_lse = packed_
+                                    ? at.h * q_starts_.back() + q_starts_[sequence] + at.i
+                                    : (at.sequence * asked_.hq + at.h) * asked_.nq[sequence] + at.i;
+    tensor::read(&x.lse, dtype::fp32, given_lse_.data() + of_lse * bytes_of(dtype::fp32), 1);
     x.delta = dot(o, x.dout);
     return x;
   }
   // p and ds of a query and a key.
-  std::array<double, 2> pair(query const& x, row const& k, row const& v) const {
-    double const p = std::exp(static_cast<double>(scale_) * dot(x.q, k) - x.lse);
-    return {p, p * (dot(x.dout, v) - x.delta)};
+  std::array<double, 2> pair(query const& x, std::int64_t j, row const& k, row const& v) const {
+    double s = static_cast<double>(asked_.scale) * dot(x.q, k), slope = 1;
+    if (double const cap = asked_.softcap; cap > 0) {
+      double const t = std::tanh(s / cap);
+      s = cap * t;
+      slope = 1 - t * t;
+    }
+    if (!asked_.alibi.empty()) {
+      auto const sequence = static_cast<std::size_t>(x.at.sequence);
+      std::int64_t const opposite = x.at.i + asked_.nk[sequence] - asked_.nq[sequence];
+      s -= static_cast<double>(asked_.alibi[static_cast<std::size_t>(x.at.h)]) *
+           static_cast<double>(std::abs(opposite - j));
+    }
+    double const p = std::exp(s - x.lse);
+    return {p, p * (dot(x.dout, v) - x.delta) * slope};
   }
 
   void reference_query(std::size_t r) {
     place const at = query_rows_[r];
     query const x = read_query(at);
-    for (std::int64_t j = 0; j < nk_ && sees(at.i, j); ++j) {
-      place const key{at.b, at.h / (hq_ / hk_), j};
-      row const k = read(k_, key);
-      bench::add(reference_dq_[r], pair(x, k, read(v_, key))[1] * static_cast<double>(scale_), k);
+    auto const [first, last] = asked_.seen(static_cast<std::size_t>(at.sequence), at.i);
+    for (std::int64_t j = first; j < last; ++j) {
+      place const key{at.sequence, at.h / (asked_.hq / asked_.hk), j};
+      row const k = read(k_, key, true);
+      double const ds = pair(x, j, k, read(v_, key, true))[1];
+      bench::add(reference_dq_[r], ds * static_cast<double>(asked_.scale), k);
     }
   }
   void reference_key(std::size_t r) {
     place const at = key_rows_[r];
-    row const k = read(k_, at), v = read(v_, at);
-    std::int64_t const group = hq_ / hk_;
+    auto const sequence = static_cast<std::size_t>(at.sequence);
+    row const k = read(k_, at, true), v = read(v_, at, true);
+    std::int64_t const group = asked_.hq / asked_.hk;
     for (std::int64_t h = at.h * group; h < (at.h + 1) * group; ++h)
-      for (std::int64_t i = 0; i < nq_; ++i) {
-        if (!sees(i, at.i)) continue;
-        query const x = read_query({at.b, h, i});
-        auto const [p, ds] = pair(x, k, v);
+      for (std::int64_t i = 0; i < asked_.nq[sequence]; ++i) {
+        auto const [first, last] = asked_.seen(sequence, i);
+        if (at.i < first || at.i >= last) continue;
+        query const x = read_query({at.sequence, h, i});
+        auto const [p, ds] = pair(x, at.i, k, v);
         bench::add(reference_dv_[r], p, x.dout);
-        bench::add(reference_dk_[r], ds * static_cast<double>(scale_), x.q);
+        bench::add(reference_dk_[r], ds * static_cast<double>(asked_.scale), x.q);
       }
   }
 
-  std::int64_t b_, nq_, nk_, hq_, hk_, d_;
-  tk_mask mask_;
-  float scale_;
+  bool packed_;
+  forward_problem asked_;
+  std::vector<std::int64_t> q_starts_, k_starts_;  // rows of sequences, and all
+  case_options options_{asked_, packed_};
   tensor q_, k_, v_, o_, lse_, dout_, dq_, dk_, dv_, workspace_;
   std::array<DLTensor, 9> dl_{};
   tk_attention_backward_problem problem_{};
@@ -245,9 +283,10 @@ class attention_backward_benchmark final : public benchmark {
   std::vector<row> reference_dq_, reference_dk_, reference_dv_;
 };
 
-suite_entry const entry{"attention-bwd",
-                        {"b", "n", "h", "d", "nk", "hk", "mask", "type"},
-                        make<attention_backward_benchmark>};
+suite_entry const entry{
+    "attention-bwd",
+    {"b", "n", "lens", "h", "d", "nk", "hk", "mask", "left", "softcap", "alibi", "type"},
+    make<attention_backward_benchmark>};
 
 }  // namespace
 }  // namespace tk::bench

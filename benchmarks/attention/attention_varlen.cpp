@@ -5,62 +5,16 @@
 // all sequences have one length, else as one sequence of them all. That is other work, so the rates
 // compare.
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <numeric>
-#include <sstream>
-#include <stdexcept>
 
 #include "benchmarks/attention/cudnn.hpp"
-#include "benchmarks/attention/oracle.hpp"
+#include "benchmarks/attention/options.hpp"
 #include "benchmarks/benchmark.hpp"
 #include "ops/attention/attention_forward.h"
 
 namespace tk::bench {
 namespace {
-
-// 4096,512x8: one of 4096, then eight of 512.
-std::vector<std::int64_t> parse_lengths(std::string const& text) {
-  std::vector<std::int64_t> lengths;
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ',');) {
-    std::int64_t n = 0, count = 1;
-    char sign = 'x';
-    std::istringstream numbers(part);
-    numbers >> n;
-    if (!numbers.eof()) numbers >> sign >> count;
-    if (numbers.fail() || !numbers.eof() || sign != 'x' || n < 1 || count < 1)
-      throw std::runtime_error("'" + part + "' in lens is neither a length nor LENGTHxCOUNT");
-    lengths.insert(lengths.end(), static_cast<std::size_t>(count), n);
-  }
-  if (lengths.empty()) throw std::runtime_error("lens names no length");
-  return lengths;
-}
-
-// Slopes as in the paper of ALiBi (Press, Smith and Lewis, 2021): 2^(-8 (head + 1) / heads).
-std::vector<float> alibi_slopes(std::int64_t heads) {
-  std::vector<float> slopes;
-  for (std::int64_t h = 1; h <= heads; ++h)
-    slopes.push_back(std::exp2(-8 * static_cast<float>(h) / static_cast<float>(heads)));
-  return slopes;
-}
-
-bool is_packed(bench_case const& x) { return x.words.count("lens") > 0; }
-
-forward_problem problem_of(bench_case const& x) {
-  if (is_packed(x) && (x.words.count("b") || x.words.count("n")))
-    throw std::runtime_error("lens says what b and n would");
-  auto const lengths = is_packed(x)
-                           ? parse_lengths(x.get("lens", ""))
-                           : std::vector(static_cast<std::size_t>(x.number("b")), x.number("n"));
-  std::int64_t const h = x.number("h"), hk = x.number("hk", h), d = x.number("d");
-  forward_problem y{lengths, lengths, h, hk, d, 1 / std::sqrt(static_cast<float>(d))};
-  y.causal = parse_mask(x.get("mask", "none")) == TK_MASK_CAUSAL;
-  y.window_left = x.words.count("left") ? x.number("left") : -1;
-  y.softcap = static_cast<float>(x.number("softcap", 0));
-  if (x.number("alibi", 0) != 0) y.alibi = alibi_slopes(h);
-  return y;
-}
 
 // Of the same tokens, with the causal mask alone.
 forward_problem plain_of(forward_problem const& x) {
@@ -87,7 +41,6 @@ class attention_varlen_benchmark final : public benchmark {
         repeat_(x.repeat),
         type_(parse_dtype(x.get("type", "bf16"))) {
     make_tensors();
-    bind_options();
   }
 
   dtype type() const override { return type_; }
@@ -98,7 +51,7 @@ class attention_varlen_benchmark final : public benchmark {
   tk_repeat repeat() const override { return repeat_; }
   std::vector<tensor*> outputs() override { return {&o_, &lse_, &peer_lse_}; }
 
-  implementation tk() override { return {"tk", call_of(own_, packed_, lengths_, &options_)}; }
+  implementation tk() override { return {"tk", call_of(own_, packed_, lengths_, options_.get())}; }
 
   peer_list peers() override {
     peer_list list;
@@ -111,7 +64,7 @@ class attention_varlen_benchmark final : public benchmark {
     forward_operands x{&q_, &k_, &v_, &o_, lse, asked_.causal, asked_.scale};
     x.window_left = asked_.window_left;
     x.softcap = asked_.softcap;
-    if (alibi_) x.alibi = &alibi_;
+    x.alibi = options_.alibi();
     if (packed_) x.lengths = lengths_;
     add_cudnn(list, x);
     return list;
@@ -165,26 +118,6 @@ class attention_varlen_benchmark final : public benchmark {
     v_.fill_normal(3);
   }
 
-  void bind_options() {
-    options_.size = sizeof options_;
-    options_.has_window_left = asked_.window_left >= 0;
-    options_.window_left = static_cast<int>(std::max<std::int64_t>(0, asked_.window_left));
-    options_.softcap = asked_.softcap;
-    if (!asked_.alibi.empty()) {
-      alibi_ = tensor(asked_.alibi);
-      alibi_dl_ = alibi_.dl();
-      options_.alibi = &alibi_dl_;
-    }
-    if (!packed_) return;
-    std::vector<std::int32_t> starts{0};
-    for (std::int64_t const n : lengths_)
-      starts.push_back(starts.back() + static_cast<std::int32_t>(n));
-    starts_ = tensor(starts);
-    starts_dl_ = starts_.dl();
-    options_.q_starts = options_.k_starts = &starts_dl_;
-    options_.max_nq = options_.max_nk = *std::max_element(lengths_.begin(), lengths_.end());
-  }
-
   // Of all tokens packed, or of a batch of `lengths`, which are equal.
   std::function<void()> call_of(call& x, bool packed, std::vector<std::int64_t> const& lengths,
                                 tk_attention_options const* options) {
@@ -224,9 +157,8 @@ class attention_varlen_benchmark final : public benchmark {
   std::int64_t total_, hq_, hk_, d_;
   tk_repeat repeat_;
   dtype type_;
-  tensor q_, k_, v_, o_, lse_, peer_lse_, starts_, alibi_;
-  DLTensor starts_dl_{}, alibi_dl_{};
-  tk_attention_options options_{};
+  tensor q_, k_, v_, o_, lse_, peer_lse_;
+  case_options options_{asked_, packed_};
   call own_, plain_call_;
   forward_oracle oracle_{asked_, q_, k_, v_}, plain_oracle_{plain_, q_, k_, v_};
 };

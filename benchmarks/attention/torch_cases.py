@@ -222,18 +222,24 @@ class varlen_case:
     def shaped(self, x):
         return x if self.packed else x.view(len(self.lengths), -1, *x.shape[1:])
 
-    def tk(self, library):
+    def operands(self):
+        lse = self.lse if self.packed else self.lse.view(len(self.lengths), self.hq, -1)
+        return {**{name: self.shaped(getattr(self, name)) for name in "qkvo"}, "lse": lse}
+
+    def fields(self):
+        """What else a problem of it holds."""
         options = {"softcap": self.softcap, "alibi": self.alibi}
         if self.left is not None:
             options.update(has_window_left=1, window_left=self.left)
         if self.packed:
             options.update(q_starts=self.table, k_starts=self.table,
                            max_nq=max(self.lengths), max_nk=max(self.lengths))
-        lse = self.lse if self.packed else self.lse.view(len(self.lengths), self.hq, -1)
-        operands = {name: self.shaped(getattr(self, name)) for name in "qkvo"}
-        call = library.bind("attention_forward", {**operands, "lse": lse}, self.device,
-                            mask=f"TK_MASK_{self.mask.upper()}", scale=self.scale, options=options)
-        return implementation("tk", call, lambda _: (self.o, lse))
+        return {"mask": f"TK_MASK_{self.mask.upper()}", "scale": self.scale, "options": options}
+
+    def tk(self, library):
+        operands = self.operands()
+        call = library.bind("attention_forward", operands, self.device, **self.fields())
+        return implementation("tk", call, lambda _: (self.o, operands["lse"]))
 
     def outputs(self):
         return [self.o, self.lse]
@@ -253,17 +259,23 @@ class varlen_case:
             return []
         return [implementation("flash2", flash2, lambda o: (o, None))]
 
-    def reference(self, start, n, first, last, head):
-        """o and lse of some rows of a head of one sequence, float64."""
-        key_head = head // (self.hq // self.hk)
-        k, v = (x[start:start + n, key_head].double() for x in (self.k, self.v))
-        scores = self.q[start + first:start + last, head].double() @ k.mT * self.scale
+    def scores(self, start, n, first, last, head):
+        """Of some rows of a head of one sequence, float64, and their slope in scale q k^T."""
+        k = self.k[start:start + n, head // (self.hq // self.hk)].double()
+        scores, slope = self.q[start + first:start + last, head].double() @ k.mT * self.scale, 1
         if self.softcap:
-            scores.div_(self.softcap).tanh_().mul_(self.softcap)
+            scores.div_(self.softcap).tanh_()
+            slope = 1 - scores.square()
+            scores.mul_(self.softcap)
         if self.alibi is not None:
             row, col = (torch.arange(*ends, device=self.device) for ends in ((first, last), (0, n)))
             scores -= self.alibi[head].double() * (row[:, None] - col[None]).abs()
-        scores.masked_fill_(~self.seen(n, first, last), -math.inf)
+        return scores.masked_fill_(~self.seen(n, first, last), -math.inf), slope
+
+    def reference(self, start, n, first, last, head):
+        """o and lse of the same rows."""
+        v = self.v[start:start + n, head // (self.hq // self.hk)].double()
+        scores, _ = self.scores(start, n, first, last, head)
         lse = scores.logsumexp(1)
         return scores.sub_(lse[:, None]).exp_() @ v, lse
 
@@ -286,5 +298,81 @@ class varlen_case:
         return error, 2 * floor
 
 
-SUITES = {"attention-fwd": forward_case, "attention-bwd": backward_case,
+class varlen_backward_case:
+    """dq, dk, dv of packed sequences, and with options, from o and lse of tk's own forward."""
+
+    def __init__(self, case, device):
+        self.forward = x = varlen_case(case, device)
+        self.dtype, self.device = x.dtype, device
+        self.dout = torch.randn(x.o.shape, device=device).to(x.o.dtype)
+        self.dq, self.dk, self.dv = (torch.empty_like(y) for y in (x.q, x.k, x.v))
+        self.flops = 5 * x.flops // 2  # five products for the forward's two
+        tensors = (x.q, x.k, x.v, x.o, x.lse, self.dout, self.dq, self.dk, self.dv)
+        self.bytes = sum(y.numel() * y.element_size() for y in tensors)
+
+    def tk(self, library):
+        x = self.forward
+        x.tk(library).call()
+        own = {name: x.shaped(getattr(self, name)) for name in ("dout", "dq", "dk", "dv")}
+        call = library.bind("attention_backward", {**x.operands(), **own}, self.device, **x.fields())
+        return implementation("tk", call, lambda _: self.outputs())
+
+    def outputs(self):
+        return [self.dq, self.dk, self.dv]
+
+    def peers(self, _):
+        x, longest = self.forward, max(self.forward.lengths)
+        rest = (x.table, x.table, longest, longest, 0.0, x.mask == "causal")
+        options = {"scale": x.scale, "window_size_left": x.left}
+        saved = []
+
+        def flash2():
+            if x.softcap or x.alibi is not None:
+                raise NotImplementedError("PyTorch's has neither softcap nor slopes")
+            if not saved:
+                saved.append(torch.ops.aten._flash_attention_forward(x.q, x.k, x.v, *rest, False,
+                                                                     **options))
+            o, lse, *random = saved[0][:4]
+            return torch.ops.aten._flash_attention_backward(self.dout, x.q, x.k, x.v, o, lse, *rest,
+                                                            *random, **options)
+
+        if self.device == "cpu":
+            return []
+        return [implementation("flash2", flash2, list)]
+
+    def reference(self, start, n, head):
+        """dq, dk, dv that a query head of one sequence contributes, float64."""
+        x, key_head = self.forward, head // (self.forward.hq // self.forward.hk)
+        every = slice(start, start + n)
+        q, dout, o = (y[every, head].double() for y in (x.q, self.dout, x.o))
+        k, v = (y[every, key_head].double() for y in (x.k, x.v))
+        scores, slope = x.scores(start, n, 0, n, head)
+        p = (scores - scores.logsumexp(1)[:, None]).exp_()
+        ds = (dout @ v.mT - (dout * o).sum(1, keepdim=True)).mul_(p).mul_(slope).mul_(x.scale)
+        return ds @ k, ds.mT @ q, p.mT @ dout
+
+    def compare(self, results):
+        """As of backward_case."""
+        x, parts = self.forward, [deviation() for _ in results]
+        group = x.hq // x.hk
+        for (start, n), key_head in itertools.product(zip(x.starts, x.lengths), range(x.hk)):
+            every, sums = slice(start, start + n), [0, 0]  # of dk and dv
+            for head in range(key_head * group, (key_head + 1) * group):
+                dq, *others = self.reference(start, n, head)
+                parts[0].add(results[0][every, head], dq)
+                sums = [total + y for total, y in zip(sums, others)]
+            for part, got, ref in zip(parts[1:], results[1:], sums):
+                part.add(got[every, key_head], ref)
+        error, floor = max((part.relative() for part in parts), key=lambda y: y[0] / (y[1] or 1))
+        if not all(y.isfinite().all() for y in results):
+            error = math.inf
+        return error, 2 * floor
+
+
+def any_backward_case(case, device):
+    options = {"lens", "left", "softcap", "alibi"} & set(case)
+    return (varlen_backward_case if options else backward_case)(case, device)
+
+
+SUITES = {"attention-fwd": forward_case, "attention-bwd": any_backward_case,
           "attention-varlen": varlen_case}

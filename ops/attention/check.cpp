@@ -16,43 +16,6 @@ namespace {
 static_assert(static_cast<int>(TK_MASK_NONE) == static_cast<int>(mask_kind::none) &&
               static_cast<int>(TK_MASK_CAUSAL) == static_cast<int>(mask_kind::causal));
 
-// Of tensors, and of those of packed sequences.
-constexpr signature q_is[] = {{"q", halves, 4, 4, {"b", "nq", "hq", "d"}},
-                              {"q", halves, 3, 3, {"total_q", "hq", "d"}}};
-constexpr signature k_is[] = {{"k", halves, 4, 4, {"b", "nk", "hk", "d"}},
-                              {"k", halves, 3, 3, {"total_k", "hk", "d"}}};
-constexpr signature v_is[] = {{"v", halves, 4, 4, {"b", "nk", "hk", "dv"}},
-                              {"v", halves, 3, 3, {"total_k", "hk", "dv"}}};
-constexpr signature o_is[] = {{"o", halves, 4, 4, {"b", "nq", "hq", "dv"}},
-                              {"o", halves, 3, 3, {"total_q", "hq", "dv"}}};
-constexpr signature lse_is[] = {{"lse", fp32_only, 3, 3, {"b", "hq", "nq"}},
-                                {"lse", fp32_only, 2, 2, {"hq", "total_q"}}};
-
-// `n` is the axis of rows: 1, or 0 of packed sequences.
-void expect_shapes(view const& q, view const& k, view const& v, view const& o, int n) {
-  for (auto const* x : {&k, &v, &o}) {
-    expect_same_type(*x, q);
-    if (n == 1) expect_same_size(*x, 0, q, 0);
-  }
-  expect_same_size(k, n + 2, q, n + 2);
-  expect_same_size(v, n, k, n);
-  expect_same_size(v, n + 1, k, n + 1);
-  expect_same_size(o, n, q, n);
-  expect_same_size(o, n + 1, q, n + 1);
-  expect_same_size(o, n + 2, v, n + 2);
-  expect_groups(q, k, n);
-  expect_head_size(q, n);
-  expect_head_size(v, n);
-}
-
-void read_lse(view& lse, DLTensor const* given, view const& q, int n, reading const& how) {
-  lse = read(given, lse_is[1 - n], how);
-  if (n == 1) expect_same_size(lse, 0, q, 0);
-  expect_same_size(lse, n, q, n + 1);
-  expect_same_size(lse, n + 1, q, n);
-  expect_distinct_elements(lse);
-}
-
 constexpr std::size_t operands = 5, tensors = operands + checked_options::most;
 
 checked<attention_forward_problem, tensors> check(tk_attention_forward_problem const& given,
@@ -77,7 +40,11 @@ checked<attention_forward_problem, tensors> check(tk_attention_forward_problem c
   o = read(given.o, o_is[packed], how);
   expect_shapes(q, k, v, o, n);
   expect_distinct_elements(o);
-  if (given.lse) read_lse(lse, given.lse, q, n, how);
+  if (given.lse) {
+    lse = read(given.lse, lse_is[packed], how);
+    expect_lse(lse, q, n);
+    expect_distinct_elements(lse);
+  }
   result.problem = {.q = as_heads(q, packed),
                     .k = as_heads(k, packed),
                     .v = as_heads(v, packed),

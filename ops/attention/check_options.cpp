@@ -20,6 +20,20 @@ constexpr signature random_state_is{"random_state", integers64, 1, 1, {"2"}};
 
 constexpr std::int64_t most_rows = std::numeric_limits<std::int32_t>::max() - 1024;
 
+void expect_head_size(view const& x, int n) {
+  constexpr std::int64_t largest = 256, step = 8;
+  auto const size = x.size[n + 2];
+  if (size >= step && size <= largest && size % step == 0) return;
+  refuse(status::unsupported, x.is->name, " has ", x.is->axes[n + 2], " = ", size,
+         "; it must be a multiple of ", step, " from ", step, " to ", largest);
+}
+
+void expect_groups(view const& q, view const& k, int n) {
+  auto const hq = q.size[n + 1], hk = k.size[n + 1];
+  if (hk == 0 ? hq == 0 : hq % hk == 0) return;
+  refuse(status::bad_shape, "q has hq = ", hq, ", which is no multiple of k's hk = ", hk);
+}
+
 void expect_size(view const& x, int axis, std::int64_t size) {
   if (x.size[axis] == size) return;
   refuse(status::bad_shape, x.is->name, " has ", x.is->axes[axis], " = ", x.size[axis],
@@ -110,18 +124,26 @@ heads as_heads(view const& x, bool packed) {
   return y;
 }
 
-void expect_head_size(view const& x, int n) {
-  constexpr std::int64_t largest = 256, step = 8;
-  auto const size = x.size[n + 2];
-  if (size >= step && size <= largest && size % step == 0) return;
-  refuse(status::unsupported, x.is->name, " has ", x.is->axes[n + 2], " = ", size,
-         "; it must be a multiple of ", step, " from ", step, " to ", largest);
+void expect_shapes(view const& q, view const& k, view const& v, view const& o, int n) {
+  for (auto const* x : {&k, &v, &o}) {
+    expect_same_type(*x, q);
+    if (n == 1) expect_same_size(*x, 0, q, 0);
+  }
+  expect_same_size(k, n + 2, q, n + 2);
+  expect_same_size(v, n, k, n);
+  expect_same_size(v, n + 1, k, n + 1);
+  expect_same_size(o, n, q, n);
+  expect_same_size(o, n + 1, q, n + 1);
+  expect_same_size(o, n + 2, v, n + 2);
+  expect_groups(q, k, n);
+  expect_head_size(q, n);
+  expect_head_size(v, n);
 }
 
-void expect_groups(view const& q, view const& k, int n) {
-  auto const hq = q.size[n + 1], hk = k.size[n + 1];
-  if (hk == 0 ? hq == 0 : hq % hk == 0) return;
-  refuse(status::bad_shape, "q has hq = ", hq, ", which is no multiple of k's hk = ", hk);
+void expect_lse(view const& lse, view const& q, int n) {
+  if (n == 1) expect_same_size(lse, 0, q, 0);
+  expect_same_size(lse, n, q, n + 1);
+  expect_same_size(lse, n + 1, q, n);
 }
 
 bias_tensor as_bias(view const& x) {

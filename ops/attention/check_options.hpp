@@ -18,11 +18,27 @@ inline bool is_packed(tk_attention_options const& given) {
 
 inline constexpr char const* mask_names[] = {"TK_MASK_NONE", "TK_MASK_CAUSAL"};
 
-// What holds for all operands [b, n, h, d], or [n, h, d] of packed sequences; `n` is the axis of
-// rows, 1 or 0.
+// The signatures of a tensor, and of that of packed sequences.
+struct signatures {
+  signature of[2];
+  constexpr signature const& operator[](bool packed) const { return of[packed]; }
+};
+constexpr signatures heads_are(char const* name, char const* n, char const* total, char const* h,
+                               char const* d) {
+  return {{{name, halves, 4, 4, {"b", n, h, d}}, {name, halves, 3, 3, {total, h, d}}}};
+}
+inline constexpr auto q_is = heads_are("q", "nq", "total_q", "hq", "d"),
+                      k_is = heads_are("k", "nk", "total_k", "hk", "d"),
+                      v_is = heads_are("v", "nk", "total_k", "hk", "dv"),
+                      o_is = heads_are("o", "nq", "total_q", "hq", "dv");
+inline constexpr signatures lse_is{
+    {{"lse", fp32_only, 3, 3, {"b", "hq", "nq"}}, {"lse", fp32_only, 2, 2, {"hq", "total_q"}}}};
+
+// Operands are [b, n, h, d], or [n, h, d] of packed sequences; `n` is the axis of rows, 1 or 0.
 heads as_heads(view const& x, bool packed);
-void expect_head_size(view const& x, int n);
-void expect_groups(view const& q, view const& k, int n);
+// q, k, v and o are of one type, and of sizes that fit; an lse's fit q.
+void expect_shapes(view const& q, view const& k, view const& v, view const& o, int n);
+void expect_lse(view const& lse, view const& q, int n);
 
 bias_tensor as_bias(view const& x);
 
