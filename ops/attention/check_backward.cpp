@@ -30,8 +30,10 @@ struct operands {
   static constexpr int count = 11, inputs = 6;
 };
 
-void expect_gradient(view const& x, view const& of) {
-  expect_same_type(x, of);
+// Of the type and batches of q, and otherwise of the sizes of `of`.
+void expect_gradient(view const& x, view const& of, view const& q, int n) {
+  expect_same_type(x, q);
+  if (n == 1) expect_same_size(x, 0, q, 0);
   expect_as(x, of);
 }
 
@@ -102,10 +104,10 @@ checked_backward check_backward(tk_attention_backward_problem const& given, bool
   dv = read(given.dv, dv_is[packed], how);
   expect_shapes(q, k, v, o, n);
   expect_lse(lse, q, n);
-  expect_gradient(dout, o);
-  expect_gradient(dq, q);
-  expect_gradient(dk, k);
-  expect_gradient(dv, v);
+  expect_gradient(dout, o, q, n);
+  expect_gradient(dq, q, q, n);
+  expect_gradient(dk, k, q, n);
+  expect_gradient(dv, v, q, n);
   for (auto const* output : {&dq, &dk, &dv}) expect_distinct_elements(*output);
 
   checked_backward result{};
