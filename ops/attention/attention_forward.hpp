@@ -41,8 +41,9 @@ struct place_of_rows {
 template <class T, int D, mask_kind Mask, option_set Options = option_set::none>
 struct attention_forward {
   static constexpr bool placed = Options != option_set::none, general = Options == option_set::all;
-  static constexpr auto tune =
-      general ? be::tune_attention_general(D) : be::tune_attention_forward(D);
+  static constexpr auto tune = general  ? be::tune_attention_general(D)
+                               : placed ? be::tune_attention_seen(D)
+                                        : be::tune_attention_forward(D);
   static constexpr int workers = tune.workers, cluster = 1, stages = tune.slots,
                        own_slots = tune.own_slots, M = tune.M, N = tune.N, group = 8;
   static constexpr int height = workers * M;

@@ -24,6 +24,7 @@ template <int D, option_set Options> struct attention_backward_cut {
   static constexpr option_set options = Options;
   static constexpr bool placed = Options != option_set::none;  // in a sequence, if need be
   static constexpr auto tune = Options == option_set::all ? be::tune_attention_backward_general(D)
+                               : placed                   ? be::tune_attention_backward_seen(D)
                                                           : be::tune_attention_backward(D);
   static constexpr int columns = D;
   static constexpr bool split = tune.queries.workers > 0;  // dq has a launch of its own

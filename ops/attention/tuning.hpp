@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What attention lets a chip choose; the choices are in backends/<chip>/tune/attention.hpp:
-// tune_attention_forward(d), tune_attention_general(d) for the kernel with options, which take
-// registers, tune_attention_backward(d) and tune_attention_backward_general(d), for heads of up to
-// d elements.
+// tune_attention_forward(d) and tune_attention_backward(d), for heads of up to d elements; with
+// windows and packed sequences tune_attention_seen(d) and tune_attention_backward_seen(d), with all
+// options, which take registers, tune_attention_general(d) and tune_attention_backward_general(d).
 #pragma once
 #include "backends/select.hpp"
 

@@ -105,4 +105,10 @@ constexpr attention_backward_tuning tune_attention_backward_general(int d) {
   return tune_attention_backward(d);
 }
 
+// With windows and packed sequences.
+constexpr attention_tuning tune_attention_seen(int d) { return tune_attention_forward(d); }
+constexpr attention_backward_tuning tune_attention_backward_seen(int d) {
+  return tune_attention_backward(d);
+}
+
 }  // namespace tk::be

@@ -131,4 +131,10 @@ constexpr attention_backward_tuning tune_attention_backward_general(int d) {
   return tuning;
 }
 
+// With windows and packed sequences: in others' tiles their masks spill up to 1048 bytes.
+constexpr attention_tuning tune_attention_seen(int d) { return tune_attention_general(d); }
+constexpr attention_backward_tuning tune_attention_backward_seen(int d) {
+  return tune_attention_backward_general(d);
+}
+
 }  // namespace tk::be
