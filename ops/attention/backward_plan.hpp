@@ -99,7 +99,7 @@ struct attention_backward_layout {
     attention_backward_layout y{};
     y.lse = w.add(rows);
     y.delta = w.add(rows);
-    y.turns = w.add(blocks * cut::pieces * sizeof(unsigned));
+    y.turns = cut::split ? 0 : w.add(blocks * cut::pieces * sizeof(unsigned));
     y.dq = !cut::split && x.key_blocks<cut>() > 1 ? w.add(rows * cut::columns) : 0;
     if (x.sequences > 0) {
       auto const starts = (static_cast<std::size_t>(x.sequences) + 1) * sizeof(std::int32_t);

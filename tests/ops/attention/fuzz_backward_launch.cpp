@@ -12,14 +12,16 @@ template <class Cut> void check_layout(tk::attention_backward_problem const& x) 
   tk::attention_backward_sizes const sizes(x);
   auto const at = tk::attention_backward_layout::of<Cut>(sizes);
   wide const rows = wide(sizes.template query_block<Cut>(0, 0, sizes.b)) * Cut::queries;
-  bool const sums = sizes.template key_blocks<Cut>() > 1, packed = x.terms.packed;
+  bool const sums = !Cut::split && sizes.template key_blocks<Cut>() > 1, packed = x.terms.packed;
   if (x.has_rows()) require(rows >= wide(x.q.n) * x.q.h * x.q.b, "too few rows in the workspace");
-  wide const end_of_turns = at.turns + 4 * rows / Cut::queries * Cut::pieces,
+  wide const end_of_rows = at.delta + 4 * rows;
+  wide const end_of_turns =
+                 Cut::split ? end_of_rows : at.turns + 4 * rows / Cut::queries * Cut::pieces,
              end_of_sums = sums ? at.dq + 4 * rows * Cut::columns : end_of_turns;
   wide const starts = 4 * (wide(x.terms.b) + 1);
   if (!x.has_rows()) return;
   require(at.lse >= tk::counter_bytes && at.delta >= at.lse + 4 * rows &&
-              at.turns >= at.delta + 4 * rows && (!sums || at.dq >= end_of_turns) &&
+              (Cut::split || at.turns >= end_of_rows) && (!sums || at.dq >= end_of_turns) &&
               (!packed || (at.q_starts >= end_of_sums && at.k_starts >= at.q_starts + starts)) &&
               running.needed == at.bytes && at.bytes >= end_of_sums &&
               (!packed || at.bytes >= at.k_starts + starts),
