@@ -224,7 +224,7 @@ TK_DEVICE void for_each_byte(random_plane const& plane, int row, int col, Body b
 template <bool Transposed, int R, int C>
 TK_DEVICE void draw_in(random_mask<R, C>& kept, random_plane const& plane, unsigned below, int row,
                        int col) {
-  constexpr int in_word = kept.in_word;
+  constexpr int in_word = random_mask<R, C>::in_word;
   if constexpr (in_word > 1) {
     TK_UNROLL
     for (auto& word : kept.w) word = 0;
