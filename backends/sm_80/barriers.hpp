@@ -2,8 +2,6 @@
 // What rings of every NVIDIA backend are made of, and where workers meet. A slot has two mbarriers:
 // `full` completes when its bytes have arrived, `empty` when every reader has released it.
 #pragma once
-#include <type_traits>
-
 #include "backends/backend.hpp"
 
 namespace tk::be {
@@ -23,19 +21,6 @@ TK_DEVICE void arrive_for_all(std::uint32_t bar, int lane) {
 
 template <class Slot, int N> struct ring_memory {
   Slot slot[N];
-};
-// The ring of each worker. As a base class it takes no room where slots are empty, nor does it move
-// what follows (nvcc 13.0 passes kernels of sm_80 broken arguments with [[no_unique_address]]).
-template <class Slot, int N, int Workers> struct own_memory {
-  ring_memory<Slot, N> rings[Workers];
-  TK_DEVICE ring_memory<Slot, N>& own(int worker) { return rings[worker]; }
-};
-template <class Slot, int N, int Workers>
-  requires std::is_empty_v<Slot>
-struct own_memory<Slot, N, Workers> {
-  TK_DEVICE ring_memory<Slot, N>& own(int) {
-    return *reinterpret_cast<ring_memory<Slot, N>*>(this);
-  }
 };
 template <int N> struct ring_barriers {
   std::uint64_t full[N], empty[N];

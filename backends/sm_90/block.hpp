@@ -7,6 +7,7 @@
 // arguments have a counter `tickets` that is not null, on demand: the next task goes to whichever
 // block asks first. The counter is zero before a launch and again after it.
 #pragma once
+#include <type_traits>
 #include <utility>
 
 #include "backends/sm_90/mma.hpp"
@@ -27,6 +28,20 @@ template <sending_op Op>
   requires(senders_of<Op>() > 0)
 struct parcel<Op> {
   shared_partial<Op::sent::rows, Op::sent::cols> sums[Op::workers];
+};
+
+// The ring of each worker. As a base class it takes no room where slots are empty: a member of one
+// byte would move the tiles that follow by their alignment, 1 KB.
+template <class Slot, int N, int Workers> struct own_memory {
+  ring_memory<Slot, N> rings[Workers];
+  TK_DEVICE ring_memory<Slot, N>& own(int worker) { return rings[worker]; }
+};
+template <class Slot, int N, int Workers>
+  requires std::is_empty_v<Slot>
+struct own_memory<Slot, N, Workers> {
+  TK_DEVICE ring_memory<Slot, N>& own(int) {
+    return *reinterpret_cast<ring_memory<Slot, N>*>(this);
+  }
 };
 
 template <block_op Op>

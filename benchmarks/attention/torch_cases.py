@@ -106,8 +106,10 @@ class forward_case:
 class backward_case:
     """dq, dk, dv from o and lse of tk's own forward. Peers' graphs are made before they are timed."""
 
+    forward_type = forward_case
+
     def __init__(self, case, device):
-        self.forward = x = forward_case(case, device)
+        self.forward = x = self.forward_type(case, device)
         self.dtype, self.device = x.dtype, device
         self.dout = torch.randn(x.o.shape, device=device).to(x.o.dtype)
         self.dq, self.dk, self.dv = (torch.empty_like(y) for y in (x.q, x.k, x.v))
@@ -298,17 +300,9 @@ class varlen_case:
         return error, 2 * floor
 
 
-class varlen_backward_case:
+class varlen_backward_case(backward_case):
     """dq, dk, dv of packed sequences, and with options, from o and lse of tk's own forward."""
-
-    def __init__(self, case, device):
-        self.forward = x = varlen_case(case, device)
-        self.dtype, self.device = x.dtype, device
-        self.dout = torch.randn(x.o.shape, device=device).to(x.o.dtype)
-        self.dq, self.dk, self.dv = (torch.empty_like(y) for y in (x.q, x.k, x.v))
-        self.flops = 5 * x.flops // 2  # five products for the forward's two
-        tensors = (x.q, x.k, x.v, x.o, x.lse, self.dout, self.dq, self.dk, self.dv)
-        self.bytes = sum(y.numel() * y.element_size() for y in tensors)
+    forward_type = varlen_case
 
     def tk(self, library):
         x = self.forward
@@ -316,9 +310,6 @@ class varlen_backward_case:
         own = {name: x.shaped(getattr(self, name)) for name in ("dout", "dq", "dk", "dv")}
         call = library.bind("attention_backward", {**x.operands(), **own}, self.device, **x.fields())
         return implementation("tk", call, lambda _: self.outputs())
-
-    def outputs(self):
-        return [self.dq, self.dk, self.dv]
 
     def peers(self, _):
         x, longest = self.forward, max(self.forward.lengths)

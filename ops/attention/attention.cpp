@@ -48,7 +48,7 @@ void choose(attention_forward_problem const& x, void* workspace, void* stream) {
   attention_forward_run<T, D, Options>::launch(x, workspace, stream);
 }
 template <class T> void choose(attention_forward_problem const& x, void* workspace, void* stream) {
-  switch (x.terms.options(true)) {
+  switch (x.options()) {
     case option_set::none:
       return choose<T, option_set::none, 64, 96, 128, 192, 256>(x, workspace, stream);
     case option_set::seen: return choose<T, option_set::seen, 64, 128, 256>(x, workspace, stream);
@@ -69,8 +69,7 @@ void launch(attention_forward_problem const& x, void* workspace, void* stream) {
 std::size_t workspace_bytes(attention_forward_problem const& x) {
   check_size(x);
   workspace_layout layout;
-  if (x.mask == mask_kind::causal || x.terms.options(true) != option_set::none)
-    layout.add_counters();
+  if (x.mask == mask_kind::causal || x.options() != option_set::none) layout.add_counters();
   return layout.bytes();
 }
 

@@ -55,6 +55,8 @@ struct attention_forward_problem {
   mask_kind mask;
   float scale;
   attention_terms terms;
+
+  option_set options() const { return terms.options(true); }
 };
 
 // Launches on `stream`; throws tk::error.

@@ -27,8 +27,8 @@ constexpr attention_tuning tune_attention_forward(int d) {
 
 constexpr attention_tuning tune_attention_general(int d) { return tune_attention_forward(d); }
 
-// Where dq has a launch of its own: as there, 192 registers of tiles at d 256. 48 keys and four
-// slots in place of 64 and three: 0.98 (H200).
+// dq has a launch of its own. Both have 192 registers of tiles at d 256. 48 keys and four slots in
+// that of dq, in place of 64 and three: 0.98 (H200, d 256).
 constexpr attention_backward_tuning dq_apart(attention_queries_tuning queries, int slots) {
   return {.workers = 2,
           .N = 64,
@@ -71,7 +71,7 @@ constexpr attention_backward_tuning tune_attention_backward(int d) {
   return dq_apart({.workers = 2, .M = 64, .N = 64, .slots = 3}, 4);
 }
 
-// Other keys, and dq of 128 columns, leave no registers for what changes scores.
+// From d 128 on dk, dv and dq in one launch leave no registers for what changes scores.
 constexpr attention_backward_tuning tune_attention_backward_general(int d) {
   if (d <= 64) return tune_attention_backward(d);
   if (d <= 128) return dq_apart({.workers = 2, .M = 64, .N = 64, .slots = 8}, 8);

@@ -12,7 +12,7 @@ void check(tk::attention_forward_problem const& x, void* workspace, void* stream
   auto const p = call.problem<tk_attention_forward_problem>();
   auto const [q, k, v, o, lse, alibi, bias, sinks, q_starts, k_starts, state] = call.all<11>();
   bool const packed = x.terms.packed;
-  require(x.terms.options(true) == options, "options without their kernel, or none with it");
+  require(x.options() == options, "options without their kernel, or none with it");
   require(running.needed == (options != tk::option_set::none || x.mask == tk::mask_kind::causal
                                  ? tk::counter_bytes
                                  : 0),
