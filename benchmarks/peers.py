@@ -2,18 +2,21 @@
 # SPDX-License-Identifier: MIT
 """Runs the benchmarks' cases through libtk_ops and, in the same process, through its peers.
 
-Peers are what PyTorch brings: the vendor's libraries, its own kernels, torch.compile's; each
-suite's are in <folder of the op>/torch_cases.py. Inputs are random normal. Each result is first
-checked against float64; then the calls take turns, each behind an overwritten L2 cache. The JSON
-has the form that `tk_bench run --json` writes; `share` is the rate at which a case's bytes moved,
-each once, as a share of the measured copy rate.
+Peers are what PyTorch brings: the vendor's libraries, its own kernels, torch.compile's; and
+FlashAttention-3 and -4 where they are installed. Each suite's are in <folder of the op>/
+torch_cases.py. Inputs are random normal. Each result is first checked against float64; then the
+calls take turns, each behind an overwritten L2 cache, and queued before the device comes to it.
+The JSON has the form that `tk_bench run --json` writes; `share` is the rate at which a case's bytes
+moved, each once, as a share of the measured copy rate.
 Exit status: 0, or 1 if a result of tk was wrong or missing.
 
 usage: peers.py --lib libtk_ops.so [--json FILE] [--suite NAME] [--filter REGEX] [--repeats N]
-                [--apart SECONDS] [--repeat run|row]
+                [--apart SECONDS] [--repeat run|row] [--peers REGEX] [--check whole|sample]
+                [--flash3 FILE]
 """
 import argparse
 import contextlib
+import ctypes
 import datetime
 import json
 import math
@@ -31,10 +34,12 @@ import torch
 sys.dont_write_bytecode = True  # the source folder stays as it is
 
 from tk_binding import DL_CPU, tk_library
-from torch_cases import built_in_cases, implementation, read_cases, suites
+from torch_cases import built_in_cases, implementation, read_cases, suites, unavailable
 
 REST = 0.5  # seconds
 NOISY = 0.05  # the spread of the calls, in parts of their median, from which a ratio is marked
+LONGEST_WAIT = 2e-3  # seconds that the card waits for a call to be queued
+CLOCK_RATE = 2e9  # at least that of the card, in Hz
 
 
 class clock:
@@ -42,7 +47,8 @@ class clock:
 
     def __init__(self, device, apart=0.0):
         self.device, self.apart = device, apart
-        # larger than any L2, and written for long enough that the call is queued meanwhile
+        self.queueing = 0.0  # seconds, of the slowest implementation of a case
+        # larger than any L2
         self.flush = torch.empty(512 << 20, dtype=torch.uint8, device=device) \
             if device != "cpu" else None
 
@@ -56,8 +62,12 @@ class clock:
             time.sleep(self.apart)
             for _ in range(5 if self.apart else 1):  # who has slept is slow to queue a call
                 self.flush.zero_()
+            # several launches from Python take longer than the flush
+            torch.cuda._sleep(int(min(1.5 * self.queueing, LONGEST_WAIT) * CLOCK_RATE))
             start.record()
+            before = time.perf_counter()
             x.call()
+            self.queueing = max(self.queueing, time.perf_counter() - before)
             end.record()
             end.synchronize()
             return start.elapsed_time(end)
@@ -66,6 +76,7 @@ class clock:
         """The calls take turns, in alternating order, so that drift falls on all alike. Before
         them the card rests: what it drew while results were checked lowers its clocks after."""
         ms = {x.name: [] for x in implementations}
+        self.queueing = 0.0
         if self.device != "cpu":
             torch.cuda.synchronize()
             time.sleep(REST)
@@ -112,18 +123,22 @@ def run_peer(case, peer):
         try:
             with peer.context():
                 returned = peer.call()
-        except (RuntimeError, TypeError, NotImplementedError) as failure:
+        except unavailable:
+            raise
+        except Exception as failure:  # packages have their own
             reasons = [str(w.message).split(" (Triggered")[0] for w in caught]
-            raise RuntimeError(" ".join([str(failure).splitlines()[0]] + reasons)) from None
+            said = (str(failure) or repr(failure)).splitlines()[0]
+            raise RuntimeError(" ".join([said] + reasons)) from None
     error, limit = case.compare(peer.results(returned))
     if not error <= 10 * limit:
         raise RuntimeError(f"another result: error {error:.3e}, limit {limit:.3e}")
     return error
 
 
-def run_case(line, library, timer, repeats, copy_rate, notes):
+def run_case(line, library, timer, repeats, copy_rate, notes, peers, sample):
     torch.manual_seed(1)
     case = suites()[line["suite"]](line, timer.device)
+    case.sample = sample
     ready, errors = [], {}
     try:
         tk, errors["tk"] = run_tk(case, library)
@@ -131,9 +146,14 @@ def run_case(line, library, timer, repeats, copy_rate, notes):
     except RuntimeError as failure:
         notes.append(f"FAILED {line['suite']} {line['case']}: {failure}")
     for peer in case.peers(library):
+        if not peers.search(peer.name):
+            continue
         try:
             errors[peer.name] = run_peer(case, peer)
             ready.append(peer)
+        except unavailable as failure:
+            if (note := f"no {peer.name}: {failure}") not in notes:
+                notes.append(note)
         except RuntimeError as failure:
             notes.append(f"no {peer.name} in {line['suite']} {line['case']}: {failure}")
     rows = []
@@ -207,6 +227,14 @@ def commit():
     return "unknown"
 
 
+def load_operators(path):
+    """A library that registers operators with PyTorch, and the CUDA runtime that lies beside it."""
+    runtime = os.path.join(os.path.dirname(os.path.abspath(path)), "libcudart.so.12")
+    if os.path.exists(runtime):
+        ctypes.CDLL(runtime, mode=ctypes.RTLD_GLOBAL)
+    torch.ops.load_library(os.path.abspath(path))
+
+
 def arguments():
     p = argparse.ArgumentParser(description="tk beside its peers of PyTorch, checked and timed")
     p.add_argument("--lib", required=True, help="path of libtk_ops.so")
@@ -220,6 +248,13 @@ def arguments():
     p.add_argument("--cases", help="a file to read in place of the built-in cases")
     p.add_argument("--repeat", choices=["run", "row"], default="run",
                    help="row: a row's bits do not depend on the other rows")
+    p.add_argument("--peers", default="", metavar="REGEX",
+                   help="the peers to run, searched in their names; ^$ is none")
+    p.add_argument("--check", choices=["whole", "sample"], default="whole",
+                   help="sample: of long cases a part is compared with the oracle")
+    p.add_argument("--flash3", metavar="FILE",
+                   help="library with the operators of FlashAttention-3, loaded with a "
+                        "libcudart.so.12 beside it; default: asks the installed packages")
     p.add_argument("--commit", default=None, help="recorded in the JSON; default: asks git")
     given = p.parse_args()
     if given.repeats < 3:
@@ -252,15 +287,22 @@ def main():
     document = {"machine": describe(library, device), "arch": library.version.split()[1],
                 "commit": given.commit or commit(),
                 "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-                "seconds_apart": given.apart, "ceilings": {"copy_bytes_per_s": copy_rate}, "rows": []}
+                "seconds_apart": given.apart, "check": given.check,
+                "ceilings": {"copy_bytes_per_s": copy_rate}, "rows": []}
     print(f"{document['machine']['device']}, {library.version}, torch {torch.__version__}, copy "
           f"{copy_rate / 1e12:.3g} TB/s; repeat {given.repeat}\nrates of medians of {given.repeats}, and "
           f"the distance of the quartiles; xR: tk / peer; ~: one of the two is over {NOISY:.0%}")
-    notes = []
+    notes, peers = [], re.compile(given.peers)
+    if given.flash3:
+        try:
+            load_operators(given.flash3)
+        except (OSError, RuntimeError) as failure:
+            notes.append(f"no operators of {given.flash3}: {failure}")
     for i, line in enumerate(lines):
         if sys.stderr.isatty():
             print(f"\r\033[K{i + 1}/{len(lines)} {line['case']}\r", end="", file=sys.stderr)
-        rows = run_case(line, library, timer, given.repeats, copy_rate, notes)
+        rows = run_case(line, library, timer, given.repeats, copy_rate, notes, peers,
+                        given.check == "sample")
         show(line, rows)
         document["rows"] += rows
         if given.json:

@@ -5,7 +5,8 @@ The suites of an op are in <folder of the op>/torch_cases.py beside this file: S
 name. Its objects are made of a case's words and a device; they have flops, bytes and dtype,
 tk(library) and peers(library), which give implementations, outputs(), and compare(results), which
 gives the error against float64 (as a share of the result, both as roots of sums of squares) and the
-limit that a right result keeps. On a GPU whole results are compared, on the CPU a sample of rows.
+limit that a right result keeps. On a GPU whole results are compared, on the CPU a sample of rows;
+sample = True asks for a sample where the oracle would take longer than all the calls.
 """
 import contextlib
 import importlib.util
@@ -58,6 +59,10 @@ def read_cases(path):
                 cases.append({"suite": words[1], "case": words[2], "quick": "quick" in words,
                               **{key: value for key, value in pairs}})
     return cases
+
+
+class unavailable(RuntimeError):
+    """A peer that is not on this machine, whatever the case."""
 
 
 class implementation:

@@ -11,6 +11,7 @@
 //   in, own, common       rings: take() the next slot, release() the oldest one taken
 //   in.try_wait()         asks early whether the next slot is full; optional
 //   in.peek(i)            of the slots taken and not released, the i-th, the oldest first
+//   skip(context, n)      takes the next n slots and gives them back unread
 //   scratch, scratches    this worker's own scratch memory, and every worker's
 //   turn.await()/pass()   workers in turn, as often each in a task; that orders no memory
 //   all.arrive()/await()  the workers' barrier in two halves
@@ -67,6 +68,15 @@ template <class Op, class Worker> struct direct_outbox {
     Op::deliver(w, args, t, n, x);
   }
 };
+
+// Takes the next slots and gives them back unread.
+template <class Context> TK_DEVICE void skip(Context& c, int slots) {
+  for (; slots > 0; --slots) {
+    c.in.take();
+    c.w.sync();  // all lanes have taken what one gives back
+    c.in.release();
+  }
+}
 
 template <class Op>
 concept accumulating_op = requires { requires Op::accumulates; };

@@ -165,6 +165,7 @@ TK_BINARY(min, smaller, be::min(a, b))
   }
 TK_UNARY(operator-, negated, -a)
 TK_UNARY(abs, magnitude, be::max(a, -a))
+TK_UNARY(square, squared, a* a)
 TK_UNARY(exp2, exp2_of, be::exp2(a))
 TK_UNARY(log2, log2_of, be::log2(a))
 TK_UNARY(reciprocal, reciprocal_of, be::reciprocal(a))

@@ -14,6 +14,9 @@
 //                                           to global memory, clipped
 //   row_sum<All>(c, x, buffer)              of any tile; c is the context, whose scratch has
 //                                           row_exchange<R, All> exchange
+//   row_total<F, All, S>(c, x, buffer)      the same of any F, of each lane's share x
+// load<S> and store<S> take S short rows side by side (flat_places); <S, true> rows that begin and
+// end at multiples of 16 bytes, and test nothing.
 // Columns below 0 are outside, too. vector_width (core/move.hpp) is that from (row, col) on.
 // With All, the workers of a block have tiles at the same rows, and a sum is over those of all
 // workers. All lanes that hold columns of a row call row_sum. `buffer` is 0 in the first call of a
@@ -57,21 +60,23 @@ template <int R, bool All, class Context> TK_DEVICE void rejoin([[maybe_unused]]
   if constexpr (rows_cross_warps<R, All>) meet<All>(c);
 }
 
-template <bool All, class Context, int R>
-TK_DEVICE reg_col<float, R> total([[maybe_unused]] Context& c, reg_col<float, R> x,
-                                  [[maybe_unused]] int& buffer) {
+// F of what all lanes have of a row.
+template <class F, bool All, int S = 1, class Context, int R>
+TK_DEVICE reg_col<float, R> row_total([[maybe_unused]] Context& c, reg_col<float, R> x,
+                                      [[maybe_unused]] int& buffer) {
   if constexpr (rows_cross_warps<R, All>) {
     static_assert(is_flat<R> && flat_rows_per_lane<R> == R,
                   "a row that several warps share is in all lanes");
     int const warp = be::worker_lane() / be::warp_lanes;
-    across_cols<whole_warp, plus, 1, R>(
+    across_cols<whole_warp, F, 1, R>(
         x.e, 0, true, [&](int r, float v) { c.scratch.exchange.of[buffer][r][warp] = v; });
     meet<All>(c);
     auto const add = [&](auto const& exchange, bool first) {
       TK_UNROLL
       for (int r = 0; r < R; ++r) TK_UNROLL
       for (int k = 0; k < be::worker_warps; ++k)
-        x.e[r] = first && k == 0 ? exchange.of[buffer][r][k] : x.e[r] + exchange.of[buffer][r][k];
+        x.e[r] =
+            first && k == 0 ? exchange.of[buffer][r][k] : F{}(x.e[r], exchange.of[buffer][r][k]);
     };
     if constexpr (All) {
       bool first = true;
@@ -83,16 +88,17 @@ TK_DEVICE reg_col<float, R> total([[maybe_unused]] Context& c, reg_col<float, R>
     buffer ^= 1;
   } else if constexpr (is_flat<R>) {
     TK_UNROLL
-    for (int bit = 1; bit < be::warp_lanes; bit *= 2) TK_UNROLL
-    for (int r = 0; r < flat_rows_per_lane<R>; ++r) x.e[r] += be::shuffle_xor(x.e[r], bit);
+    for (int bit = 1; bit < be::warp_lanes / S; bit *= 2) TK_UNROLL
+    for (int r = 0; r < flat_rows_per_lane<R>; ++r)
+      x.e[r] = F{}(x.e[r], be::shuffle_xor(x.e[r], bit));
   } else {
-    x = across<plus>(x);
+    x = across<F>(x);
   }
   return x;
 }
 template <bool All = false, class Context, tile_expression X>
 TK_DEVICE auto row_sum(Context& c, X&& x, int& buffer) {
-  return total<All>(c, row_share<plus, std::remove_cvref_t<X>>(x, 0.f), buffer);
+  return row_total<plus, All>(c, row_share<plus, std::remove_cvref_t<X>>(x, 0.f), buffer);
 }
 
 // ---- movement, by chunks of 16 bytes
@@ -103,27 +109,46 @@ template <class T> inline constexpr int chunk_of = 16 / static_cast<int>(sizeof(
 template <class T> TK_DEVICE bool in_chunks(tensor<T> const& x, int vector_width, int col) {
   return vector_width == chunk_of<T> && x.cols % chunk_of<T> == 0 && col % chunk_of<T> == 0;
 }
-// shift_of the row that this lane has of R rows from `row` on.
-template <int R, class T> TK_DEVICE int lane_shift(tensor<T> const& x, int row) {
+// Where S short rows lie side by side in each row of a tile: row q S + s of R S rows in the s-th
+// part of the tile's row q, which then has one run of columns for each lane.
+template <int R, int C, int S> struct flat_places {
+  using map = be::fragment_map<R, C>;
+  static constexpr int lanes = be::worker_lanes == 1 ? 1 : C / S / 8;  // of a short row
+  static_assert(S == 1 || (rows_in_warps<R> && C == 8 * be::warp_lanes && C % (8 * S) == 0));
+  static TK_DEVICE int lane_row() {
+    int const lane = be::worker_lane();
+    return map::lane_row(lane) * S + (S > 1 ? lane % be::warp_lanes / lanes : 0);
+  }
+  static TK_DEVICE int lane_col() {
+    int const lane = be::worker_lane();
+    return S > 1 ? 8 * (lane % lanes) : map::lane_col(lane);
+  }
+  static TK_BOTH constexpr int row(int r) { return r * S; }
+};
+template <int R, int C, int S> TK_DEVICE int flat_lane_col() {
+  if constexpr (is_flat<R>) return flat_places<R, C, S>::lane_col();
+  else return be::fragment_map<R, C>::lane_col(be::worker_lane());
+}
+// shift_of the row that this lane has of R S rows from `row` on.
+template <int R, int C, int S = 1, class T> TK_DEVICE int lane_shift(tensor<T> const& x, int row) {
   static_assert(flat_rows_per_lane<R> == 1, "a lane has one shift where it has one row");
-  constexpr int lanes = be::worker_lanes / R;
-  return shift_of(x, row + be::worker_lane() / lanes);
+  return shift_of(x, row + flat_places<R, C, S>::lane_row());
 }
 // Of each row, where this lane begins, and from which to which column from there on the tensor is.
 // It has nothing of rows below the last; that a bound depends on its row keeps it from being
 // computed, for every column, ahead of a loop over rows.
-template <class T, int R, int C> struct flat_lines {
+template <class T, int R, int C, int S = 1> struct flat_lines {
   using map = be::fragment_map<R, C>;
+  using places = flat_places<R, C, S>;
   T* line[map::rows_per_lane];
   int first, left[map::rows_per_lane];
   TK_DEVICE flat_lines(tensor<T> const& x, int row, int col) {
-    int const lane = be::worker_lane();
-    first = -(col + map::lane_col(lane));
-    row += map::lane_row(lane);
+    first = -(col + places::lane_col());
+    row += places::lane_row();
     TK_UNROLL
     for (int r = 0; r < map::rows_per_lane; ++r) {
-      line[r] = x.at(row + r, -first);
-      left[r] = row + r < x.rows ? static_cast<int>(x.cols) + first : 0;
+      line[r] = x.at(row + places::row(r), -first);
+      left[r] = row + places::row(r) < x.rows ? static_cast<int>(x.cols) + first : 0;
     }
   }
 };
@@ -161,7 +186,7 @@ template <class T> struct chunk_words {
 // body(whole, i, r, c) for each chunk in the first Rows of a lane's rows: i is the chunk's first
 // element, r its row among the lane's, c its first column less the lane's first one. `whole` is a
 // compile-time constant there, so that no chunk tests it.
-template <class T, class Map, int Rows = Map::rows_per_lane, class Body>
+template <class T, class Map, bool Whole, int Rows = Map::rows_per_lane, class Body>
 TK_DEVICE void for_each_chunk(bool whole, Body body) {
   static_assert(is_flat<Map::rows>, "a flat tile has less than 16 rows");
   auto const all = [&](auto is_whole) __attribute__((always_inline)) {
@@ -169,7 +194,8 @@ TK_DEVICE void for_each_chunk(bool whole, Body body) {
     for (int i = 0; i < Rows * (Map::count / Map::rows_per_lane); i += chunk_of<T>)
       body(is_whole, i, Map::row_index(i), Map::col(i));
   };
-  if (whole) all(std::true_type{});
+  if constexpr (Whole) all(std::true_type{});
+  else if (whole) all(std::true_type{});
   else all(std::false_type{});
 }
 
@@ -209,16 +235,16 @@ TK_DEVICE void for_each_line(tensor<T const> const& src, int row, int col, Body 
   }
 }
 
-template <class T, int R, int C>
+template <int S = 1, bool Whole = false, class T, int R, int C>
 TK_DEVICE void load(reg_tile<T, R, C>& dst, tensor<T const> const& src, int vector_width, int row,
                     int col) {
   if constexpr (whole_rows)
     return for_each_line<R, C>(src, row, col, [&](auto n, int i, T const* p) {
       __builtin_memcpy(reinterpret_cast<T*>(dst.e) + i, p, sizeof(T) * n);
     });
-  flat_lines<T const, R, C> const from(src, row, col);
+  flat_lines<T const, R, C, S> const from(src, row, col);
   bool const aligned = vector_width == chunk_of<T>;
-  for_each_chunk<T, be::fragment_map<R, C>>(
+  for_each_chunk<T, be::fragment_map<R, C>, Whole>(
       in_chunks(src, vector_width, col),
       [&](auto whole, int i, int r, int c) __attribute__((always_inline)) {
         T const* const p = from.line[r] + c;
@@ -258,7 +284,7 @@ template <class T, int R, int C>
 TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_vec<T, C> const (&src)[R], int left) {
   using map = be::fragment_map<R, C>;
   int const row = map::lane_row(be::worker_lane()), col = map::lane_col(be::worker_lane());
-  for_each_chunk<T, map>(true, [&](auto, int i, int r, int c) __attribute__((always_inline)) {
+  for_each_chunk<T, map, true>(true, [&](auto, int i, int r, int c) __attribute__((always_inline)) {
     T const* const p = src[row + r].data + col + c;
     chunk_words<T> x;
     x.template read<true>(p, p, 0, left - col - c, true);
@@ -272,28 +298,30 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_vec<T, C> const (&src)[R],
   flat_lines<T const, R, C> const from(ends, row, col);
   int const lane_row = map::lane_row(be::worker_lane()),
             lane_col = map::lane_col(be::worker_lane());
-  for_each_chunk<T, map>(false, [&](auto, int i, int r, int c) __attribute__((always_inline)) {
-    chunk_words<T> x;
-    x.template read<false>(src[lane_row + r].data + lane_col + c, from.line[r] + c, from.first - c,
-                           from.left[r] - c, true);
-    x.put(dst, i);
-  });
+  for_each_chunk<T, map, false>(
+      false, [&](auto, int i, int r, int c) __attribute__((always_inline)) {
+        chunk_words<T> x;
+        x.template read<false>(src[lane_row + r].data + lane_col + c, from.line[r] + c,
+                               from.first - c, from.left[r] - c, true);
+        x.put(dst, i);
+      });
 }
-template <class T, int R, int C>
+template <int S = 1, bool Whole = false, class T, int R, int C>
 TK_DEVICE void load(reg_row<T, R, C>& dst, T const* src, int cols, int vector_width, int col) {
   using map = be::fragment_map<R, C>;
-  int const lane = map::lane_col(be::worker_lane()) + col, left = cols - lane;
+  int const lane = flat_lane_col<R, C, S>() + col, left = cols - lane;
   if constexpr (is_flat<R> && whole_rows) {
     copy_part<C>(reinterpret_cast<T*>(dst.e), src + lane, -lane, left);
   } else if constexpr (is_flat<R>) {
     bool const aligned = vector_width == chunk_of<T> && col % chunk_of<T> == 0;
-    for_each_chunk<T, map, 1>(aligned && cols % chunk_of<T> == 0,
-                              [&](auto whole, int i, int, int c) __attribute__((always_inline)) {
-                                T const* const p = src + lane + c;
-                                chunk_words<T> x;
-                                x.template read<whole>(p, p, -lane - c, left - c, aligned);
-                                x.put(dst, i);
-                              });
+    for_each_chunk<T, map, Whole, 1>(
+        aligned && cols % chunk_of<T> == 0,
+        [&](auto whole, int i, int, int c) __attribute__((always_inline)) {
+          T const* const p = src + lane + c;
+          chunk_words<T> x;
+          x.template read<whole>(p, p, -lane - c, left - c, aligned);
+          x.put(dst, i);
+        });
   } else {
     auto const at = [&](int k) {
       int const c = map::col(map::element(0, k));
@@ -307,11 +335,11 @@ TK_DEVICE void load(reg_row<T, R, C>& dst, T const* src, int cols, int vector_wi
   }
 }
 
-template <class T, class X>
+template <int S = 1, bool Whole = false, class T, class X>
 TK_DEVICE void store(tensor<T> const& dst, int vector_width, int row, int col, X const& x) {
   static_assert(can_store<T, X>::value);
   constexpr int n = chunk_of<T>;
-  flat_lines<T, X::rows, X::cols> const to(dst, row, col);
+  flat_lines<T, X::rows, X::cols, S> const to(dst, row, col);
   if constexpr (whole_rows) {
     constexpr int C = X::cols;
     auto const bytes = dst.rows * dst.cols * static_cast<std::int64_t>(sizeof(T));
@@ -326,7 +354,7 @@ TK_DEVICE void store(tensor<T> const& dst, int vector_width, int row, int col, X
     return;
   }
   bool const aligned = vector_width == n;
-  for_each_chunk<T, be::fragment_map<X::rows, X::cols>>(
+  for_each_chunk<T, be::fragment_map<X::rows, X::cols>, Whole>(
       in_chunks(dst, vector_width, col),
       [&](auto whole, int i, int r, int c) __attribute__((always_inline)) {
         T* const p = to.line[r] + c;

@@ -18,6 +18,18 @@ struct matrix : any_tensor {  // [batch, rows, cols]
   std::int64_t batch, rows, cols, batch_stride, row_stride;
 };
 
+// [outer, middle, rows, width], width contiguous.
+struct row_tensor_view : any_tensor {
+  std::int64_t outer, middle, rows, width;
+  std::int64_t outer_stride, middle_stride, row_stride;
+};
+
+// Which columns a row of scores sees: tk_mask of ops/tk_base.h.
+enum class mask_kind : int { none, causal };
+
+// tk_activation_kind of ops/tk_base.h.
+enum class activation_kind : int { none, relu, silu, gelu_tanh, gelu_erf, sigmoid };
+
 // What results repeat bit for bit: tk_repeat of ops/tk_base.h.
 enum class repeat_kind : int { run, row };
 

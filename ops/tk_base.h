@@ -70,6 +70,23 @@ typedef enum tk_repeat {
                         weights, the lengths of sums, the options, the chip and the version alone */
 } tk_repeat;
 
+/* Which columns of a matrix of scores its rows see: a field `mask`. */
+typedef enum tk_mask {
+  TK_MASK_NONE = 0,
+  TK_MASK_CAUSAL = 1 /* row i of `rows` sees column j of `width` where j <= i + width - rows:
+                        aligned to the last column; of attention, query i of nq and key j of nk */
+} tk_mask;
+
+/* Functions of one number, act(x). */
+typedef enum tk_activation_kind {
+  TK_ACTIVATION_NONE = 0, /* x */
+  TK_ACTIVATION_RELU = 1,
+  TK_ACTIVATION_SILU = 2,      /* x / (1 + e^-x) */
+  TK_ACTIVATION_GELU_TANH = 3, /* x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
+  TK_ACTIVATION_GELU_ERF = 4,  /* x/2 (1 + erf(x / sqrt 2)) */
+  TK_ACTIVATION_SIGMOID = 5    /* 1 / (1 + e^-x) */
+} tk_activation_kind;
+
 /* `workspace` of a call is device memory of at least tk_workspace() bytes, aligned to 16; NULL will
  * do where that is 0. Its first TK_COUNTER_BYTES bytes hold counters: they must be zero before the
  * first use, and every launch leaves them zero. The rest may hold anything. One workspace serves

@@ -16,7 +16,10 @@ MASKS = ("full", "causal")
 # name, colour, dashes, width; others are not drawn
 STYLES = {"tk": ("TK", "#111111", "", 2.4),
           "fa3": ("FlashAttention-3", "#0072b2", "", 1.5),
+          "flash3": ("FlashAttention-3", "#0072b2", "", 1.5),
           "fa3 deterministic": ("FlashAttention-3, deterministic", "#0072b2", "5 3", 1.5),
+          "flash3_deterministic": ("FlashAttention-3, deterministic", "#0072b2", "5 3", 1.5),
+          "flash4": ("FlashAttention-4", "#009e73", "", 1.5),
           "cudnn": ("cuDNN", "#d55e00", "", 1.5),
           "cudnn deterministic": ("cuDNN, deterministic", "#d55e00", "5 3", 1.5)}
 PANEL, GAP = (192, 132), (34, 34)
@@ -26,7 +29,7 @@ STEP = 200  # TFLOP/s from a line of the grid to the next
 
 def read(paths):
     """{(suite, mask, d): {impl: {keys: TFLOP/s}}}, and a line that says what was measured."""
-    panels, stamps = {}, []
+    panels, stamps = {}, {}
     for path in paths:
         with open(path, encoding="utf-8") as file:
             document = json.load(file)
@@ -40,8 +43,9 @@ def read(paths):
                 suites.add(SUITES[row["suite"]])
         if not suites:
             sys.exit(f"plot.py: {path} has no case of {' or '.join(SUITES)} whose name is of the form d64_n512_full")
-        stamps.append(f"{' and '.join(sorted(suites))} {document['date'][:10]}, {document['commit'][:7]}")
-    return panels, f"{document['machine']['device']}, bf16; {'; '.join(stamps)}"
+        stamps.setdefault(f"{document['date'][:10]}, {document['commit'][:7]}", set()).update(suites)
+    measured = "; ".join(f"{' and '.join(sorted(of))} {stamp}" for stamp, of in stamps.items())
+    return panels, f"{document['machine']['device']}, bf16; {measured}"
 
 
 class drawing:

@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The suites of attention beside cuDNN and FlashAttention-2, as PyTorch calls them; on the CPU
-beside PyTorch's own."""
+"""The suites of attention beside cuDNN and FlashAttention-2, as PyTorch calls them, and beside
+FlashAttention-3 and -4; on the CPU beside PyTorch's own.
+
+References are computed once for all that is compared with them. A sample is drawn by a seed of its
+own, the same for all: of the forward some rows of every head; of the backward as many key heads of
+batches, each with its query heads, as SAMPLED_SCORES hold (one at least, all if sequences are
+short); of packed sequences and with options one key head of every sequence. That results are finite
+is looked at everywhere.
+"""
 import itertools
 import math
 
@@ -8,10 +15,28 @@ import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from torch_cases import TYPES, deviation, implementation, sampled
+from torch_cases import TYPES, deviation, implementation, load, sampled
+
+flash = load("attention", "flash")
+SAMPLED_ROWS, SAMPLED_SCORES = 256, 2**28
+
+
+def drawn(n, count):
+    """count of the numbers below n, always the same."""
+    return torch.randperm(n, generator=torch.Generator().manual_seed(n))[:count].sort()[0].tolist()
+
+
+def lse_gap(got, ref):
+    """The largest difference as a share of itself, or of 1."""
+    gap = (got.double() - ref).abs() / ref.abs().clamp(min=1)
+    gap.masked_fill_(got == ref, 0)  # both may be -inf
+    return gap.nan_to_num(nan=math.inf).max().item()
 
 
 class forward_case:
+    sample = packed = False
+    left, softcap, alibi = None, 0.0, None
+
     def __init__(self, case, device):
         self.b, self.nq, self.hq, self.d = (int(case[key]) for key in "bnhd")
         self.nk, self.hk = int(case.get("nk", self.nq)), int(case.get("hk", self.hq))
@@ -35,10 +60,18 @@ class forward_case:
         self.flops = 4 * self.b * self.hq * pairs * self.d
         tensors = (self.q, self.k, self.v, self.o, self.lse)
         self.bytes = sum(x.numel() * x.element_size() for x in tensors)
+        self.references = []
+
+    def shaped(self, x):
+        return x
+
+    flat = shaped
+
+    def operands(self):
+        return {name: getattr(self, name) for name in ("q", "k", "v", "o", "lse")}
 
     def tk(self, library):
-        operands = {"q": self.q, "k": self.k, "v": self.v, "o": self.o, "lse": self.lse}
-        call = library.bind("attention_forward", operands, self.device,
+        call = library.bind("attention_forward", self.operands(), self.device,
                             mask=f"TK_MASK_{self.mask.upper()}", scale=self.scale)
         return implementation("tk", call, lambda _: (self.o, self.lse))
 
@@ -46,9 +79,10 @@ class forward_case:
         return [self.o, self.lse]
 
     def peers(self, _):
+        own = [] if self.device == "cpu" else flash.forward_peers(self)
         # PyTorch aligns its causal mask to the first key: the same only where nq = nk
         if self.mask == "causal" and self.nq != self.nk:
-            return []
+            return own
         q, k, v = (x.transpose(1, 2) for x in (self.q, self.k, self.v))
 
         def call():
@@ -64,7 +98,7 @@ class forward_case:
         if self.device == "cpu":
             return [implementation("torch_cpu", call, results)]
         return [implementation("cudnn", call, results, on(SDPBackend.CUDNN_ATTENTION)),
-                implementation("flash2", call, results, on(SDPBackend.FLASH_ATTENTION))]
+                implementation("flash2", call, results, on(SDPBackend.FLASH_ATTENTION)), *own]
 
     def reference(self, batch, rows):
         """o and lse of some rows of every head of one batch, float64: [hq, rows, d], [hq, rows]."""
@@ -79,24 +113,28 @@ class forward_case:
         lse = scores.logsumexp(2)
         return scores.sub_(lse[:, :, None]).exp_().nan_to_num_() @ v, lse
 
+    def expected(self):
+        """What is compared: batch, rows, their o and lse."""
+        if not self.references:
+            row_cost = self.b * self.hq * self.nk * self.d
+            budget = SAMPLED_ROWS if self.sample else self.nq
+            budget = min(budget, 2**30 // row_cost) if self.device == "cpu" else budget
+            picked = sampled(self.nq, budget, self.device)
+            for batch in range(self.b):
+                for rows in picked.split(max(1, 2**27 // (self.hq * self.nk))):
+                    self.references.append((batch, rows, *self.reference(batch, rows)))
+        return self.references
+
     def compare(self, results):
         """Error and its limit. The output is rounded once, and so are the probabilities between the
         two products, each to the floor: sqrt 2 floors, 2 with a margin. lse is fp32 and may be off
         by 2^-15 of itself (or of 1), which exp2 and log2 in 22 bits never use up."""
         x, lse = results
         parts, worst_lse = deviation(), 0.0
-        row_cost = self.b * self.hq * self.nk * self.d
-        budget = 2**30 // row_cost if self.device == "cpu" else self.nq
-        picked = sampled(self.nq, budget, self.device)
-        for batch in range(self.b):
-            for rows in picked.split(max(1, 2**27 // (self.hq * self.nk))):
-                ref, ref_lse = self.reference(batch, rows)
-                parts.add(x[batch, rows].transpose(0, 1), ref)
-                if lse is not None:
-                    got = lse[batch][:, rows].double()
-                    gap = (got - ref_lse).abs() / ref_lse.abs().clamp(min=1)
-                    gap.masked_fill_(got == ref_lse, 0)  # both may be -inf
-                    worst_lse = max(worst_lse, gap.nan_to_num(nan=math.inf).max().item())
+        for batch, rows, ref, ref_lse in self.expected():
+            parts.add(x[batch, rows].transpose(0, 1), ref)
+            if lse is not None:
+                worst_lse = max(worst_lse, lse_gap(lse[batch][:, rows], ref_lse))
         error, floor = parts.relative()
         if not x.isfinite().all() or worst_lse > 2.0**-15:
             error = math.inf
@@ -106,7 +144,7 @@ class forward_case:
 class backward_case:
     """dq, dk, dv from o and lse of tk's own forward. Peers' graphs are made before they are timed."""
 
-    forward_type = forward_case
+    forward_type, sample = forward_case, False
 
     def __init__(self, case, device):
         self.forward = x = self.forward_type(case, device)
@@ -116,13 +154,13 @@ class backward_case:
         self.flops = 5 * x.flops // 2  # five products for the forward's two
         tensors = (x.q, x.k, x.v, x.o, x.lse, self.dout, self.dq, self.dk, self.dv)
         self.bytes = sum(y.numel() * y.element_size() for y in tensors)
+        self.references = []
 
     def tk(self, library):
         x = self.forward
         x.tk(library).call()
-        operands = {"q": x.q, "k": x.k, "v": x.v, "o": x.o, "lse": x.lse, "dout": self.dout,
-                    "dq": self.dq, "dk": self.dk, "dv": self.dv}
-        call = library.bind("attention_backward", operands, self.device,
+        own = {"dout": self.dout, "dq": self.dq, "dk": self.dk, "dv": self.dv}
+        call = library.bind("attention_backward", {**x.operands(), **own}, self.device,
                             mask=f"TK_MASK_{x.mask.upper()}", scale=x.scale)
         return implementation("tk", call, lambda _: (self.dq, self.dk, self.dv))
 
@@ -131,8 +169,9 @@ class backward_case:
 
     def peers(self, _):
         x = self.forward
+        own = [] if self.device == "cpu" else flash.backward_peers(self)
         if x.mask == "causal" and x.nq != x.nk:
-            return []
+            return own
 
         def made(name, backend):
             graph = []
@@ -153,7 +192,8 @@ class backward_case:
 
         if self.device == "cpu":
             return [made("torch_cpu", SDPBackend.MATH)]
-        return [made("cudnn", SDPBackend.CUDNN_ATTENTION), made("flash2", SDPBackend.FLASH_ATTENTION)]
+        return [made("cudnn", SDPBackend.CUDNN_ATTENTION),
+                made("flash2", SDPBackend.FLASH_ATTENTION), *own]
 
     def reference(self, batch, head):
         """dq, dk, dv that a query head of one batch contributes, float64."""
@@ -166,19 +206,33 @@ class backward_case:
         ds = (dout @ v.mT - (dout * o).sum(1, keepdim=True)).mul_(p).mul_(x.scale)
         return ds @ k, ds.mT @ q, p.mT @ dout
 
+    def group(self, key_head, *where):
+        """The references of a key head: dq of its query heads, and the sums of their dk and dv."""
+        size = self.forward.hq // self.forward.hk
+        heads = range(key_head * size, (key_head + 1) * size)
+        parts = [self.reference(*where, head) for head in heads]
+        return dict(zip(heads, (dq for dq, *_ in parts))), *(sum(y) for y in list(zip(*parts))[1:])
+
+    def expected(self):
+        """What is compared: where of the outputs, a key head, its group."""
+        x = self.forward
+        if not self.references:
+            n = x.b * x.hk
+            fit = SAMPLED_SCORES // (x.nq * x.nk * x.hq // x.hk)
+            for i in drawn(n, max(1, fit)) if self.sample else range(n):
+                where, key_head = divmod(i, x.hk)
+                self.references.append((where, key_head, self.group(key_head, where)))
+        return self.references
+
     def compare(self, results):
         """Error and its limit, of the worst output. Each is rounded once, and p and ds once before
         their products, each to the floor: sqrt 2 floors, 2 with a margin."""
-        x, parts = self.forward, [deviation() for _ in results]
-        for batch, key_head in itertools.product(range(x.b), range(x.hk)):
-            group = range(key_head * x.hq // x.hk, (key_head + 1) * x.hq // x.hk)
-            sums = [0, 0]  # of dk and dv
-            for head in group:
-                dq, *others = self.reference(batch, head)
-                parts[0].add(results[0][batch, :, head], dq)
-                sums = [total + y for total, y in zip(sums, others)]
-            for part, got, ref in zip(parts[1:], results[1:], sums):
-                part.add(got[batch, :, key_head], ref)
+        parts = [deviation() for _ in results]
+        for where, key_head, (dqs, *others) in self.expected():
+            for head, dq in dqs.items():
+                parts[0].add(results[0][where, ..., head, :], dq)
+            for part, got, ref in zip(parts[1:], results[1:], others):
+                part.add(got[where, ..., key_head, :], ref)
         error, floor = max((part.relative() for part in parts), key=lambda y: y[0] / (y[1] or 1))
         if not all(y.isfinite().all() for y in results):
             error = math.inf
@@ -187,6 +241,7 @@ class backward_case:
 
 class varlen_case:
     """The forward of packed sequences, and with options. lse is checked of tk alone."""
+    sample = False
 
     def __init__(self, case, device):
         self.packed = "lens" in case
@@ -213,6 +268,7 @@ class varlen_case:
         self.flops = 4 * pairs * self.hq * self.d
         tensors = (self.q, self.k, self.v, self.o, self.lse)
         self.bytes = sum(x.numel() * x.element_size() for x in tensors)
+        self.references = []
 
     def seen(self, n, first, last):
         """Which keys of a sequence of n its queries from first up to last see."""
@@ -223,6 +279,9 @@ class varlen_case:
 
     def shaped(self, x):
         return x if self.packed else x.view(len(self.lengths), -1, *x.shape[1:])
+
+    def flat(self, x):
+        return x if self.packed else x.flatten(0, 1)
 
     def operands(self):
         lse = self.lse if self.packed else self.lse.view(len(self.lengths), self.hq, -1)
@@ -259,7 +318,7 @@ class varlen_case:
 
         if self.device == "cpu":
             return []
-        return [implementation("flash2", flash2, lambda o: (o, None))]
+        return [implementation("flash2", flash2, lambda o: (o, None)), *flash.forward_peers(self)]
 
     def scores(self, start, n, first, last, head):
         """Of some rows of a head of one sequence, float64, and their slope in scale q k^T."""
@@ -281,19 +340,33 @@ class varlen_case:
         lse = scores.logsumexp(1)
         return scores.sub_(lse[:, None]).exp_() @ v, lse
 
+    def picked(self, sample):
+        """Key heads to compare."""
+        return drawn(self.hk, 1) if sample else range(self.hk)
+
+    def expected(self):
+        """What is compared: sequence, its first and last row, head, their o and lse."""
+        size = self.hq // self.hk
+        if not self.references:
+            for s, (start, n) in enumerate(zip(self.starts, self.lengths)):
+                blocks = range(0, n, 4096)
+                for first, key_head in itertools.product(blocks, self.picked(self.sample)):
+                    last = min(n, first + 4096)
+                    for head in range(key_head * size, (key_head + 1) * size):
+                        ref = self.reference(start, n, first, last, head)
+                        self.references.append((s, first, last, head, *ref))
+        return self.references
+
     def compare(self, results):
-        """As of the forward; every row. A query sees itself, so no lse is -inf."""
+        """As of the forward; every row."""
         o, lse = results
         parts, worst_lse = deviation(), 0.0
-        for s, (start, n) in enumerate(zip(self.starts, self.lengths)):
-            for first, head in itertools.product(range(0, n, 4096), range(self.hq)):
-                last = min(n, first + 4096)
-                ref, ref_lse = self.reference(start, n, first, last, head)
-                parts.add(o[start + first:start + last, head], ref)
-                if lse is not None:
-                    got = lse[head, start + first:start + last] if self.packed else lse[s, head, first:last]
-                    gap = (got.double() - ref_lse).abs() / ref_lse.abs().clamp(min=1)
-                    worst_lse = max(worst_lse, gap.nan_to_num(nan=math.inf).max().item())
+        for s, first, last, head, ref, ref_lse in self.expected():
+            rows = slice(self.starts[s] + first, self.starts[s] + last)
+            parts.add(o[rows, head], ref)
+            if lse is not None:
+                got = lse[head, rows] if self.packed else lse[s, head, first:last]
+                worst_lse = max(worst_lse, lse_gap(got, ref_lse))
         error, floor = parts.relative()
         if not o.isfinite().all() or worst_lse > 2.0**-15:
             error = math.inf
@@ -329,7 +402,7 @@ class varlen_backward_case(backward_case):
 
         if self.device == "cpu":
             return []
-        return [implementation("flash2", flash2, list)]
+        return [implementation("flash2", flash2, list), *flash.backward_peers(self)]
 
     def reference(self, start, n, head):
         """dq, dk, dv that a query head of one sequence contributes, float64."""
@@ -342,22 +415,14 @@ class varlen_backward_case(backward_case):
         ds = (dout @ v.mT - (dout * o).sum(1, keepdim=True)).mul_(p).mul_(slope).mul_(x.scale)
         return ds @ k, ds.mT @ q, p.mT @ dout
 
-    def compare(self, results):
-        """As of backward_case."""
-        x, parts = self.forward, [deviation() for _ in results]
-        group = x.hq // x.hk
-        for (start, n), key_head in itertools.product(zip(x.starts, x.lengths), range(x.hk)):
-            every, sums = slice(start, start + n), [0, 0]  # of dk and dv
-            for head in range(key_head * group, (key_head + 1) * group):
-                dq, *others = self.reference(start, n, head)
-                parts[0].add(results[0][every, head], dq)
-                sums = [total + y for total, y in zip(sums, others)]
-            for part, got, ref in zip(parts[1:], results[1:], sums):
-                part.add(got[every, key_head], ref)
-        error, floor = max((part.relative() for part in parts), key=lambda y: y[0] / (y[1] or 1))
-        if not all(y.isfinite().all() for y in results):
-            error = math.inf
-        return error, 2 * floor
+    def expected(self):
+        x = self.forward
+        if not self.references:
+            parts = zip(x.starts, x.lengths)
+            for (start, n), key_head in itertools.product(parts, x.picked(self.sample)):
+                where = slice(start, start + n)
+                self.references.append((where, key_head, self.group(key_head, start, n)))
+        return self.references
 
 
 def any_backward_case(case, device):

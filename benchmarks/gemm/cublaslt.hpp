@@ -14,7 +14,7 @@ struct gemm_operands {
   std::int64_t m, n, k, batch;
   bool transpose_a, transpose_b;
   tk_bias bias_kind;
-  tk_activation activation;
+  tk_activation_kind activation;
 };
 
 // Adds it to the list, or the reason why it does not take the problem.

@@ -10,7 +10,7 @@
 
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/gemm/cublaslt.hpp"
-#include "tests/ops/gemm/activate.hpp"
+#include "tests/support/activate.hpp"
 
 namespace tk::bench {
 namespace {
@@ -25,7 +25,7 @@ tk_bias parse_bias(std::string const& name) {
   throw std::runtime_error("'" + name + "' is no bias: row or column");
 }
 
-tk_activation parse_activation(std::string const& name) {
+tk_activation_kind parse_activation(std::string const& name) {
   if (name == "none") return TK_ACTIVATION_NONE;
   if (name == "relu") return TK_ACTIVATION_RELU;
   if (name == "silu") return TK_ACTIVATION_SILU;
@@ -203,7 +203,7 @@ class gemm_benchmark final : public benchmark {
   std::int64_t m_ = 0, n_ = 0, k_ = 0, batch_;
   bool transpose_a_ = false, transpose_b_ = false;
   tk_bias bias_kind_;
-  tk_activation activation_;
+  tk_activation_kind activation_;
   tensor a_, b_, bias_, d_, workspace_;
   DLTensor a_dl_{}, b_dl_{}, bias_dl_{}, d_dl_{};
   tk_gemm_problem problem_{};

@@ -1,11 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""Suite norm beside PyTorch's own kernels and torch.compile's."""
+"""Suites norm and norm-bwd beside PyTorch's own kernels and torch.compile's."""
 import math
 
 import torch
+import torch._functorch.config as functorch
 import torch.nn.functional as F
 
 from torch_cases import TYPES, deviation, implementation, sampled
+
+
+def normed(x, residual, weight, bias, kind, eps):
+    """y and r"""
+    r = x if residual is None else x + residual
+    if kind == "rms":
+        return F.rms_norm(r, r.shape[1:], weight, eps), r
+    return F.layer_norm(r, r.shape[1:], weight, bias, eps), r
+
+
+def compiled(function):
+    torch._dynamo.reset()  # else it gives up compiling after eight shapes
+    return torch.compile(function, dynamic=False)
 
 
 class norm_case:
@@ -37,19 +51,12 @@ class norm_case:
         return [x for x in (self.y, self.r) if x is not None]
 
     def peers(self, _):
-        def norm(x, residual, weight, bias):
-            r = x if residual is None else x + residual
-            if self.kind == "rms":
-                return F.rms_norm(r, (self.width,), weight, self.eps), r
-            return F.layer_norm(r, (self.width,), weight, bias, self.eps), r
-
-        operands = self.x, self.residual, self.weight, self.bias
+        operands = self.x, self.residual, self.weight, self.bias, self.kind, self.eps
         plain = "torch_cpu" if self.device == "cpu" else "torch"
-        made = [implementation(plain, lambda: norm(*operands))]
+        made = [implementation(plain, lambda: normed(*operands))]
         if self.device != "cpu":
-            torch._dynamo.reset()  # else it gives up compiling after eight shapes
-            compiled = torch.compile(norm, dynamic=False)
-            made.append(implementation("torch_compile", lambda: compiled(*operands)))
+            fused = compiled(normed)
+            made.append(implementation("torch_compile", lambda: fused(*operands)))
         return made
 
     def compare(self, results):
@@ -74,4 +81,105 @@ class norm_case:
         return error, 1.1 * floor + 2.0**-20
 
 
-SUITES = {"norm": norm_case}
+class norm_backward_case:
+    """dx, dweight and dbias from r and dy, with residual plus dr."""
+
+    def __init__(self, case, device):
+        self.rows, self.width = int(case["rows"]), int(case["width"])
+        self.kind, self.dtype = case.get("kind", "rms"), case.get("type", "bf16")
+        self.device, self.eps, self.flops = device, 1e-5, 0
+
+        def random(*shape):
+            return torch.randn(*shape, device=device).to(TYPES[self.dtype])
+
+        self.r, self.dy = random(self.rows, self.width), random(self.rows, self.width)
+        self.weight = random(self.width)
+        self.dr = random(self.rows, self.width) if case.get("residual", "0") != "0" else None
+        self.dx, self.dweight = torch.empty_like(self.r), torch.empty_like(self.weight)
+        self.dbias = torch.empty_like(self.weight) if self.kind == "layer" else None
+        tensors = (self.r, self.dy, self.weight, self.dr, self.dx, self.dweight, self.dbias)
+        self.bytes = sum(x.numel() * x.element_size() for x in tensors if x is not None)
+
+    def tk(self, library):
+        operands = {"r": self.r, "dy": self.dy, "weight": self.weight, "dr": self.dr,
+                    "dx": self.dx, "dweight": self.dweight, "dbias": self.dbias}
+        call = library.bind("norm_backward", operands, self.device,
+                            kind=f"TK_NORM_{self.kind.upper()}", eps=self.eps)
+        return implementation("tk", call, lambda _: self.outputs())
+
+    def outputs(self):
+        return [x for x in (self.dx, self.dweight, self.dbias) if x is not None]
+
+    def gradients(self, forward):
+        """A call of the backward alone, of what a forward has kept. r is x + residual there, so
+        that dr joins the gradient of x, as it does in a model."""
+        graph = []
+
+        def call():
+            with torch.inference_mode(False), torch.enable_grad():
+                if not graph:
+                    given = [t.clone() for t in (self.dy, self.dr) if t is not None]
+                    x, weight = (t.clone().requires_grad_() for t in (self.r, self.weight))
+                    bias = None if self.dbias is None else torch.zeros_like(weight).requires_grad_()
+                    residual = None if self.dr is None else torch.zeros_like(given[0])
+                    made = forward(x, residual, weight, bias, self.kind, self.eps)
+                    leaves = [t for t in (x, weight, bias) if t is not None]
+                    graph.extend((made[:len(given)], leaves, given))
+                return torch.autograd.grad(*graph, retain_graph=True)
+
+        return call
+
+    def peers(self, _):
+        plain = "torch_cpu" if self.device == "cpu" else "torch"
+        made = [implementation(plain, self.gradients(normed))]
+        if self.device != "cpu":
+            functorch.donated_buffer = False  # a graph is called again
+            made.append(implementation("torch_compile", self.gradients(compiled(normed))))
+        return made
+
+    def reference(self):
+        """dx of some rows with their numbers, and the sums over all, in parts of 1024 rows."""
+        budget = 2**24 // self.width if self.device == "cpu" else self.rows
+        picked = sampled(self.rows, budget, self.device)
+        weight, parts = self.weight.double(), []
+        dweight, dbias = torch.zeros_like(weight), torch.zeros_like(weight)
+        for first in range(0, self.rows, 1024):
+            h, dy = (t[first:first + 1024].double() for t in (self.r, self.dy))
+            if self.kind == "layer":
+                h -= h.mean(1, keepdim=True)
+            scale = (h.square().mean(1, keepdim=True) + self.eps).rsqrt()
+            h *= scale
+            dweight += (dy * h).sum(0)
+            dbias += dy.sum(0)
+            inside = picked[(picked >= first) & (picked < first + 1024)]
+            here = inside - first
+            g, h = dy[here] * weight, h[here]
+            dx = g - h * (g * h).mean(1, keepdim=True)
+            if self.kind == "layer":
+                dx -= g.mean(1, keepdim=True)
+            dx *= scale[here]
+            if self.dr is not None:
+                dx += self.dr[inside].double()
+            parts.append((inside, dx))
+        return parts, dweight, dbias
+
+    def compare(self, results):
+        """Error and its limit, of the worst output: one rounding, the floor, and fp32 statistics
+        and sums, which are off by less than 2^-18. Peers may round in between, which costs another
+        floor."""
+        parts, *sums = self.reference()
+        dx = deviation()
+        for rows, part in parts:
+            dx.add(results[0][rows], part)
+        every = [dx]
+        for got, want in zip(results[1:], sums):
+            every.append(deviation())
+            every[-1].add(got, want)
+        worst = max(every, key=lambda x: x.relative()[0] / (1.1 * x.relative()[1] + 2.0**-18))
+        error, floor = worst.relative()
+        if not all(x.isfinite().all() for x in results):
+            error = math.inf
+        return error, 1.1 * floor + 2.0**-18
+
+
+SUITES = {"norm": norm_case, "norm-bwd": norm_backward_case}

@@ -39,10 +39,14 @@ int expect_one_of(char const* name, Enum const& x, char const* const (&names)[N]
   refuse(status::bad_value, name, " is ", number, "; it must be ", list);
 }
 inline constexpr char const* flag_names[] = {"0", "1"};
+inline constexpr char const* mask_names[] = {"TK_MASK_NONE", "TK_MASK_CAUSAL"};
+inline constexpr char const* activation_names[] = {
+    "TK_ACTIVATION_NONE",      "TK_ACTIVATION_RELU",     "TK_ACTIVATION_SILU",
+    "TK_ACTIVATION_GELU_TANH", "TK_ACTIVATION_GELU_ERF", "TK_ACTIVATION_SIGMOID"};
 inline constexpr char const* repeat_names[] = {"TK_REPEAT_RUN", "TK_REPEAT_ROW"};
 
-inline void expect_reserved(int reserved) {
-  if (reserved != 0) refuse(status::bad_struct, "reserved is ", reserved, "; it must be 0");
+inline void expect_reserved(int reserved, char const* name = "reserved") {
+  if (reserved != 0) refuse(status::bad_struct, name, " is ", reserved, "; it must be 0");
 }
 
 }  // namespace tk::api

@@ -29,6 +29,8 @@ static_assert(same(TK_OK, status::ok) && same(TK_NULL_POINTER, status::null_poin
               same(TK_RUNTIME_ERROR, status::runtime_error) &&
               same(TK_INTERNAL_ERROR, status::internal_error));
 static_assert(static_cast<int>(TK_REPEAT_ROW) == static_cast<int>(repeat_kind::row));
+static_assert(static_cast<int>(TK_MASK_NONE) == static_cast<int>(mask_kind::none) &&
+              static_cast<int>(TK_MASK_CAUSAL) == static_cast<int>(mask_kind::causal));
 
 constexpr std::size_t workspace_alignment = 16;
 static_assert(TK_COUNTER_BYTES == counter_bytes);

@@ -76,11 +76,14 @@ element read_type(DLTensor const& t, signature const& is) {
 void read_sizes(view& x, DLTensor const& t) {
   auto const& is = *x.is;
   if (t.ndim < is.least_rank || t.ndim > is.rank) {
-    std::string const most = is.rank > is.least_rank ? " or " + std::to_string(is.rank) : "";
+    std::string const most =
+        is.rank == is.least_rank
+            ? ""
+            : (is.rank == is.least_rank + 1 ? " or " : " to ") + std::to_string(is.rank);
     refuse(status::bad_rank, is.name, " has ", t.ndim, " dimensions; it must have ", is.least_rank,
            most);
   }
-  if (!t.shape) refuse(status::null_pointer, is.name, "'s shape is NULL");
+  if (!t.shape && t.ndim > 0) refuse(status::null_pointer, is.name, "'s shape is NULL");
   x.size.fill(1);
   for (int i = 0, axis = is.rank - t.ndim; i < t.ndim; ++i, ++axis) {
     if (t.shape[i] < 0 || t.shape[i] > largest_size) {
@@ -101,7 +104,7 @@ struct extent {
 extent read_strides(view& x, DLTensor const& t) {
   auto const& is = *x.is;
   int const last = is.rank - 1, missing = is.rank - t.ndim;
-  if (t.strides && x.size[last] > 1 && t.strides[t.ndim - 1] != 1) {
+  if (!is.any_stride && t.strides && x.size[last] > 1 && t.strides[t.ndim - 1] != 1) {
     refuse(status::bad_stride, is.name, " has stride ", t.strides[t.ndim - 1], " in ",
            is.axes[last], ", its last dimension; it must be 1");
   }

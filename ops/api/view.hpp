@@ -16,11 +16,13 @@ constexpr unsigned any_type = halves | fp32_only;
 constexpr unsigned integers64 = only(element::int64) | only(element::uint64);
 
 // What an argument is called, and what it may be. Leading axes past `least_rank` may be left out.
+// any_stride: the last axis need not be contiguous.
 struct signature {
   char const* name;
   unsigned types;
   int rank, least_rank;
   std::array<char const*, 4> axes;
+  bool any_stride = false;
 };
 
 struct reading {

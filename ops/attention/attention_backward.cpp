@@ -34,6 +34,12 @@ void check_size(attention_backward_problem const& x) {
     throw error(status::unsupported, std::string(packed ? "total_q + total_k" : "nq + nk") +
                                          " is " + number(x.q.n + x.k.n) + "; it must be 0 to " +
                                          number(most));
+  // In the workspace a sequence begins a block, which is at most `block` rows.
+  constexpr std::int64_t block = 256;
+  if (packed && x.terms.b > (most - x.q.n) / block)
+    throw error(status::unsupported, "q has " + number(x.q.n) + " rows and " + number(x.terms.b) +
+                                         " sequences; the rows and " + number(block) +
+                                         " a sequence must be at most " + number(most));
   auto const blocks = [&](heads const& t) {
     return (packed ? t.n / tile + x.terms.b : (t.n + tile - 1) / tile) * t.h;
   };
@@ -75,16 +81,16 @@ template <class Body> auto with_instance(attention_backward_problem const& x, Bo
 }
 
 // Where things lie in the workspace, and the rows of a head there.
-struct placed {
+struct placed_rows {
   attention_backward_layout at;
   int rows;
 };
-placed place(attention_backward_problem const& x) {
+placed_rows place(attention_backward_problem const& x) {
   attention_backward_sizes const sizes(x);
   return with_instance(x, [&]<int D, option_set Options>() {
     using cut = attention_backward_cut<D, Options>;
-    return placed{attention_backward_layout::of<cut>(sizes),
-                  sizes.query_blocks<cut>() * cut::queries};
+    return placed_rows{attention_backward_layout::of<cut>(sizes),
+                       sizes.query_blocks<cut>() * cut::queries};
   });
 }
 

@@ -32,8 +32,8 @@ struct attention_backward {
   static constexpr bool placed = cut::placed, general = Options == option_set::all;
   static constexpr auto tune = cut::tune;
   static constexpr int workers = cut::workers, cluster = 1, stages = tune.slots, own_slots = 1;
-  static constexpr int N = cut::N, M = cut::M, C = cut::C, P = cut::P, parts = cut::parts,
-                       slices = cut::slices, across = cut::across;
+  static constexpr int N = cut::N, M = cut::M, Q = cut::Q, C = cut::C, P = cut::P,
+                       parts = cut::parts, slices = cut::slices, across = cut::across;
   static constexpr int slots_of_slice = 2 * parts, slots_of_step = slices * slots_of_slice,
                        owned = P;  // columns of dk and dv
   static constexpr bool causal = Mask == mask_kind::causal;
@@ -55,7 +55,7 @@ struct attention_backward {
   struct args {
     be::source<T, M, P> q, dout;
     be::source<T, N, P> k, v;
-    be::sink<T, M, C> dq;
+    be::sink<T, Q, C> dq;
     be::sink<T, N, P> dk, dv;
     attention_backward_rows<cut> rows;
     unsigned* tickets;
@@ -115,7 +115,7 @@ struct attention_backward {
   // A worker's piece of dq of a block of queries gets the sums of the blocks of keys that see it,
   // in ascending order, each rounded alike: which one is the last depends on a row's neighbours.
   // The last one writes dq.
-  using sent = reg_tile<float, M, C>;
+  using sent = reg_tile<float, Q, C>;
   static constexpr int senders = be::has_senders ? tune.senders : 0;
   struct piece {
     std::int64_t index;
@@ -157,7 +157,7 @@ struct attention_backward {
   // The piece of a step.
   template <class Context>
   static TK_DEVICE void send(Context& c, args const& a, task const& t, int block, int head,
-                             reg_tile<float, M, C>& dq) {
+                             reg_tile<float, Q, C>& dq) {
     int const w = c.w.id(), walked = t.last - block;
     if (walked < t.walked_later) {
       int const heads = head - t.head * a.rows.sizes.group_heads;
@@ -167,7 +167,7 @@ struct attention_backward {
     await_piece(c.w, a, x);
     if (x.before > 0) load_add(dq, a.rows.dq, x.index);
     dq = dq * a.scale;
-    store(queries_at(a.dq, t, block * cut::queries + w / across * M, t.part * P + w % across * C,
+    store(queries_at(a.dq, t, block * cut::queries + w / across * Q, t.part * P + w % across * C,
                      head),
           cast<T>(dq));
   }
@@ -212,11 +212,12 @@ struct attention_backward {
   // Adds a worker's piece of dq, from the ds of all workers.
   template <class Context>
   static TK_DEVICE void add_piece(Context& c, task const& t, common const& kv, int side,
-                                  reg_tile<float, M, C>& dq) {
-    int const slice = c.w.id() / across, col = c.w.id() % across;
+                                  reg_tile<float, Q, C>& dq) {
+    int const row = c.w.id() / across * Q, slice = row / M, col = c.w.id() % across;
     TK_UNROLL
     for (int of = 0; of < workers; ++of)
-      mma_atb(dq, c.scratches[of].ds[side][slice], columns<C>(kv.k[of][t.part], col));
+      mma_atb(dq, columns<Q>(c.scratches[of].ds[side][slice], row % M / Q),
+              columns<C>(kv.k[of][t.part], col));
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
@@ -235,7 +236,7 @@ struct attention_backward {
     int side = 0, late = tune.ds_slots - 1;
     int const walk = t.steps / slots_of_step;
     for (int n = 0; n < walk; ++n) {
-      reg_tile<float, M, C> dq;
+      reg_tile<float, Q, C> dq;
       TK_UNROLL
       for (int j = 0; j < slices; ++j) {
         if constexpr (parts > 1) {
@@ -284,17 +285,17 @@ struct attention_backward {
       end_slice<0>(c, dk, ds);
     }
     c.all.await();
-    reg_tile<float, M, C> dq = 0.f;
+    reg_tile<float, Q, C> dq = 0.f;
     add_piece(c, t, kv, late, dq);
     wait<0>(dq);
     c.all.arrive();
-    send(c, a, t, late_block, late_head, dq);
     c.all.await();  // nobody reads k any more
 
     // No query: 0, whatever is in k and v.
     if (!placed && a.rows.sizes.nq == 0) dk = 0.f, dv = 0.f;
     dk = dk * a.scale;
     store_keys(c, a, t, kv, key, dk, dv);
+    send(c, a, t, late_block, late_head, dq);  // last: it may wait for its turn
   }
 
  private:

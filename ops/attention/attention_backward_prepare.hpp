@@ -20,7 +20,7 @@ template <class Cut> struct attention_backward_rows {
   attention_backward_sizes sizes;
   float *lse, *delta;                // [b, hq, padded nq]
   unsigned* turns;                   // of each piece: how many blocks of keys have added to it
-  partial_tiles<cut::M, cut::C> dq;  // of each piece, while not all of them have
+  partial_tiles<cut::Q, cut::C> dq;  // of each piece, while not all of them have
 
   TK_BOTH std::int64_t row(int row, int head, int batch) const {
     return sizes.template query_block<cut>(0, head, batch) * cut::queries + row;
@@ -38,7 +38,7 @@ struct row_of_sequence {
 
 template <class T, int D, option_set Options = option_set::none> struct attention_backward_prepare {
   using cut = attention_backward_cut<D, Options>;
-  static constexpr int M = cut::M, C = cut::C, slot_bytes = 2 * M * D * int{sizeof(T)};
+  static constexpr int M = cut::Q, C = cut::C, slot_bytes = 2 * M * D * int{sizeof(T)};
   static constexpr int workers = 1, cluster = 1, own_slots = 1;
   static constexpr int stages = 2 * slot_bytes + 8192 <= be::smem_bytes ? 2 : 1;
 
@@ -61,7 +61,7 @@ template <class T, int D, option_set Options = option_set::none> struct attentio
   };
 
   static TK_BOTH int slices(args const& a) {
-    return a.rows.sizes.template query_blocks<cut>() * cut::slices;
+    return a.rows.sizes.template query_blocks<cut>() * (cut::queries / M);
   }
   static TK_BOTH int tasks(args const& a) {
     return slices(a) * a.rows.sizes.heads() * a.rows.sizes.b;

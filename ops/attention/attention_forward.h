@@ -10,15 +10,11 @@
 extern "C" {
 #endif
 
-typedef enum tk_mask {
-  TK_MASK_NONE = 0,
-  TK_MASK_CAUSAL = 1 /* query i sees key j where j <= i + nk - nq: aligned to the last key */
-} tk_mask;
-
 /* o = softmax(scale q k^T + mask) v, and lse[b, hq, nq] = ln sum exp(scale q k^T + mask)
  *
  * q is [b, nq, hq, d], k is [b, nk, hk, d], v is [b, nk, hk, dv], o is [b, nq, hq, dv], all of one
- * type, bf16 or fp16; lse is fp32 and may be NULL. hq is a multiple of hk: query head h reads key
+ * type, bf16 or fp16; lse is fp32 and may be NULL. Scores are masked as a matrix of nq rows and nk
+ * columns. hq is a multiple of hk: query head h reads key
  * head h / (hq / hk). d and dv are multiples of 8 up to 256 (else TK_UNSUPPORTED). nq and nk may
  * be 0; nq + nk, and the blocks of 16 rows of a head in q, are at most 2^31 - 1025 (else
  * TK_UNSUPPORTED). A row that sees no key gives o = 0 and lse = -inf. Scores, maximum and sums are

@@ -10,9 +10,9 @@
 //           step. Relative errors, and so o, are the same wherever it stands.
 //           With options the scale is applied before what changes scores, log2(e) inside exp2,
 //           and weights are summed before dropout.
-// Order     a worker walks its keys upward, in blocks that begin at the (sequence's) first key;
-//           whether a row's maximum moves depends on that row alone: repeatable bit for bit, alone
-//           or packed with others.
+// Order     a worker walks its keys upward, in blocks that begin at the (sequence's) first key, up
+//           to the last one that its own rows see; whether a row's maximum moves depends on that
+//           row alone: repeatable bit for bit, alone or packed with others.
 // Packed    blocks of rows are counted through all sequences; their number has an upper bound that
 //           the host knows, and blocks past a sequence's end have nothing to do.
 // Overlap   ahead: the next scores and this step's o run while the worker does the softmax; turns:
@@ -190,6 +190,20 @@ struct attention_forward {
     return rescale;
   }
 
+  // Of a task's blocks of keys, up to which the rows of a worker, from `row` on, see any; at least
+  // one.
+  static TK_DEVICE int blocks_of_worker(args const& a, task const& t, int row) {
+    int last = 0;
+    if constexpr (placed) {
+      auto const& of = t.at.of;
+      if (row < of.nq) last = blocks_of(a.terms.seen.keys_seen(of, row, M), N).last - t.first;
+    } else if (row < a.nq) {
+      int const seen = causal ? row + M + a.nk - a.nq : a.nk;
+      last = seen < 1 ? 1 : ceil_div(seen, N);
+    }
+    return last < 1 ? 1 : last < t.blocks ? last : t.blocks;
+  }
+
   // The blocks of keys that all rows of a worker, from `row` on, see whole, and whose scores are
   // the products.
   static TK_DEVICE range unmasked(args const& a, [[maybe_unused]] task const& t, int row) {
@@ -272,10 +286,10 @@ struct attention_forward {
         take_over(p, next);
       }
     };
+    int const blocks = blocks_of_worker(a, t, row), end = t.first + blocks;
     int block = t.first + 1;
-    int const end = t.first + t.blocks;
     if constexpr (!placed) {
-      for (; block < whole.last; ++block) step(block, false);
+      for (; block < whole.last && block < end; ++block) step(block, false);
       for (; block < end; ++block) step(block, true);
     } else if constexpr (general) {
       for (; block < end; ++block) step(block, true);
@@ -287,11 +301,21 @@ struct attention_forward {
       }
     }
     c.own.release();
+    // The rows of other workers may see more. Ahead, the next keys lie before this worker's last
+    // values.
+    bool const done_early = blocks < t.blocks;
+    if (tune.ahead && done_early) skip_block(c, 1);
     mma_ab(o, p, c.in.take().kv);
     wait<0>(o, p);
     c.in.release();
-
     finish(a, t, row, o, running_max, total(running_sum));
+    for (block = blocks + tune.ahead; block < t.blocks; ++block) skip_block(c, 2);
+    if (tune.ahead && done_early) skip(c, 1);
+  }
+  // A block's slots, and the turn that comes with them.
+  template <class Context> static TK_DEVICE void skip_block(Context& c, int slots) {
+    if constexpr (tune.turns) c.turn.await(), c.turn.pass();
+    skip(c, slots);
   }
 
   // To o and lse, with the sink.

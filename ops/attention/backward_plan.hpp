@@ -5,7 +5,7 @@
 //                       neither parts nor pieces
 //   a block of queries  slices * M, one step of a task; rows are padded to whole blocks
 //   a part              P of the D columns of dk, dv and dq, which a task owns
-//   a piece             the M x C tile of dq that one worker computes in a step; a part of a block
+//   a piece             the Q x C tile of dq that one worker computes in a step; a part of a block
 //                       of queries has a piece for each worker
 // A walk has at least one block of queries, so that dk and dv are written where there is no query.
 // With options blocks are those of a sequence, and of packed ones as many as there is room for; a
@@ -30,10 +30,13 @@ template <int D, option_set Options> struct attention_backward_cut {
   static constexpr bool split = tune.queries.workers > 0;  // dq has a launch of its own
   static constexpr int workers = tune.workers, N = tune.N, M = tune.M;
   static constexpr int slices = tune.slices;
-  static constexpr int parts = tune.parts, P = D / parts, across = workers / slices, C = P / across;
+  static constexpr int Q = tune.dq_rows > 0 ? tune.dq_rows : M;
+  static constexpr int parts = tune.parts, P = D / parts, across = workers * Q / (slices * M),
+                       C = P / across;
   static constexpr int keys = split ? N : workers * N, queries = slices * M;
   static constexpr int pieces = split ? 0 : parts * workers;
-  static_assert(D % parts == 0 && workers % slices == 0 && P % across == 0);
+  static_assert(D % parts == 0 && workers * Q % (slices * M) == 0 && P % across == 0);
+  static_assert(queries <= 256);  // as ops/attention/attention_backward.cpp checks sizes
   static_assert(!split || (slices == workers && parts == 1));
 };
 

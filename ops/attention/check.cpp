@@ -13,9 +13,6 @@
 namespace tk::api {
 namespace {
 
-static_assert(static_cast<int>(TK_MASK_NONE) == static_cast<int>(mask_kind::none) &&
-              static_cast<int>(TK_MASK_CAUSAL) == static_cast<int>(mask_kind::causal));
-
 constexpr std::size_t operands = 5, tensors = operands + checked_options::most;
 
 checked<attention_forward_problem, tensors> check(tk_attention_forward_problem const& given,

@@ -16,8 +16,6 @@ inline bool is_packed(tk_attention_options const& given) {
   return given.q_starts || given.k_starts;
 }
 
-inline constexpr char const* mask_names[] = {"TK_MASK_NONE", "TK_MASK_CAUSAL"};
-
 // The signatures of a tensor, and of that of packed sequences.
 struct signatures {
   signature of[2];

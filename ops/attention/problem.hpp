@@ -5,8 +5,6 @@
 
 namespace tk {
 
-enum class mask_kind : int { none, causal };
-
 struct heads : any_tensor {  // [b, n, h, d]
   std::int64_t b, n, h, d, b_stride, n_stride, h_stride;
 };

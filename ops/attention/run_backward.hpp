@@ -69,7 +69,7 @@ template <class T, int D, option_set Options> class attention_backward_launcher 
     } else {
       using op = attention_backward<T, D, Mask, Options>;
       auto a = args_of<op, op::P>();
-      a.dq = be::write_to<op::M, op::C>(queries<T>(x_.dq));
+      a.dq = be::write_to<op::Q, op::C>(queries<T>(x_.dq));
       launch_keys<op>(a, stream);
     }
   }

@@ -19,9 +19,9 @@ static_assert(alike(TK_ACTIVATION_NONE, activation_kind::none) &&
               alike(TK_ACTIVATION_GELU_ERF, activation_kind::gelu_erf));
 static_assert(alike(TK_BIAS_NONE, bias_kind::none) && alike(TK_BIAS_ROW, bias_kind::row) &&
               alike(TK_BIAS_COLUMN, bias_kind::column));
-constexpr char const* activation_names[] = {"TK_ACTIVATION_NONE", "TK_ACTIVATION_RELU",
-                                            "TK_ACTIVATION_SILU", "TK_ACTIVATION_GELU_TANH",
-                                            "TK_ACTIVATION_GELU_ERF"};
+constexpr char const* epilogue_names[] = {"TK_ACTIVATION_NONE", "TK_ACTIVATION_RELU",
+                                          "TK_ACTIVATION_SILU", "TK_ACTIVATION_GELU_TANH",
+                                          "TK_ACTIVATION_GELU_ERF"};
 constexpr char const* bias_names[] = {"TK_BIAS_NONE", "TK_BIAS_ROW", "TK_BIAS_COLUMN"};
 
 constexpr std::array<char const*, 4> matrix_axes{"batch", "rows", "columns"};
@@ -66,7 +66,7 @@ void read_bias(view& bias, view const& d, tk_gemm_problem const& given, reading 
 checked<gemm_problem, 5> check(tk_gemm_problem const& given, bool data) {
   int const ta = expect_one_of("transpose_a", given.transpose_a, flag_names);
   int const tb = expect_one_of("transpose_b", given.transpose_b, flag_names);
-  int const activation = expect_one_of("activation", given.activation, activation_names);
+  int const activation = expect_one_of("activation", given.activation, epilogue_names);
   int const repeat = expect_one_of("repeat", given.repeat, repeat_names);
   expect_reserved(given.reserved);
   reading const how{data, be::rt::current_device()};

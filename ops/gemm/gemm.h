@@ -9,14 +9,6 @@
 extern "C" {
 #endif
 
-typedef enum tk_activation {
-  TK_ACTIVATION_NONE = 0,
-  TK_ACTIVATION_RELU = 1,
-  TK_ACTIVATION_SILU = 2,
-  TK_ACTIVATION_GELU_TANH = 3, /* x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
-  TK_ACTIVATION_GELU_ERF = 4   /* x/2 (1 + erf(x / sqrt 2)) */
-} tk_activation;
-
 typedef enum tk_bias {
   TK_BIAS_NONE = 0,
   TK_BIAS_ROW = 1,   /* bias[n]: one value for each column, the bias of a linear layer */
@@ -48,7 +40,7 @@ typedef struct tk_gemm_problem {
   float alpha;
   float beta;
   tk_bias bias_kind;
-  tk_activation activation;
+  tk_activation_kind activation; /* not TK_ACTIVATION_SIGMOID */
   /* the first version ended here */
   tk_repeat repeat;
   int reserved; /* 0 */

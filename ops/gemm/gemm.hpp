@@ -151,6 +151,7 @@ template <class T, class Out, bool TransposeA, bool TransposeB, int Size, int Cl
       case activation_kind::silu: x = map<silu>(x); break;
       case activation_kind::gelu_tanh: x = map<gelu_tanh>(x); break;
       case activation_kind::gelu_erf: x = map<gelu_erf>(x); break;
+      case activation_kind::sigmoid: break;  // refused
     }
   }
 

@@ -13,7 +13,7 @@ struct gemm_options {
   tensor_view c{};
   tensor_view bias{};
   tk_bias bias_kind = TK_BIAS_NONE;
-  tk_activation activation = TK_ACTIVATION_NONE;
+  tk_activation_kind activation = TK_ACTIVATION_NONE;
   void* workspace = nullptr;  // gemm_workspace() bytes, aligned to 16; see tk_ops.h
   std::size_t workspace_bytes = 0;
   tk_repeat repeat = TK_REPEAT_RUN;

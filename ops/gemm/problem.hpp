@@ -6,7 +6,6 @@
 
 namespace tk {
 
-enum class activation_kind : int { none, relu, silu, gelu_tanh, gelu_erf };
 enum class bias_kind : int { none, row, column };
 
 struct gemm_problem {

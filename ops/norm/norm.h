@@ -25,8 +25,9 @@ typedef enum tk_norm_kind {
  * and eps are both 0 gives NaN. The sum of squares must be below 2^128 (larger: 0 or NaN), and
  * variance + eps counts as 0 below 2^-126. y and r may be x or residual themselves (same data,
  * shape and strides). `repeat`: the bits of a row depend on that row, weight and bias, with
- * TK_REPEAT_RUN as well; this holds between problems whose rows all begin at multiples of 16 bytes,
- * and between those whose rows do not. */
+ * TK_REPEAT_RUN as well; this holds between problems in which every row of every tensor begins
+ * and ends at a multiple of 16 bytes, and between others in which that row of x has the same
+ * address modulo 16. */
 typedef struct tk_norm_problem {
   size_t size; /* sizeof(tk_norm_problem) */
   DLTensor const* x;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// norm's problem, checked: r = x + residual; y is r, normalised row by row. data is null in what is
-// absent.
+// norm's problems, checked: r = x + residual; y is r, normalised row by row; and its gradients.
+// data is null in what is absent.
 #pragma once
 #include "ops/tensors.hpp"
 
@@ -9,14 +9,24 @@ namespace tk {
 enum class norm_kind : int { layer, rms };
 
 struct norm_problem {
-  matrix x, residual, y, r;  // batch 1
-  any_tensor weight, bias;   // of one type
+  row_tensor_view x, residual, y, r;
+  any_tensor weight, bias;  // of one type
+  norm_kind kind;
+  float eps;
+};
+
+// Without rows there are none in any matrix: outer and middle are 1. dweight and dbias are 0 then.
+struct norm_backward_problem {
+  row_tensor_view r, dy, dr, dx;
+  any_tensor weight, dweight, dbias;  // dweight and dbias of one type
   norm_kind kind;
   float eps;
 };
 
 // Launches on `stream`; throws tk::error.
 void launch(norm_problem const& x, void* workspace, void* stream);
+void launch(norm_backward_problem const& x, void* workspace, void* stream);
 std::size_t workspace_bytes(norm_problem const& x);
+std::size_t workspace_bytes(norm_backward_problem const& x);
 
 }  // namespace tk

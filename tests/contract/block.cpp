@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The block template: slots arrive in order, once, and stay while they are held, whatever the
-// number of slots, workers, steps and tasks; own and common slots; a slot that is stored from
-// before it is released; the workers' meeting, turns and scratch; tasks in rounds and on demand.
+// number of slots, workers, steps and tasks; slots that only some workers read; own and common
+// slots; a slot that is stored from before it is released; the workers' meeting, turns and scratch;
+// tasks in rounds and on demand.
 #include "tests/contract/support.hpp"
 
 #include "tests/core/shapes.hpp"
@@ -111,6 +112,75 @@ TEST_CASE("slots come in order, once, and stay while they are held") {
   check_slots<4, 2, 4>();
   check_slots<2, 3, 2>();
   check_slots<7, 3, 3>();
+}
+
+// ---- slots that are skipped: worker 0 reads all, the others those before and after some
+template <int Stages, int Workers> struct skipping : simple_op {
+  static constexpr int stages = Stages, workers = Workers;
+  struct stage {
+    shared_vec<float, 16> v;
+  };
+  struct args {
+    int cases;
+    float const* v;  // of each task and step 16 values
+    float* sums;     // of each task and worker
+    int* ran;
+  };
+  static TK_BOTH constexpr int first_of(int task, int w) {
+    return w == 0 ? 0 : (task * 5 + w) % (steps_of(task) + 1);
+  }
+  static TK_BOTH constexpr int skipped_of(int task, int w) {
+    int const left = steps_of(task) - first_of(task, w);
+    return w == 0 ? 0 : (task + w) % 3 == 0 ? left / 2 : left;
+  }
+  static TK_BOTH task task_at(args const&, int i, int) { return {i, steps_of(i)}; }
+  static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
+    load_async(s.v, a.v + (t.index * most_steps + step) * 16, 16, done);
+  }
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    float sum = 0;
+    auto const read = [&](int from, int end) {
+      for (int step = from; step < end; ++step) {
+        sum = sum * 0.5f + k.in.take().v.data[step];
+        k.w.sync();
+        k.in.release();
+      }
+    };
+    int const first = first_of(t.index, k.w.id()), skipped = skipped_of(t.index, k.w.id());
+    read(0, first);
+    skip(k, skipped);
+    read(first + skipped, t.steps);
+    if (k.w.leader()) a.sums[t.index * Workers + k.w.id()] = sum;
+    report(k, a, t.index);
+  }
+};
+
+// Sums that are halved between additions: another order gives other numbers.
+template <int Stages, int Workers> void check_skipping() {
+  using op = skipping<Stages, Workers>;
+  int const tasks = tasks_at_least(25);
+  auto const v = wholes(at(tasks * most_steps * 16), 7, 1000);
+  device_array<float> const dv(v), sums(untouched<float>(at(tasks * Workers)));
+  run<op>({tasks, dv.data(), sums.data(), nullptr});
+  std::vector<float> expected;
+  for (int task = 0; task < tasks; ++task)
+    for (int w = 0; w < Workers; ++w) {
+      int const first = op::first_of(task, w), skipped = op::skipped_of(task, w);
+      float sum = 0;
+      for (int step = 0; step < steps_of(task); ++step)
+        if (step < first || step >= first + skipped)
+          sum = sum * 0.5f + v[at((task * most_steps + step) * 16 + step)];
+      expected.push_back(sum);
+    }
+  check_same(sums.read(), expected);
+}
+
+TEST_CASE("a worker skips slots that others read") {
+  expect_cases const counted(4 * tasks_at_least(25));
+  check_skipping<1, 2>();
+  check_skipping<2, 2>();
+  check_skipping<3, 2>();
+  check_skipping<2, 3>();
 }
 
 // ---- own, common, scratch, turns, meeting; in rounds and on demand

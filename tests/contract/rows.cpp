@@ -170,7 +170,7 @@ template <class T, int R, int N> struct shifted_rows : simple_op {
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     auto const from = rows_of(a, t.index);
     tensor<T> const out{a.out + t.index * out_size + t.index, from.rows, cols, stride};
-    int const shift = lane_shift<R>(from, 0);
+    int const shift = lane_shift<R, N>(from, 0);
     for (int piece = 0; piece < pieces; ++piece) {
       int const col = piece * N - shift;
       reg_tile<T, R, N> p, q;

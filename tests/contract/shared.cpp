@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Register tiles to shared memory and back, in every element type and width of panel, and as
-// operands of products; columns of both kinds of tile; vectors loaded to shared memory and read as
-// rows of an expression; what lanes of a worker leave for one another there.
+// operands of products, of other workers' too; columns of both kinds of tile, read and written;
+// vectors loaded to shared memory and read as rows of an expression; what lanes of a worker leave
+// for one another there.
 #include "tests/contract/support.hpp"
 
 #include "tests/core/shapes.hpp"
@@ -116,6 +117,59 @@ TEST_CASE_TEMPLATE("a tile that was stored is an operand", T, bf16, fp16) {
   for_each_int<16, 64, 128>([](auto c) { check_stored_operand<T, c>(); });
 }
 
+// ---- there, and into a product of another worker, after the meeting
+template <class T, int C, int Workers> struct relaxed_operand : simple_op {
+  static constexpr int workers = Workers;
+  struct scratch {
+    shared_tile<T, M, C> tile;
+  };
+  struct args {
+    int cases;
+    float const* x;  // of each task and worker a tile
+    float* product;  // likewise
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    int const mine = t.index * Workers + k.w.id();
+    reg_tile<float, M, C> x;
+    read_tile(x, a.x, mine);
+    store_relaxed(k.scratch.tile, cast<T>(x));
+    k.all.arrive();
+    k.all.await();
+    reg_tile<float, M, M> d;
+    mm_abt(d, k.scratches[(k.w.id() + 1) % Workers].tile, k.scratch.tile);
+    wait<0>(d);
+    k.all.arrive();
+    k.all.await();
+    write_tile(a.product, mine, d);
+    report(k, a, t.index);
+  }
+};
+
+template <class T, int C, int Workers> void check_relaxed_operand() {
+  constexpr int tasks = 5, tiles = tasks * Workers;
+  auto const x = wholes(tiles * M * C, C, 9);
+  device_array<float> const dx(x), product(untouched<float>(tiles * M * M));
+  run<relaxed_operand<T, C, Workers>>({tasks, dx.data(), product.data(), nullptr});
+  std::vector<float> expected(tiles * M * M);
+  for (int tile = 0; tile < tiles; ++tile) {
+    int const next = tile / Workers * Workers + (tile + 1) % Workers;
+    for (int i = 0; i < M; ++i)
+      for (int j = 0; j < M; ++j)
+        for (int k = 0; k < C; ++k)
+          expected[at((tile * M + i) * M + j)] +=
+              x[at((next * M + i) * C + k)] * x[at((tile * M + j) * C + k)];
+  }
+  check_same(product.read(), expected);
+}
+
+TEST_CASE_TEMPLATE("a tile that was stored relaxed is another worker's operand", T, bf16, fp16) {
+  expect_cases const counted(3 * 5);
+  check_relaxed_operand<T, 16, 2>();
+  check_relaxed_operand<T, 64, 3>();
+  check_relaxed_operand<T, 128, 2>();
+}
+
 // ---- columns of tiles
 template <class T, int R, int C, int V> struct parts : simple_op {
   struct scratch {
@@ -174,6 +228,77 @@ TEST_CASE("columns of shared tiles and of register tiles") {
   check_parts<bf16, 2 * M, 96, 32>();
   check_parts<fp8_e4m3, M, 256, 128>();
   check_parts<fp8_e5m2, 2 * M, 96, 32>();
+}
+
+// ---- a tile written by its columns, some by each worker, and read whole
+template <class T, int C, int V, bool Relaxed> struct written_by_parts : simple_op {
+  static constexpr int workers = 2;
+  struct scratch {
+    shared_tile<T, M, C> tile;  // worker 0's is the tile
+  };
+  struct args {
+    int cases;
+    float const* x;
+    float *loaded, *product;  // of each task and worker
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    int const mine = t.index * workers + k.w.id();
+    auto& tile = k.scratches[0].tile;
+    reg_tile<float, M, C> x;
+    read_tile(x, a.x, t.index);
+    TK_UNROLL
+    for (int part = 0; part < C / V; ++part) {
+      if ((part + t.index) % workers != k.w.id()) continue;
+      if constexpr (Relaxed) store_relaxed(columns<V>(tile, part), cast<T>(columns<V>(x, part)));
+      else store(columns<V>(tile, part), cast<T>(columns<V>(x, part)));
+    }
+    k.all.arrive();
+    k.all.await();
+    reg_tile<T, M, C> y;
+    tk::load(y, tile);
+    reg_tile<float, M, M> d;
+    mm_abt(d, tile, tile);
+    wait<0>(d);
+    k.all.arrive();
+    k.all.await();
+    write_tile(a.loaded, mine, y * 1.f);
+    write_tile(a.product, mine, d);
+    report(k, a, t.index, 2);
+  }
+};
+
+template <class T, int C, int V, bool Relaxed> void check_written_by_parts() {
+  using op = written_by_parts<T, C, V, Relaxed>;
+  constexpr int tasks = 5;
+  auto const x = wholes(tasks * M * C, V);
+  device_array<float> const dx(x), loaded(untouched<float>(tasks * op::workers * M * C)),
+      product(untouched<float>(tasks * op::workers * M * M));
+  run<op>({tasks, dx.data(), loaded.data(), product.data(), nullptr});
+  std::vector<float> whole_tiles, products;
+  for (int task = 0; task < tasks; ++task)
+    for (int w = 0; w < op::workers; ++w) {
+      float const* const tile = x.data() + task * M * C;
+      whole_tiles.insert(whole_tiles.end(), tile, tile + M * C);
+      for (int i = 0; i < M; ++i)
+        for (int j = 0; j < M; ++j) {
+          float sum = 0;
+          for (int k = 0; k < C; ++k) sum += tile[i * C + k] * tile[j * C + k];
+          products.push_back(sum);
+        }
+    }
+  check_same(loaded.read(), whole_tiles);
+  check_same(product.read(), products);
+}
+
+TEST_CASE("a tile that workers write by columns") {
+  expect_cases const counted(6 * 5 * 2);
+  check_written_by_parts<bf16, 128, 64, false>();
+  check_written_by_parts<fp16, 96, 32, false>();
+  check_written_by_parts<fp8_e4m3, 256, 128, false>();
+  check_written_by_parts<fp16, 128, 64, true>();
+  check_written_by_parts<bf16, 48, 16, true>();
+  check_written_by_parts<fp8_e5m2, 96, 32, true>();
 }
 
 // ---- vectors

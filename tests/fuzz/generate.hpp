@@ -17,7 +17,7 @@ struct type {
   int code, bits;
 };
 inline constexpr type bf16{kDLBfloat, 16}, fp16{kDLFloat, 16}, fp32{kDLFloat, 32},
-    int32{kDLInt, 32}, uint64{kDLUInt, 64};
+    int32{kDLInt, 32}, int64{kDLInt, 64}, uint64{kDLUInt, 64};
 
 // Numbers out of bytes, each from as many as it needs; the least there is when they are used up.
 class number_source {

@@ -10,10 +10,12 @@ namespace {
 constexpr std::size_t rim = 64;  // bytes at each end of the workspace that a launch here writes
 
 bool is_type(tk::element type, seen_tensor const& t) {
-  auto const [code, bits] = type == tk::element::bf16   ? std::pair{int(kDLBfloat), 16}
-                            : type == tk::element::fp16 ? std::pair{int(kDLFloat), 16}
-                            : type == tk::element::fp32 ? std::pair{int(kDLFloat), 32}
-                                                        : std::pair{0, 0};
+  auto const [code, bits] = type == tk::element::bf16    ? std::pair{int(kDLBfloat), 16}
+                            : type == tk::element::fp16  ? std::pair{int(kDLFloat), 16}
+                            : type == tk::element::fp32  ? std::pair{int(kDLFloat), 32}
+                            : type == tk::element::int32 ? std::pair{int(kDLInt), 32}
+                            : type == tk::element::int64 ? std::pair{int(kDLInt), 64}
+                                                         : std::pair{0, 0};
   return t.code == code && t.bits == bits;
 }
 

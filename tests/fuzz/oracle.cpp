@@ -12,14 +12,15 @@ namespace {
 unsigned type_of(int code, int bits) {
   if (bits == 32 && code == kDLFloat) return takes_fp32;
   if (bits == 32 && code == kDLInt) return takes_int32;
-  if (bits == 64 && (code == kDLInt || code == kDLUInt)) return takes_64_bits;
+  if (bits == 64 && code == kDLInt) return takes_int64;
+  if (bits == 64 && code == kDLUInt) return takes_uint64;
   if (bits != 16) return 0;
   return code == kDLBfloat ? takes_bf16 : code == kDLFloat ? takes_fp16 : 0u;
 }
 
 void look_at_strides(seen_tensor& t, tensor_spec const& x, expected const& is) {
   int const missing = is.rank - x.ndim, last = is.rank - 1;
-  if (x.has_strides && t.size[last] > 1 && x.strides[x.ndim - 1] != 1) {
+  if (!is.any_stride && x.has_strides && t.size[last] > 1 && x.strides[x.ndim - 1] != 1) {
     t.faults |= bit(TK_BAD_STRIDE);
     return;
   }
@@ -60,7 +61,7 @@ seen_tensor look_at_tensor(tensor_spec const& x, expected const& is) {
     t.faults |= bit(TK_BAD_RANK);
     return t;
   }
-  if (!x.has_shape) {
+  if (!x.has_shape && x.ndim > 0) {
     t.faults |= bit(TK_NULL_POINTER);
     return t;
   }

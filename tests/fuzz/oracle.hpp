@@ -49,11 +49,14 @@ enum : unsigned {
   takes_halves = 3,
   takes_any = 7,
   takes_int32 = 8,
-  takes_64_bits = 16
+  takes_uint64 = 16,
+  takes_int64 = 32,
+  takes_64_bits = 48
 };
 struct expected {
   int least_rank, rank;
   unsigned types;
+  bool any_stride = false;  // in the last axis, too
 };
 
 struct seen_call {

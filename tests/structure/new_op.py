@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """What it costs to add an op, and to change one: tests/structure/new_op.py <scratch folder> [cmake option...]
 
-Makes a copy of this tree in the scratch folder and adds to it a copy of a small op under another name, in
-folders of its own. Then, for the host: one existing file was edited; the library of these two ops builds,
-and the new op's tests pass; a change inside the new op compiles files of that op alone; and a library of the
-new op alone builds, which does not hold the old one, unless the new op says that it is built of it.
+Makes a copy of this tree in the scratch folder and adds to it a copy of a small op, and of what is in its
+folder, under another name, in folders of its own. Then, for the host: one existing file was edited; the
+library of both folders builds, and the new op's tests pass; a change inside the new op compiles files of
+that op alone; and a library of the new op alone builds, which does not hold the old one, unless the new op
+says that it is built of it.
 """
 import re
 import shutil
@@ -15,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OLD, NEW, NUMBER = "norm", "twin", 900
-TESTS = ("accepted", "refusals")
+TESTS = ("accepted", "refusals", "backward_accepted")
 
 
 def run(*command, cwd, **more):
@@ -55,15 +56,17 @@ def add_op(tree):
     """Returns the files made, and those edited."""
     made = []
     for name in files_of(tree):
-        own = OLD in name.parts or (name.stem == OLD and "tune" in name.parts)
-        if not own or "results" in name.parts:
+        if OLD not in name.parts or "results" in name.parts:
             continue
         target = tree / Path(*(renamed(part) for part in name.parts))
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(renamed((tree / name).read_text()))
         made.append(target)
     listed = tree / "ops/ops.cmake"
-    listed.write_text(listed.read_text() + f"tk_op({NUMBER} {NEW} {NEW})\n")
+    text = listed.read_text()
+    names = re.findall(rf"^tk_op\(\d+ (\w+) {OLD}\)", text, re.MULTILINE)
+    added = (f"tk_op({NUMBER + n} {renamed(name)} {NEW})\n" for n, name in enumerate(names))
+    listed.write_text(text + "".join(added))
     changed = run("git", "diff", "--name-only", cwd=tree).split()
     return made, changed
 
@@ -92,7 +95,7 @@ def main():
         run(build / "bin" / program, cwd=tree)
     print(f"{' '.join(programs)}: passed")
 
-    for header in (f"ops/{NEW}/{NEW}.hpp", f"ops/{NEW}/problem.hpp", f"backends/host/tune/{NEW}.hpp"):
+    for header in (f"ops/{NEW}/{NEW}.hpp", f"ops/{NEW}/problem.hpp", f"ops/{NEW}/run.hpp"):
         path = tree / header
         path.write_text(path.read_text() + "// changed\n")
     again = compiled(run("ninja", "tk_ops", cwd=build))

@@ -2,6 +2,7 @@
 // Element types as the tests see them: bits <-> double, written apart from core/element.hpp so that
 // a fault there cannot hide itself. rounded(type, x) is x rounded once, to nearest even, with
 // subnormals and overflow to infinity; it is monotonous, which the element-wise bounds rely on.
+// Integers are inputs, and hold what a double does.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -12,7 +13,8 @@
 
 namespace tk::test {
 
-enum class dtype : int { bf16, fp16, fp32 };
+enum class dtype : int { bf16, fp16, fp32, int32, int64 };
+constexpr bool is_integer(dtype t) { return t == dtype::int32 || t == dtype::int64; }
 
 struct number_format {
   char const* name;
@@ -23,6 +25,8 @@ constexpr number_format format_of(dtype t) {
   switch (t) {
     case dtype::bf16: return {"bf16", 2, 7, -126, 0x1.fep127, 0x1p-8, 0x1p-126};
     case dtype::fp16: return {"fp16", 2, 10, -14, 65504.0, 0x1p-11, 0x1p-14};
+    case dtype::int32: return {"int32", 4, 0, 0, 0x1p31, 0, 1};
+    case dtype::int64: return {"int64", 8, 0, 0, 0x1p63, 0, 1};
     default: return {"fp32", 4, 23, -126, 0x1.fffffep127, 0x1p-24, 0x1p-126};
   }
 }
@@ -30,7 +34,7 @@ constexpr int bytes_of(dtype t) { return format_of(t).bytes; }
 constexpr char const* name_of(dtype t) { return format_of(t).name; }
 
 inline double rounded(dtype t, double x) {
-  if (!std::isfinite(x)) return x;
+  if (!std::isfinite(x) || is_integer(t)) return x;
   auto const f = format_of(t);
   double y;
   if (std::fabs(x) >= f.least_normal) {
@@ -47,6 +51,16 @@ inline double rounded(dtype t, double x) {
 
 inline double decode(dtype t, std::byte const* p) {
   std::uint16_t half;
+  if (t == dtype::int32) {
+    std::int32_t x;
+    std::memcpy(&x, p, 4);
+    return x;
+  }
+  if (t == dtype::int64) {
+    std::int64_t x;
+    std::memcpy(&x, p, 8);
+    return static_cast<double>(x);
+  }
   if (t == dtype::fp32) {
     float x;
     std::memcpy(&x, p, 4);
@@ -61,6 +75,11 @@ inline double decode(dtype t, std::byte const* p) {
 
 // x must be rounded(t, something).
 inline void encode(dtype t, double x, std::byte* p) {
+  if (is_integer(t)) {
+    auto const whole = static_cast<std::int64_t>(x);
+    std::memcpy(p, &whole, static_cast<std::size_t>(bytes_of(t)));  // little endian
+    return;
+  }
   float const single = static_cast<float>(x);
   if (t == dtype::fp32) {
     std::memcpy(p, &single, 4);

@@ -29,7 +29,8 @@ namespace scene {
 namespace rt = tk::be::rt;
 using bytes = std::vector<unsigned char>;
 
-constexpr DLDataType bf16{kDLBfloat, 16, 1}, fp16{kDLFloat, 16, 1}, fp32{kDLFloat, 32, 1};
+constexpr DLDataType bf16{kDLBfloat, 16, 1}, fp16{kDLFloat, 16, 1}, fp32{kDLFloat, 32, 1},
+    int32{kDLInt, 32, 1}, int64{kDLInt, 64, 1}, uint64{kDLUInt, 64, 1};
 
 class memory {
  public:
@@ -105,7 +106,8 @@ struct tensor {
 struct argument {
   char const* name;
   tensor* of;
-  bool optional = false;  // NULL is no fault
+  bool optional = false;    // NULL is no fault
+  bool any_stride = false;  // in the last dimension, too
 };
 
 // A number that need not be an enumerator, as C would pass it.

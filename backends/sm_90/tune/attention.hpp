@@ -41,21 +41,23 @@ constexpr attention_backward_tuning dq_apart(attention_queries_tuning queries, i
           .queries = queries};
 }
 
-// As in the forward, 192 registers of tiles: dk and dv of 128 columns, and 64 x 64 scores twice.
-// 8, 16 and 32 heads dealt together (H200, 4096 keys): d 128 causal 465, 500, 519 TFLOP/s, full
-// 573, 571, 544; d 64 causal 360, 423, 448, full 498, 501, 481. 64 beside 32 heads, causal: d
-// 64 1.00 to 1.11, d 128 0.96 to 1.00. One sender in place of two: 0.76 to 0.93.
+// As in the forward, 192 registers of tiles: dk and dv of 128 columns, and 64 x 64 scores twice,
+// or, at d 64, 64 x 128: in place of two slices of 64 queries 1.02 to 1.07 from 1024 keys on. 8, 16
+// and 32 heads dealt together (H200, 4096 keys): d 128 causal 465, 500, 519 TFLOP/s, full 573, 571,
+// 544; d 64 causal 360, 423, 448, full 498, 501, 481. 64 beside 32 heads, causal: d 64 1.00
+// to 1.11, d 128 0.96 to 1.00. One sender in place of two: 0.76 to 0.93.
 constexpr attention_backward_tuning tune_attention_backward(int d) {
   if (d <= 64)
     return {.workers = 2,
             .N = 64,
-            .M = 64,
-            .slices = 2,
+            .M = 128,
+            .slices = 1,
             .parts = 1,
-            .slots = 6,
-            .ds_slots = 3,
+            .slots = 5,
+            .ds_slots = 2,
             .group = 8,
             .causal_group = 64,
+            .dq_rows = 64,
             .senders = 2};
   if (d <= 128)
     return {.workers = 2,
@@ -71,9 +73,14 @@ constexpr attention_backward_tuning tune_attention_backward(int d) {
   return dq_apart({.workers = 2, .M = 64, .N = 64, .slots = 3}, 4);
 }
 
-// From d 128 on dk, dv and dq in one launch leave no registers for what changes scores.
+// From d 128 on dk, dv and dq in one launch leave no registers for what changes scores, and at d 64
+// with 128 queries at once.
 constexpr attention_backward_tuning tune_attention_backward_general(int d) {
-  if (d <= 64) return tune_attention_backward(d);
+  if (d <= 64) {
+    auto tuning = tune_attention_backward(d);
+    tuning.M = 64, tuning.slices = 2, tuning.slots = 6, tuning.ds_slots = 3;
+    return tuning;
+  }
   if (d <= 128) return dq_apart({.workers = 2, .M = 64, .N = 64, .slots = 8}, 8);
   return tune_attention_backward(d);
 }

@@ -110,17 +110,26 @@ TEST_CASE("the backward's refusals of options") {
   try_all(packed_problems());
 }
 
-TEST_CASE("more blocks of packed sequences than can be counted") {
+TEST_CASE("more packed sequences than can be counted, and more blocks of them") {
   packed x;
   x.bias.given = x.dbias.given = nullptr;
-  constexpr std::int64_t most = (std::int64_t{1} << 31) - 1025;
+  constexpr std::int64_t most = (std::int64_t{1} << 31) - 1025, block = 256;
   auto const sequences = [&](std::int64_t count) {
     x.q_starts.shape[0] = x.k_starts.shape[0] = count + 1;
     return tk_supports(packed::op, x.get());
   };
-  EXPECT_OK(sequences(most / 4 / 6));
-  CHECK(sequences(most / 4 / 6 + 1) == TK_UNSUPPORTED);
-  CHECK(says(tk_last_error(), "q and k have 536870658 blocks"));
+  EXPECT_OK(sequences((most - 10) / block));
+  CHECK(sequences((most - 10) / block + 1) == TK_UNSUPPORTED);
+  CHECK(says(tk_last_error(), "q has 10 rows and 8388604 sequences"));
+  for (auto* t : {&x.q, &x.o, &x.dout, &x.dq}) {
+    t->shape[1] = 98;
+    t->dl.strides = nullptr;
+  }
+  x.lse.shape[0] = 98;
+  x.lse.dl.strides = nullptr;
+  EXPECT_OK(sequences(most / 4 / 100));
+  CHECK(sequences(most / 4 / 100 + 1) == TK_UNSUPPORTED);
+  CHECK(says(tk_last_error(), "q and k have 536870700 blocks"));
 }
 
 TEST_CASE("nothing to write: accepted without data, and nothing happens") {

@@ -116,29 +116,14 @@ std::vector<spoiled<s>> overlaps() {
 
 }  // namespace
 
-TEST_CASE("the scene is a correct problem and writes its output") {
-  s x;
-  auto const before = x.arena.content();
-  EXPECT_OK(call(x));
-  CHECK(x.arena.content() != before);
-  EXPECT_OK(tk_supports(s::op, x.get()));
-}
+TEST_CASE("the scene is a correct problem and writes its output") { check_scene<s>(); }
 
 TEST_CASE("refusals") {
-  try_faults<s>(faults(), 1);
-  try_faults<s>(stride_faults(), 3);
-  try_all(wrong_shapes());
-  try_all(wrong_values());
-  try_all(overlaps());
-  try_struct<s>();
-  try_calls<s>();
-  s large;
   std::vector<std::int64_t> const heads{2, 8192, 16, 64};
-  enlarge(large, {heads, heads, heads, heads, {2, 16, 8192}, heads, heads, heads, heads});
-  CHECK(try_workspace(large) == true);
-  std::set<tk_status> const expected{TK_NULL_POINTER, TK_BAD_STRUCT,    TK_BAD_DEVICE,
-                                     TK_BAD_TYPE,     TK_BAD_RANK,      TK_BAD_SHAPE,
-                                     TK_BAD_STRIDE,   TK_BAD_ALIGNMENT, TK_BAD_OVERLAP,
-                                     TK_BAD_VALUE,    TK_UNSUPPORTED,   TK_SMALL_WORKSPACE};
-  CHECK(statuses_met() == expected);
+  check_refusals<s>(3, {heads, heads, heads, heads, {2, 16, 8192}, heads, heads, heads, heads},
+                    {TK_UNSUPPORTED, TK_SMALL_WORKSPACE}, [] {
+                      try_all(wrong_shapes());
+                      try_all(wrong_values());
+                      try_all(overlaps());
+                    });
 }

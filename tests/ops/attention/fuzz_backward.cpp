@@ -91,6 +91,7 @@ void look(seen_call& call) {
   if (call.empty) return;
   f.add(!(std::fabs(scale) < 0x1p126f), TK_UNSUPPORTED);
   f.add(nq + nk > largest_size, TK_UNSUPPORTED);
+  f.add(packed && nq + wide(b) * 256 > largest_size, TK_UNSUPPORTED);
   auto const blocks = [&](i64 rows, i64 h) {
     return (packed ? wide(rows / 16 + b) : tiles(rows, 16)) * h;
   };

@@ -9,8 +9,9 @@ namespace tk::test {
 namespace {
 
 constexpr dtype outputs[] = {dtype::bf16, dtype::fp16, dtype::fp32};
-constexpr tk_activation activations[] = {TK_ACTIVATION_NONE, TK_ACTIVATION_RELU, TK_ACTIVATION_SILU,
-                                         TK_ACTIVATION_GELU_TANH, TK_ACTIVATION_GELU_ERF};
+constexpr tk_activation_kind activations[] = {TK_ACTIVATION_NONE, TK_ACTIVATION_RELU,
+                                              TK_ACTIVATION_SILU, TK_ACTIVATION_GELU_TANH,
+                                              TK_ACTIVATION_GELU_ERF};
 constexpr tk_bias biases[] = {TK_BIAS_NONE, TK_BIAS_ROW, TK_BIAS_COLUMN};
 
 struct linear {

@@ -28,7 +28,7 @@ struct gemm_case {
   c_use c = c_use::none;
   tk_bias bias = TK_BIAS_NONE;
   dtype bias_type = dtype::fp32;
-  tk_activation activation = TK_ACTIVATION_NONE;
+  tk_activation_kind activation = TK_ACTIVATION_NONE;
   matrix_layout a_layout = {}, b_layout = {}, c_layout = {}, d_layout = {};
   check_kind check = check_kind::everything;
   std::optional<double> special = {};  // put into the last element of a and the first of b
@@ -71,7 +71,7 @@ inline tk_gemm_problem problem_of(gemm_operands const& x, DLTensor const* tensor
   return p;
 }
 
-inline char const* name_of(tk_activation x) {
+inline char const* name_of(tk_activation_kind x) {
   switch (x) {
     case TK_ACTIVATION_RELU: return " relu";
     case TK_ACTIVATION_SILU: return " silu";

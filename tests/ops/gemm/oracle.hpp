@@ -13,7 +13,7 @@
 #include <mutex>
 #include <numeric>
 
-#include "tests/ops/gemm/activate.hpp"
+#include "tests/support/activate.hpp"
 #include "tests/ops/gemm/gemm.hpp"
 #include "tests/support/parallel.hpp"
 #include "tests/support/product.hpp"

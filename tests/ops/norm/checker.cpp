@@ -11,13 +11,13 @@ namespace {
 TEST_CASE("one fault in a norm is found") {
   for (dtype const type : {dtype::bf16, dtype::fp16, dtype::fp32})
     for (tk_norm_kind const kind : {TK_NORM_LAYER, TK_NORM_RMS}) {
-      norm_case c{.rows = 6, .width = 193};
+      norm_case c{.shape = {.rank = 2, .rows = 6, .width = 193}};
       c.type = type, c.kind = kind;
       c.residual = c.store_r = true;
       norm_operands x(c);
       REQUIRE(launch_twice(x) == "");
       REQUIRE(compare(x).wrong == "");
-      std::int64_t const row = c.rows - 1, col = c.width - 1;
+      std::int64_t const row = c.shape.rows - 1, col = c.shape.width - 1;
       int const steps = type == dtype::fp32 ? 100 : 2;
       wants_complaint("last place", x, x.y, row, [&] { nudge(x.y, row, col, steps); });
       wants_complaint("r's last place", x, x.r, row, [&] { nudge(x.r, row, col, 2); });

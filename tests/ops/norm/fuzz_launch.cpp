@@ -1,22 +1,33 @@
 // SPDX-License-Identifier: MIT
-// What stands in for norm's kernels in the fuzzer.
+// What stands in for the kernels of norm and its backward in the fuzzer.
 #include "ops/norm/norm.h"
+#include "ops/norm/norm_backward.h"
 #include "ops/norm/problem.hpp"
-#include "tests/fuzz/launch.hpp"
+#include "ops/row_sizes.hpp"
+#include "tests/fuzz/rows.hpp"
 
 namespace fuzz {
 namespace {
 
-void agree_rows(tk::matrix const& x, seen_tensor const& t) {
+// All rows in one matrix, which norm's operands are.
+void agree_matrix(tk::row_tensor_view const& x, seen_tensor const& t) {
   require((x.data != nullptr) == t.looked_at, "rows appeared or went");
   if (!t.looked_at) return;
   agree(static_cast<tk::any_tensor const&>(x), t);
-  require(x.batch == 1 && x.rows == t.size[0] && x.cols == t.size[1], "sizes of rows changed");
+  require(x.outer == 1 && x.middle == 1 && x.rows == t.size[0] && x.width == t.size[1],
+          "sizes of rows changed");
   require(x.row_stride == t.stride[0], "the stride of rows changed");
 }
 
-void agree_scale(tk::any_tensor const& x, seen_tensor const& t) {
-  require((x.data != nullptr) == t.looked_at, "a scale appeared or went");
+// Rows, or none: of whatever sizes those were.
+void agree_some(tk::row_tensor_view const& x, seen_tensor const& t, seen_tensor const& like) {
+  if (!like.empty()) return agree_rows(x, t, like);
+  require(!x.data && x.outer <= 1 && x.middle <= 1 && x.rows == 0, "rows where there are none");
+  if (t.looked_at) require(x.width == like.size[3], "the width of no rows changed");
+}
+
+void agree_columns(tk::any_tensor const& x, seen_tensor const& t) {
+  require((x.data != nullptr) == t.looked_at, "values of columns appeared or went");
   if (t.looked_at) agree(x, t);
 }
 
@@ -24,15 +35,29 @@ void check(tk::norm_problem const& x, void* workspace, void* stream) {
   auto const& call = begin(TK_OP_NORM, workspace, stream);
   auto const p = call.problem<tk_norm_problem>();
   auto const [in, residual, weight, bias, y, r] = call.all<6>();
-  require(running.needed > 0 || !workspace, "a workspace that norm did not ask for");
-  require(running.needed == (x.x.rows * x.x.cols < 1 << 16 ? 0 : tk::counter_bytes),
-          "the workspace of norm");
-  agree_rows(x.x, in);
-  agree_rows(x.residual, residual);
-  agree_rows(x.y, y);
-  agree_rows(x.r, r);
-  agree_scale(x.weight, weight);
-  agree_scale(x.bias, bias);
+  check_row_workspace(x.x);
+  agree_matrix(x.x, in);
+  agree_matrix(x.residual, residual);
+  agree_matrix(x.y, y);
+  agree_matrix(x.r, r);
+  agree_columns(x.weight, weight);
+  agree_columns(x.bias, bias);
+  require(int(x.kind) == int(p.kind) && x.eps == p.eps, "kind or eps changed");
+  touch();
+}
+
+void check(tk::norm_backward_problem const& x, void* workspace, void* stream) {
+  auto const& call = begin(TK_OP_NORM_BACKWARD, workspace, stream);
+  auto const p = call.problem<tk_norm_backward_problem>();
+  auto const [r, dy, weight, dr, dx, dweight, dbias] = call.all<7>();
+  require(running.needed == tk::row_sums_workspace_bytes(x.r, 2), "the workspace of sums");
+  agree_some(x.r, r, r);
+  agree_some(x.dy, dy, r);
+  agree_some(x.dr, dr, r);
+  agree_some(x.dx, dx, r);
+  agree_columns(x.weight, weight);
+  agree_columns(x.dweight, dweight);
+  agree_columns(x.dbias, dbias);
   require(int(x.kind) == int(p.kind) && x.eps == p.eps, "kind or eps changed");
   touch();
 }
@@ -48,8 +73,17 @@ template <class T> struct norm_run {
     fuzz::check(x, workspace, stream);
   }
 };
+template <class T> struct norm_backward_run {
+  static void launch(norm_backward_problem const& x, void* workspace, void* stream) {
+    fuzz::require(fuzz::is_of<T>(x.r), "another instance was chosen");
+    fuzz::check(x, workspace, stream);
+  }
+};
 template struct norm_run<bf16>;
 template struct norm_run<fp16>;
 template struct norm_run<float>;
+template struct norm_backward_run<bf16>;
+template struct norm_backward_run<fp16>;
+template struct norm_backward_run<float>;
 
 }  // namespace tk

@@ -119,26 +119,9 @@ std::vector<spoiled<norm>> norm_problems() {
 
 }  // namespace
 
-TEST_CASE("the scene is a correct problem and writes its output") {
-  norm x;
-  auto const before = x.arena.content();
-  EXPECT_OK(call(x));
-  CHECK(x.arena.content() != before);
-  EXPECT_OK(tk_supports(norm::op, x.get()));
-}
+TEST_CASE("the scene is a correct problem and writes its output") { check_scene<norm>(); }
 
 TEST_CASE("refusals") {
-  try_faults<norm>(faults(), 1);
-  try_faults<norm>(stride_faults(), 2);
-  try_all(norm_problems());
-  try_struct<norm>();
-  try_calls<norm>();
-  norm many_rows;
-  enlarge(many_rows, {{1024, 128}, {1024, 128}, {128}, {128}, {1024, 128}, {1024, 128}});
-  bool const asks_for_workspace = try_workspace(many_rows);
-  std::set<tk_status> expected{TK_NULL_POINTER, TK_BAD_STRUCT, TK_BAD_DEVICE, TK_BAD_TYPE,
-                               TK_BAD_RANK,     TK_BAD_SHAPE,  TK_BAD_STRIDE, TK_BAD_ALIGNMENT,
-                               TK_BAD_OVERLAP,  TK_BAD_VALUE};
-  if (asks_for_workspace) expected.insert(TK_SMALL_WORKSPACE);
-  CHECK(statuses_met() == expected);
+  check_refusals<norm>(2, {{1024, 128}, {1024, 128}, {128}, {128}, {1024, 128}, {1024, 128}}, {},
+                       [] { try_all(norm_problems()); });
 }

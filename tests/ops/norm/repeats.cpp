@@ -10,19 +10,21 @@ namespace {
 // Rows for each class of tiles, two of them with tails, and one longer than any tile.
 std::vector<norm_case> norms() {
   std::int64_t const units = be::rt::device().multiprocessors;
-  std::vector<norm_case> all{{.rows = 16 * units + 1, .width = 64}};
+  std::vector<norm_case> all{{.shape = {.rank = 2, .rows = 16 * units + 1, .width = 64}}};
   int turn = 0;
   for (std::int64_t const width : {1000, 2048, 4096, 8192, 20000}) {
-    norm_case x{.rows = 3, .width = width, .kind = ++turn % 2 ? TK_NORM_RMS : TK_NORM_LAYER};
+    norm_case x{.shape = {.rank = 2, .rows = 3, .width = width}};
+    x.kind = ++turn % 2 ? TK_NORM_RMS : TK_NORM_LAYER;
     x.type = turn % 3 ? dtype::bf16 : dtype::fp32;
     x.residual = x.store_r = turn % 2;
-    x.y_place = turn % 2 ? norm_place::on_residual : norm_place::on_x;
+    x.y_place = turn % 2 ? row_place::on_second : row_place::on_first;
     all.push_back(x);
   }
   // RMSNorm has one sum a row: blocks begin a task after an odd number of sums, one buffer of which
   // is still read.
   for (std::int64_t const width : {4104, 16400}) {
-    norm_case x{.rows = 16 * units, .width = width, .kind = TK_NORM_RMS, .type = dtype::fp32};
+    norm_case x{.shape = {.rank = 2, .rows = 16 * units, .width = width}, .kind = TK_NORM_RMS};
+    x.type = dtype::fp32;
     x.weight = x.bias = false;
     all.push_back(x);
   }
@@ -30,7 +32,7 @@ std::vector<norm_case> norms() {
 }
 
 norm_case few_rows(int i) {
-  norm_case x{.rows = 1 + i % 7, .width = 130 + 61 * (i % 40)};
+  norm_case x{.shape = {.rank = 2, .rows = 1 + i % 7, .width = 130 + 61 * (i % 40)}};
   x.kind = i % 2 ? TK_NORM_RMS : TK_NORM_LAYER;
   x.residual = i % 3 == 0;
   return x;

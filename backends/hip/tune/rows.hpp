@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Not measured on a card.
+#pragma once
+#include "core/row_tuning.hpp"
+
+namespace tk::be {
+
+inline constexpr int row_tasks_per_unit = 1;
+inline constexpr bool rows_in_turn = true;
+constexpr int row_classes(int held) { return held > 1 ? 7 : 9; }
+constexpr bool rows_shift(int c, int, int held) {
+  return c == 1 || c == 4 || c >= row_classes(held) - 1;
+}
+// Rows of a worker to 2048 columns, half as many where two numbers of each element are held; longer
+// ones are shared. More would spill.
+constexpr row_tuning tune_rows(int c, int, int held) {
+  bool const two = held > 1;
+  if (c < 4)  // 32 to 256 columns
+    return {.workers = 8,
+            .R = two ? 2 : 4,
+            .N = 512,
+            .abreast = 16 >> c,
+            .stages = 0,
+            .hold = 2,
+            .shared = false};
+  if (c < (two ? 6 : 7))
+    return {.workers = 8,
+            .R = (two ? 2 : 4) >> (c - 4),
+            .N = 512 << (c - 4),
+            .abreast = 1,
+            .stages = 0,
+            .hold = c < 6 ? 2 : 0,
+            .shared = false};
+  return {.workers = 8,
+          .R = 1,
+          .N = two || c == 7 ? 1024 : 2048,
+          .abreast = 1,
+          .stages = 0,
+          .hold = 0,
+          .shared = true};
+}
+
+}  // namespace tk::be

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// to[c] = sum over rows of from[row, c], rounded once: what tasks of core/row_kernel.hpp leave of
+// each column. 0 where there is no row. Each worker of a block has some of the rows, in order; then
+// their sums are added: equal bits for as many rows.
+#pragma once
+#include "backends/kernel.hpp"
+#include "core/rows.hpp"
+#include "core/schedule.hpp"
+
+namespace tk {
+
+template <class T> struct column_totals {
+  static constexpr int workers = whole_rows ? 1 : 4, cluster = 1, stages = 1, own_slots = 1;
+  static constexpr int N = whole_rows ? 1024 : 8 * be::worker_lanes, at_once = 4;
+  using tile = reg_tile<float, 1, N>;
+  using map = be::fragment_map<1, N>;
+  struct stage {};
+  struct own {};
+  struct scratch {
+    float sums[N];
+  };
+  struct args {
+    float const* from;
+    int rows, width, stride;  // a multiple of 16 bytes
+    T* to;
+  };
+  struct task {
+    int col, steps;
+  };
+  static TK_BOTH int tasks(args const& a) { return ceil_div(a.width, N); }
+  static TK_BOTH task task_at(args const&, int i, int) { return {i * N, 0}; }
+  static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
+
+  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    int const w = c.w.id();
+    auto const begin_of = [&](int worker) {
+      return static_cast<int>(std::int64_t{a.rows} * worker / workers);
+    };
+    int const end = begin_of(w + 1);
+    tensor<float const> const from{a.from, end, a.width, a.stride};
+    tile sum = 0.f;
+    for (int row = begin_of(w); row < end; row += at_once) {
+      tile x[at_once];
+      TK_UNROLL
+      for (int i = 0; i < at_once; ++i) tk::load(x[i], from, chunk_of<float>, row + i, t.col);
+      TK_UNROLL
+      for (int i = 0; i < at_once; ++i) sum = sum + x[i];
+    }
+    int const lane = map::lane_col(be::worker_lane());
+    TK_UNROLL
+    for (int i = 0; i < map::count; ++i) c.scratch.sums[lane + map::col(i)] = sum.e[i];
+    meet<true>(c);
+    constexpr int each = N / workers;
+    for (int k = w * each + be::worker_lane(); k < (w + 1) * each; k += be::worker_lanes) {
+      float all = c.scratches[0].sums[k];
+      for (int other = 1; other < workers; ++other) all += c.scratches[other].sums[k];
+      if (t.col + k < a.width) put(a.to + t.col + k, all);
+    }
+    meet<true>(c);
+  }
+};
+
+}  // namespace tk

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: MIT
+// The rows that a worker has at once, in the words of core/row_kernel.hpp: where they are, what has
+// been read of them, and the passes over their columns.
+#pragma once
+#include "backends/kernel.hpp"
+#include "core/row_part.hpp"
+
+namespace tk {
+
+// The tiles of the inputs from the I-th on.
+template <class Op, int R, int N, int I = 0, bool End = I == Op::inputs>
+struct input_tiles : input_tiles<Op, R, N, I + 1> {
+  reg_tile<typename Op::template input<I>, R, N> tile;
+};
+template <class Op, int R, int N, int I> struct input_tiles<Op, R, N, I, true> {};
+
+// What keep() gives.
+template <class F, class Tile> struct kept {
+  F f;
+  [[no_unique_address]] Tile x;
+};
+
+// The rows that a worker has at once.
+template <class Kernel, class W, class Context> class row_group {
+  using kernel = Kernel;
+  using op = typename Kernel::op;
+  static constexpr int R = kernel::R, N = kernel::N, abreast = kernel::abreast;
+  static constexpr bool shared = kernel::shared, is_long = kernel::is_long,
+                        shifted = kernel::shifted,
+                        holds_vectors = kernel::template holds_vectors<W>;
+  using map = be::fragment_map<R, N>;
+  using places = flat_places<R, N, abreast>;
+  using tile = reg_tile<float, R, N>;
+  static constexpr int per_row = map::count / map::rows_per_lane;  // numbers of a lane
+  static constexpr int vector_count = op::vectors > 0 ? op::vectors : 1;
+  template <int V> using vector_rows = reg_row<W, R, V>[vector_count];
+
+ public:
+  using column = reg_col<float, R>;
+
+  TK_DEVICE row_group(Context& c, typename kernel::args const& a, int task)
+      : c_(c), a_(a), task_(task) {
+    if constexpr (sums_in_registers) {
+      TK_UNROLL
+      for (auto& sum : sums_) TK_UNROLL
+      for (float& x : sum) x = 0;
+    }
+    if constexpr (holds_vectors) read_vectors<N>(vectors_, 0, kernel::col_of(0, c.w.id()));
+  }
+  TK_DEVICE void begin(typename kernel::place const& at) {
+    at_ = at;
+    cut_ = false;
+    pass_ = 0;
+    ++begun_;
+    TK_UNROLL
+    for (int& end : end_) end = a_.width;
+    if constexpr (!is_long) {
+      read(0, true);
+      col_ = col_at(0);
+      unreleased_ = kernel::has_ring && a_.through_ring;
+    }
+  }
+
+  template <class F> TK_DEVICE auto keep(F f) {
+    if constexpr (is_long) {
+      return kept<F, no_memory>{f, {}};
+    } else {
+      kept<F, tile> y{f, {}};
+      for_each_part<whole_rows ? N : kernel::V>([&](auto const& p) __attribute__((always_inline)) {
+        auto&& x = f(p);
+        put_part(y.x, p.index, x);
+      });
+      return y;
+    }
+  }
+  template <class F> TK_DEVICE column sum(F f) { return reduce<plus>(f, 0.f); }
+  template <class F> TK_DEVICE column max(F f) { return reduce<larger>(f, -inf); }
+
+  struct two_sums {
+    column first, second;
+  };
+  template <class F, class G> TK_DEVICE two_sums sum_both(F f, G g) {
+    two_sums all{column(0.f), column(0.f)};
+    fold([&](auto const& p) __attribute__((always_inline)) {
+      all.first = all.first + share<plus>(p, f(p), 0.f);
+      all.second = all.second + share<plus>(p, g(p), 0.f);
+    });
+    all.first = total<plus>(all.first);
+    all.second = total<plus>(all.second);
+    return all;
+  }
+
+  struct maximum_and_sums {
+    column max, sum, other;
+  };
+  // A row of -inf alone, or of nothing, has the sum 0.
+  template <class F> TK_DEVICE maximum_and_sums max_and_sum(F f) {
+    return max_and_sums(f, nothing{});
+  }
+  template <class F, class G> TK_DEVICE maximum_and_sums max_and_sums(F f, [[maybe_unused]] G g) {
+    auto const exponent_of = [](column const& x) { return where_equal(x, -inf, 0.f, x); };
+    maximum_and_sums y{column(-inf), column(0.f), column(0.f)};
+    constexpr bool is_one = std::is_same_v<G, nothing>;
+    auto const add_other = [&](auto const& p) __attribute__((always_inline)) {
+      if constexpr (!is_one) y.other = y.other + share<plus>(p, g(p), 0.f);
+    };
+    if constexpr (!is_long) {
+      y.max = max(f);
+      column const shift = exponent_of(y.max);
+      fold([&](auto const& p) __attribute__((always_inline)) {
+        y.sum = y.sum + share<plus>(p, exp2(f(p) - shift), 0.f);
+        add_other(p);
+      });
+    } else {
+      column top = -inf;  // of this lane
+      fold([&](auto const& p) __attribute__((always_inline)) {
+        column const before = top;
+        top = tk::max(top, share<larger>(p, f(p), -inf));
+        column const shift = exponent_of(top);
+        y.sum = y.sum * exp2(before - shift) + share<plus>(p, exp2(f(p) - shift), 0.f);
+        add_other(p);
+      });
+      y.max = total<larger>(top);
+      y.sum = y.sum * exp2(top - exponent_of(y.max));
+    }
+    y.sum = total<plus>(y.sum);
+    if constexpr (!is_one) y.other = total<plus>(y.other);
+    return y;
+  }
+  template <class Body> TK_DEVICE void each(Body body) {
+    release(false);
+    pass(body);
+  }
+
+  template <class T, int I, class F> TK_DEVICE column value(row_value<I>, F f) const {
+    column x = 0.f;
+    auto const of = kernel::template rows_of<T const>(a_.values[I], a_, at_);
+    for_each_row([&](int r, int row) { x.e[r] = f(*of.at(row, 0)); });
+    return x;
+  }
+  using columns = row_columns<R>;
+  template <class T, int I> TK_DEVICE columns column_of(row_value<I>) const {
+    columns x;
+    TK_UNROLL
+    for (int& e : x.e) e = -1;
+    auto const of = kernel::template rows_of<T const>(a_.values[I], a_, at_);
+    for_each_row([&](int r, int row) {
+      T const at = *of.at(row, 0);
+      if (at >= 0 && at < a_.width) x.e[r] = static_cast<int>(at);
+    });
+    return x;
+  }
+  template <int I> TK_DEVICE column element(row_input<I>, columns const& at) const {
+    using type = typename op::template input<I> const;
+    column x = 0.f;
+    auto const of = kernel::template rows_of<type>(a_.in[I], a_, at_);
+    for_each_row([&](int r, int row) {
+      if (at.e[r] >= 0) x.e[r] = be::widen(*of.at(row, at.e[r]));
+    });
+    return x;
+  }
+  template <int I> TK_DEVICE void put(row_value<I>, column const& x) const {
+    if (!a_.values[I].data || places::lane_col() != 0 || (shared && c_.w.id() != 0)) return;
+    auto const of = kernel::template rows_of<float>(a_.values[I], a_, at_);
+    for_each_row([&](int r, int row) { *of.at(row, 0) = x.e[r]; });
+  }
+
+  // Leaves the sums over the rows of a task.
+  TK_DEVICE void finish() {
+    if constexpr (sums_in_registers) {
+      TK_UNROLL
+      for (auto& sum : sums_) TK_UNROLL
+      for (float& x : sum) TK_UNROLL
+      for (int bit = be::warp_lanes / abreast; bit < be::warp_lanes; bit *= 2)
+        x = x + be::shuffle_xor(x, bit);
+      if constexpr (kernel::sums_meet) add_up();
+      else for_each_sum([&](int i, int col, float x) { put_sum(i, col_ + col, x); });
+    }
+  }
+
+  // g(row) for each row of this lane.
+  template <class G> TK_DEVICE void limit(G g) {
+    cut_ = true;
+    TK_UNROLL
+    for (int r = 0; r < map::rows_per_lane; ++r) {
+      int const end = g(at_.row + places::lane_row() + places::row(r));
+      end_[r] = end < a_.width ? end : a_.width;
+    }
+  }
+
+ private:
+  // V of this worker's columns; `index` says which.
+  template <int V> struct part {
+    row_group& rows;
+    int index;
+    [[no_unique_address]] std::conditional_t<row_group::holds_vectors || op::vectors == 0,
+                                             no_memory, vector_rows<V>> vectors;
+
+    template <int I> TK_DEVICE auto operator()(row_input<I>) const {
+      return part_of<V>(std::as_const(rows).template input<I>(), index);
+    }
+    template <class F, class Tile> TK_DEVICE auto operator()(kept<F, Tile> const& x) const {
+      if constexpr (is_long) return x.f(*this);
+      else return part_of<V>(x.x, index);
+    }
+    template <int I> TK_DEVICE auto operator()(row_vector<I>) const {
+      if constexpr (holds_vectors) return part_of<V>(rows.vectors_[I], index);
+      else return part_of<V>(vectors[I], 0);
+    }
+    TK_DEVICE int col() const { return rows.col_ + index * V; }
+    TK_DEVICE auto one_at(row_columns<R> const& at) const {
+      return one_column<R, V, abreast>(at, col());
+    }
+    template <class X> TK_DEVICE auto inside(X&& x) const {
+      return within<R, V, abreast, std::remove_cvref_t<X>>(x, rows.end_, col(), 0.f);
+    }
+    template <int I, class X> TK_DEVICE void add(column_sum<I>, X&& x) const {
+      if (rows.a_.sums[I]) rows.template add_part<I, V>(index, col(), x);
+    }
+    template <int I, class X> TK_DEVICE void write(row_output<I>, X&& x) const {
+      auto const& to = rows.a_.out[I];
+      if (!to.data) return;
+      using type = typename op::template output<I>;
+      auto const rows_there = kernel::template rows_of<type>(to, rows.a_, rows.at_);
+      auto const put = [&](auto&& y) __attribute__((always_inline)) {
+        store<abreast, kernel::whole>(rows_there, to.vector_width, rows.at_.row, col(),
+                                      cast<type>(std::move(y)));
+      };
+      if constexpr (whole_rows) {  // at once: what lies between two passes is memory
+        put(static_cast<X&&>(x));
+      } else {
+        reg_tile<float, R, V> y;
+        put_part(y, 0, x);
+        put(std::move(y));
+      }
+    }
+  };
+
+  // body(r, row) for each of this lane's rows that is there.
+  template <class Body> TK_DEVICE void for_each_row(Body body) const {
+    TK_UNROLL
+    for (int r = 0; r < map::rows_per_lane; ++r)
+      if (int const row = at_.row + places::lane_row() + places::row(r); row < a_.rows)
+        body(r, row);
+  }
+  template <int I> TK_DEVICE auto& input() { return tile_of<I>(in_); }
+  template <int I> TK_DEVICE auto const& input() const { return tile_of<I>(in_); }
+  template <int I, class Tiles> static TK_DEVICE auto& tile_of(Tiles& x) {
+    using base = input_tiles<op, R, N, I>;
+    if constexpr (std::is_const_v<Tiles>) return static_cast<base const&>(x).tile;
+    else return static_cast<base&>(x).tile;
+  }
+
+  // Where the columns of this lane's row begin.
+  TK_DEVICE int col_at(int piece) const {
+    int const col = kernel::col_of(piece, c_.w.id());
+    if constexpr (shifted)
+      return col -
+             lane_shift<R, N, abreast>(
+                 kernel::template rows_of<typename op::template input<0> const>(a_.in[0], a_, at_),
+                 at_.row);
+    else return col;
+  }
+
+  // All inputs of a piece: from the ring, from the slots that are held there, from the n-th on, or
+  // from memory.
+  TK_DEVICE void read(int piece, bool take, [[maybe_unused]] int n = 0) {
+    int const col = col_at(piece);
+    for_each_index<op::inputs>([&](auto i) __attribute__((always_inline)) {
+      using type = typename op::template input<i> const;
+      auto const& from = a_.in[i];
+      auto& x = input<i>();
+      if (!from.data) {
+        TK_UNROLL
+        for (auto& e : x.e) e = {};
+        return;
+      }
+      auto const of = kernel::template rows_of<type>(from, a_, at_);
+      if constexpr (kernel::has_ring) {
+        if (a_.through_ring) {
+          auto const& s =
+              kernel::template slot_of<i>(take ? c_.in.take() : c_.in.peek(n++), c_.w.id());
+          if constexpr (shifted) tk::load(x, s, of, at_.row, col);
+          else tk::load(x, s, a_.width - col);
+          return;
+        }
+      }
+      tk::load<abreast, kernel::whole>(x, of, from.vector_width, at_.row, col);
+    });
+  }
+  // The oldest slots go back, if they have not yet; `met`: all lanes have read them.
+  TK_DEVICE void release([[maybe_unused]] bool met) {
+    if constexpr (kernel::has_ring) {
+      if (!unreleased_) return;
+      if (!met) c_.w.sync();
+      for (int i = 0; i < a_.present; ++i) c_.in.release();
+      unreleased_ = false;
+    }
+  }
+  // For rows that are not there: none of them, none of these.
+  template <int V> TK_DEVICE void read_vectors(auto& to, int row, int col) const {
+    int const cols = row < a_.rows ? a_.width : 0;
+    for_each_index<op::vectors>([&](auto i) __attribute__((always_inline)) {
+      auto const& from = a_.vectors[i];
+      if (from.data)
+        tk::load<abreast, kernel::whole>(to[i], static_cast<W const*>(from.data), cols,
+                                         from.vector_width, col);
+      else fill_row(to[i], op::vector_default(i));
+    });
+  }
+
+  // body(p) for each part of what is in registers.
+  template <int V, class Body> TK_DEVICE void for_each_part(Body body) {
+    TK_UNROLL
+    for (int i = 0; i < N / V; ++i) {
+      part<V> p{*this, i, {}};
+      if constexpr (!holds_vectors && op::vectors > 0)
+        read_vectors<V>(p.vectors, at_.row, col_ + i * V);
+      body(p);
+    }
+  }
+  // body(p) for each part of the rows.
+  template <class Body> TK_DEVICE void pass(Body body) {
+    if constexpr (!is_long) {
+      for_each_part<kernel::V>(body);
+    } else {
+      bool const take = !a_.pieces_fit_ring || pass_ == 0,
+                 last = !a_.pieces_fit_ring || pass_ == a_.passes - 1;
+      for (int piece = 0; piece < a_.pieces; ++piece) {
+        read(piece, take, last ? 0 : piece * a_.present);
+        unreleased_ = last && a_.through_ring;
+        release(false);
+        col_ = col_at(piece);
+        for_each_part<kernel::V>(body);
+      }
+      ++pass_;
+    }
+  }
+
+  // F over a part's columns that are inside, of those this lane has.
+  template <class F, int V, class X>
+  TK_DEVICE column share(part<V> const& p, X const& x, float start) const {
+    int const col = p.col();
+    bool const whole = !cut_ && (!shifted || col >= 0) && (col + V / abreast <= a_.width);
+    if constexpr (whole_rows) {
+      if (whole) return row_share<F>(x, start);
+      return row_share<F>(within<R, V, abreast, X>(x, end_, col, start), start);
+    } else {
+      reg_tile<float, R, V> y;
+      put_part(y, 0, x);
+      if (!whole) y = within<R, V, abreast, reg_tile<float, R, V>>(y, end_, col, start);
+      return row_share<F>(y, start);
+    }
+  }
+  template <class F, class G> TK_DEVICE column reduce(G g, float start) {
+    column all = start;
+    fold([&](auto const& p)
+             __attribute__((always_inline)) { all = combine<F>(all, share<F>(p, g(p), start)); });
+    return total<F>(all);
+  }
+  // body(p) for each part of the rows, of which total() then makes values of rows.
+  template <class Body> TK_DEVICE void fold(Body body) {
+    if constexpr (is_long) {
+      pass(body);
+    } else {
+      if constexpr (!rows_cross_warps<R, shared>) release(false);
+      for_each_part<whole_rows ? N : kernel::V>(body);
+    }
+  }
+  template <class F> TK_DEVICE column total(column const& share_of_lane) {
+    auto const all = row_total<F, shared, abreast>(c_, share_of_lane, buffer_);
+    if constexpr (!is_long && rows_cross_warps<R, shared>) release(true);
+    return all;
+  }
+
+  // ---- sums over rows
+  static constexpr bool sums_in_registers = kernel::sums > 0 && !is_long;
+  static constexpr int sum_count = kernel::sums > 0 ? kernel::sums : 1;
+  using lane_sums = float[sum_count][per_row];
+  static_assert(kernel::sums == 0 || !is_long || (R == 1 && (shared || kernel::workers == 1)),
+                "of long rows one lane has a column");
+  TK_DEVICE float* sums_of_task(int i) const {
+    return a_.sums[i] + std::int64_t{task_} * a_.sum_stride;
+  }
+  TK_DEVICE void put_sum(int i, int col, float x) const {
+    if (a_.sums[i] && col < a_.width) sums_of_task(i)[col] = x;
+  }
+  template <int I, int V, class X>
+  TK_DEVICE void add_part([[maybe_unused]] int index, [[maybe_unused]] int col, X const& x) {
+    using op_x = operand<X>;
+    using part_map = be::fragment_map<R, V>;
+    op_x const from{x};
+    if constexpr (sums_in_registers) {
+      int const left = a_.rows - at_.row - places::lane_row();
+      part_map::for_each([&](int i, int r, int) {
+        float const v = from.template element<part_map>(i, r);
+        sums_[I][index * (part_map::count / part_map::rows_per_lane) + part_map::nth(i)] +=
+            places::row(r) < left ? v : 0.f;
+      });
+    } else {
+      float* const to = sums_of_task(I) + (col + places::lane_col());
+      int const columns = a_.width - col - places::lane_col();
+      part_map::for_each([&](int i, int r, int) {
+        int const c = part_map::col(i);
+        if (c >= columns) return;
+        float const v = from.template element<part_map>(i, r);
+        to[c] = begun_ == 1 ? v : to[c] + v;
+      });
+    }
+  }
+  // body(i, col, x) for each sum x of this lane, whose column begins at col_ + col.
+  template <class Body> TK_DEVICE void for_each_sum(Body body) const {
+    if (abreast > 1 && be::worker_lane() % be::warp_lanes >= places::lanes) return;
+    TK_UNROLL
+    for (int i = 0; i < kernel::sums; ++i) TK_UNROLL
+    for (int k = 0; k < per_row; ++k)
+      body(i, places::lane_col() + map::col(map::element(0, k)), sums_[i][k]);
+  }
+  TK_DEVICE void add_up() {
+    constexpr int each = N / abreast / kernel::workers;
+    int const warp = be::worker_lane() / be::warp_lanes,
+              mine = c_.w.id() * kernel::turns + (kernel::turns > 1 ? warp : 0);
+    for (int turn = 0; turn < kernel::workers * kernel::turns; ++turn) {
+      if (turn == mine)
+        for_each_sum([&](int i, int col, float x) {
+          float& to = c_.scratches[col / each].sums.of[i][col % each];
+          to = turn == 0 ? x : to + x;
+        });
+      meet<true>(c_);
+    }
+    TK_UNROLL
+    for (int i = 0; i < kernel::sums; ++i)
+      for (int k = be::worker_lane(); k < each; k += be::worker_lanes)
+        put_sum(i, c_.w.id() * each + k, c_.scratch.sums.of[i][k]);
+    meet<true>(c_);
+  }
+
+  Context& c_;
+  typename kernel::args const& a_;
+  int task_, begun_ = 0;
+  typename kernel::place at_{};
+  int col_ = 0, buffer_ = 0, pass_ = 0;
+  bool cut_ = false, unreleased_ = false;
+  int end_[map::rows_per_lane]{};
+  input_tiles<op, R, N> in_;
+  [[no_unique_address]] std::conditional_t<sums_in_registers, lane_sums, no_memory> sums_;
+  [[no_unique_address]] std::conditional_t<holds_vectors, vector_rows<N>, no_memory> vectors_;
+};
+
+}  // namespace tk

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+// The row template: an op that works on rows says what it reads, reduces, computes and writes; how
+// rows lie in lanes, warps and blocks, how they stream and what stays in registers is decided here.
+//   struct op {
+//     static constexpr int inputs, outputs, vectors, held;   // held: numbers kept of each element
+//     template <int I> using input = ...;                    // element types of what is read
+//     template <int I> using output = ...;                   //                  and written
+//     struct args { ... };
+//     static int passes(args const&);                        // calls below, for one row
+//     template <class Rows> static TK_DEVICE void run(Rows& rows, args const& a);
+//   };
+// run() sees some rows at once; a value per row is a reg_col. f(p) gives an expression of p, a part
+// of the rows' columns, where p(row_input<I>) is what is read, 0 where that is absent;
+// p(row_vector<I>) a value per column, 1 or 0 (vector_default) where absent; p(kept) what keep
+// gave.
+//   keep(f)            f, computed once where rows fit into registers, else wherever it is used
+//   sum(f), max(f)     over each row; sum_both(f, g) is two sums in one pass
+//   max_and_sum(f)     the maximum, and the sum of exp2(f - maximum); max_and_sums(f, g) that of g,
+//                      too, in one pass
+//   each(body)         body(p) writes by p.write(row_output<I>, f), which is nothing where absent,
+//                      and adds f to sums over all rows by p.add(column_sum<I>, f), of Op::sums
+//   limit(g)           from now on row i, counted in its matrix, ends at column g(i)
+//   p.inside(f)        f, and 0 outside of the row
+//   value<T>(row_value<I>, f), column_of<T>(row_value<I>)
+//                      what is read for each row, of Op::values: value(v, f) is f of it, column_of
+//                      a column, -1 where the row has no such one; put(v, x) writes
+//   element(row_input<I>, column)
+//                      what is read there, 0 where that is no column; p.one_at(column) is 1 there
+// Order     a row belongs to one worker, or to the workers of one block, and is summed in the order
+//           of its class, which follows the width, the types and `held`: equal bits whatever rows
+//           are beside it.
+//           A column's sums are over the rows of a task in order, then over warps and workers;
+//           core/column_totals.hpp adds up those of tasks.
+// Memory    Class says how wide the tiles are. Rows that fit into them stay in registers and are
+//           read once. The last class takes rows of any length piece by piece, in every pass; where
+//           the ring holds all pieces, they are read from it. Rows go through the ring where its
+//           copies take them, else straight to registers. Rows that do not begin and end at
+//           multiples of 16 bytes are Shifted: a tile's columns begin at the boundary before it.
+#pragma once
+#include "backends/kernel.hpp"
+#include "core/row_group.hpp"
+#include "core/row_tuning.hpp"
+#include "core/schedule.hpp"
+
+namespace tk {
+
+// The memory of an operand: rows of several matrices. data is null where it is absent.
+struct row_memory {
+  void* data;
+  std::int64_t row_stride, stride0, stride1;
+  int vector_width;
+};
+struct vector_memory {
+  void const* data;
+  int vector_width;
+};
+
+// How many sums over rows, one for each column, an op makes.
+template <class Op> constexpr int column_sums_of() {
+  if constexpr (requires { Op::sums; }) return Op::sums;
+  else return 0;
+}
+
+// How many tensors with one number for each row it has.
+template <class Op> constexpr int row_values_of() {
+  if constexpr (requires { Op::values; }) return Op::values;
+  else return 0;
+}
+
+// What all ops of rows have among their arguments.
+template <class Op> struct row_args {
+  typename Op::args op;
+  row_memory in[Op::inputs], out[Op::outputs];
+  vector_memory vectors[Op::vectors > 0 ? Op::vectors : 1];
+  row_memory values[row_values_of<Op>() + 1];
+  float* sums[column_sums_of<Op>() + 1];  // of each task, `sum_stride` apart; null where absent
+  int sum_stride;
+  int vectors_are_fp32, through_ring, pieces_fit_ring;  // flags, but words
+  int present, passes;                                  // inputs that are there
+  int rows, width, pieces;                              // rows of one matrix
+  int groups_of_matrix, groups, n1;                     // matrix m is at m / n1, m % n1
+  int planned, planned_tasks;  // groups that the first tasks share; the rest is dealt late
+  unsigned* tickets;           // null where nothing is
+};
+
+template <class Op, int... I> constexpr int widest_input(std::integer_sequence<int, I...>) {
+  int widest = 0;
+  ((widest = sizeof(typename Op::template input<I>) > static_cast<unsigned>(widest)
+                 ? static_cast<int>(sizeof(typename Op::template input<I>))
+                 : widest),
+   ...);
+  return widest;
+}
+
+// Of a lane's rows at most 8 numbers, or one run of columns.
+template <int R, int C> constexpr int columns_at_once() {
+  using map = be::fragment_map<R, C>;
+  constexpr int runs = map::count / map::rows_per_lane / 8, each = 8 * map::rows_per_lane;
+  int n = runs;
+  while (n > 1 && (runs % n != 0 || n * each > 8)) --n;
+  return C / runs * n;
+}
+
+// Whether the chip has kernels for rows that lie anywhere: then all others are for rows that begin
+// and end at multiples of 16 bytes.
+template <class Op>
+inline constexpr bool rows_shift =
+    be::rows_shift(be::row_classes(Op::held),
+                   widest_input<Op>(std::make_integer_sequence<int, Op::inputs>{}), Op::held);
+
+template <class Op, int Class, bool Shifted> struct row_kernel {
+  using op = Op;
+  static constexpr int inputs = Op::inputs,
+                       element_bytes = widest_input<Op>(std::make_integer_sequence<int, inputs>{});
+  static constexpr auto tune = be::tune_rows(Class, element_bytes, Op::held);
+  static constexpr bool shared = tune.shared, is_long = Class == be::row_classes(Op::held),
+                        shifted = Shifted && column_sums_of<Op>() == 0;
+  static constexpr int abreast = tune.abreast;
+  // Rows of all operands begin and end at multiples of 16 bytes.
+  static constexpr bool whole = !Shifted && rows_shift<Op>;
+  static constexpr int sums = column_sums_of<Op>();
+  // Where rows are shifted, a lane has one of them, and one shift; tiles have room for it. Sums
+  // over rows need them unshifted.
+  static constexpr int R = !shifted ? tune.R : rows_in_warps<tune.R> ? be::worker_warps : 1;
+  static constexpr int N = tune.N + (shifted && shared && !is_long ? 1024 : 0);
+  static constexpr int slots = tune.stages * tune.N / N;
+  // Inputs are in slots of their own, held at once.
+  static constexpr bool has_ring = abreast == 1 && slots > 1 && slots >= inputs;
+  static constexpr int workers = tune.workers, cluster = 1, stages = has_ring ? slots : 1,
+                       own_slots = 1;
+  static constexpr int group = (shared ? 1 : workers) * R * abreast;  // rows of a step
+  static constexpr int span = shared ? workers * N : N / abreast;     // and columns
+  // Columns that are computed and written at once: of whole rows, as many as registers hold.
+  static constexpr int V = whole_rows ? 64 : columns_at_once<R, N>();
+  template <class W>
+  static constexpr bool holds_vectors =
+      Op::vectors > 0 && !shifted && !is_long && tune.hold >= static_cast<int>(sizeof(W));
+
+  struct slot {
+    alignas(128) unsigned char of[workers][R * N * element_bytes];
+  };
+  using stage = std::conditional_t<has_ring, slot, no_memory>;
+  struct own {};
+  // Whether several warps have sums of the same column. They add them up in turn, each worker's
+  // scratch having some of the columns.
+  static constexpr int turns = rows_in_warps<R> ? be::worker_warps : 1;  // of a worker
+  static constexpr bool sums_meet = sums > 0 && !is_long && !shared && workers * turns > 1;
+  struct column_sums {
+    float of[sums > 0 ? sums : 1][N / abreast / workers];
+  };
+  struct scratch {
+    [[no_unique_address]] row_exchange<R, shared> exchange;
+    [[no_unique_address]] std::conditional_t<sums_meet, column_sums, no_memory> sums;
+  };
+  using args = row_args<Op>;
+  struct task {
+    int first, last, by, steps;  // groups
+    int index;
+  };
+
+  // Multiprocessors that all wait for memory don't get equal shares of it: some groups are dealt
+  // late, a few at a time, to those that are done.
+  static constexpr int late_share = 16, late_groups = 4;  // one group in 16; by tasks of 4
+  static TK_BOTH int tasks(args const& a) {
+    return a.planned_tasks + ceil_div(a.groups - a.planned, late_groups);
+  }
+  // Of the planned tasks, groups lie side by side (by 1), or tasks take them in turn.
+  static TK_BOTH task task_at(args const& a, int i, int) {
+    task t{i, a.planned, a.planned_tasks, 0, i};
+    if (int const late = i - a.planned_tasks; late >= 0) {
+      int const first = a.planned + late * late_groups, last = first + late_groups;
+      t = {first, last < a.groups ? last : a.groups, 1, 0, i};
+    } else if constexpr (!be::rows_in_turn) {
+      t.first = static_cast<int>(std::int64_t{a.planned} * i / a.planned_tasks);
+      t.last = static_cast<int>(std::int64_t{a.planned} * (i + 1) / a.planned_tasks);
+      t.by = 1;
+    }
+    if (a.through_ring) t.steps = ceil_div(t.last - t.first, t.by) * steps_of_group(a);
+    return t;
+  }
+  static TK_BOTH int pieces(args const& a) { return is_long ? a.pieces : 1; }
+  // Of each piece all inputs that are there.
+  static TK_BOTH int steps_of_group(args const& a) {
+    return (!is_long || a.pieces_fit_ring ? 1 : a.passes) * pieces(a) * a.present;
+  }
+  // A worker's part of a group.
+  struct place {
+    int row, i, j;  // in matrix (i, j)
+  };
+  static TK_BOTH place place_of(args const& a, int group, int worker) {
+    place p{0, 0, 0};
+    if (a.groups_of_matrix < a.groups) {
+      int const matrix = group / a.groups_of_matrix;
+      group -= matrix * a.groups_of_matrix;
+      p.i = matrix / a.n1, p.j = matrix % a.n1;
+    }
+    p.row = group * row_kernel::group + (shared ? 0 : worker * R * abreast);
+    return p;
+  }
+  static TK_BOTH int col_of(int piece, int worker) {
+    return piece * span + (shared ? worker * N : 0);
+  }
+  // An operand's rows in one matrix.
+  template <class T>
+  static TK_BOTH tensor<T> rows_of(row_memory const& x, args const& a, place const& at) {
+    return {static_cast<T*>(x.data) + at.i * x.stride0 + at.j * x.stride1, a.rows, a.width,
+            x.row_stride};
+  }
+  template <int I> using vectors_of = shared_vec<typename Op::template input<I>, N>[R];
+  template <int I, class Stage> static TK_DEVICE auto& slot_of(Stage& s, int worker) {
+    using to = vectors_of<I>;
+    if constexpr (std::is_const_v<Stage>) return reinterpret_cast<to const&>(s.of[worker]);
+    else return reinterpret_cast<to&>(s.of[worker]);
+  }
+
+  static TK_DEVICE void load([[maybe_unused]] stage& s, [[maybe_unused]] args const& a,
+                             [[maybe_unused]] task const& t, [[maybe_unused]] int step,
+                             [[maybe_unused]] be::arrival done) {
+    if constexpr (has_ring) {
+      int const each = steps_of_group(a), in = step % each, piece = in / a.present % pieces(a);
+      int const group = t.first + step / each * t.by;
+      int which = in % a.present;
+      for_each_index<inputs>([&](auto i) __attribute__((always_inline)) {
+        if (!a.in[i].data || which-- != 0) return;
+        using type = typename Op::template input<i> const;
+        for (int w = 0; w < workers; ++w) {
+          auto const at = place_of(a, group, w);
+          load_async(slot_of<i>(s, w), rows_of<type>(a.in[i], a, at), at.row, col_of(piece, w),
+                     done);
+        }
+      });
+    }
+  }
+
+  template <class W, class Context>
+  static TK_DEVICE void run(Context& c, args const& a, task const& t) {
+    row_group<row_kernel, W, Context> rows(c, a, t.index);
+    for (int group = t.first; group < t.last; group += t.by) {
+      rows.begin(place_of(a, group, c.w.id()));
+      Op::run(rows, a.op);
+    }
+    rows.finish();
+    rejoin<R, shared>(c);
+  }
+  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    if constexpr (Op::vectors > 0 && sizeof(typename Op::template input<0>) < 4) {
+      if (a.vectors_are_fp32) return run<float>(c, a, t);
+    }
+    run<typename Op::template input<0>>(c, a, t);
+  }
+};
+
+}  // namespace tk

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// What expressions of the row template (core/row_kernel.hpp) are made of: parts of tiles and of
+// rows, and what counts of them.
+#pragma once
+#include "core/rows.hpp"
+
+namespace tk {
+
+// body(std::integral_constant<int, I>) for each I.
+template <int N, class Body> TK_BOTH void for_each_index(Body body) {
+  [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+    (body(std::integral_constant<int, I>{}), ...);
+  }(std::make_integer_sequence<int, N>{});
+}
+// Names of an op's operands, by number.
+template <int I> struct row_input {};
+template <int I> struct row_output {};
+template <int I> struct row_vector {};
+template <int I> struct column_sum {};
+template <int I> struct row_value {};
+
+// The index-th V columns of a flat tile, or of a row of values per column.
+template <int V, class Tile> struct columns_part;
+template <int V, class T, int R, int C> struct columns_part<V, reg_tile<T, R, C>> {
+  static constexpr int rows = R, cols = V;
+  reg_tile<T, R, C> const* x;
+  int index;
+  template <class Map> TK_DEVICE float element(int i, int) const {
+    int const at = be::fragment_map<R, C>::template part<V>(i, index);
+    if constexpr (sizeof(T) == 4) return x->e[at];
+    else return x->value(at);
+  }
+};
+template <int V, class T, int R, int C> struct columns_part<V, reg_row<T, R, C>> {
+  static constexpr int rows = 1, cols = V;
+  reg_row<T, R, C> const* x;
+  int index;
+  template <class Map> TK_DEVICE float element(int i, int) const {
+    return x->value(index * (Map::count / Map::rows_per_lane) + Map::nth(i));
+  }
+};
+template <int V, class Tile> inline constexpr bool is_lazy<columns_part<V, Tile>> = true;
+template <int V, class Tile> struct operand<columns_part<V, Tile>> : columns_part<V, Tile> {};
+template <int V, class Tile> TK_DEVICE columns_part<V, Tile> part_of(Tile const& x, int index) {
+  return {&x, index};
+}
+
+// An expression of V columns from `col` on, and `fill` where they are below 0 or from a row's end
+// on.
+template <int R, int V, int S, class X> struct within {
+  using map = be::fragment_map<R, V>;
+  static constexpr int rows = R, cols = V;
+  operand<X> x;
+  int lowest, left[map::rows_per_lane];
+  float fill;
+  TK_DEVICE within(X const& of, int const (&end)[map::rows_per_lane], int col, float f)
+      : x{of}, fill(f) {
+    int const lane = col + flat_places<R, V, S>::lane_col();
+    lowest = -lane;
+    TK_UNROLL
+    for (int r = 0; r < map::rows_per_lane; ++r) left[r] = end[r] - lane;
+  }
+  template <class Map> TK_DEVICE float element(int i, int r) const {
+    int const c = Map::col(i);
+    return c >= lowest && c < left[r] ? x.template element<Map>(i, r) : fill;
+  }
+};
+template <int R, int V, int S, class X> inline constexpr bool is_lazy<within<R, V, S, X>> = true;
+template <int R, int V, int S, class X> struct operand<within<R, V, S, X>> : within<R, V, S, X> {};
+
+// A column of each row of a lane, or none (a negative one).
+template <int R> struct row_columns {
+  int e[be::column_map<R>::count];
+};
+// 1 in one column of each row, else 0, of V columns from `col` on.
+template <int R, int V, int S> struct one_column {
+  using map = be::fragment_map<R, V>;
+  static constexpr int rows = R, cols = V;
+  int at[map::rows_per_lane];
+  TK_DEVICE one_column(row_columns<R> const& of, int col) {
+    int const lane = col + flat_places<R, V, S>::lane_col();
+    TK_UNROLL
+    for (int r = 0; r < map::rows_per_lane; ++r) at[r] = of.e[r] - lane;
+  }
+  template <class Map> TK_DEVICE float element(int i, int r) const {
+    return Map::col(i) == at[r] ? 1.f : 0.f;
+  }
+};
+template <int R, int V, int S> inline constexpr bool is_lazy<one_column<R, V, S>> = true;
+template <int R, int V, int S> struct operand<one_column<R, V, S>> : one_column<R, V, S> {};
+
+// The index-th V columns of dst become x.
+template <int R, int C, class X>
+TK_DEVICE void put_part(reg_tile<float, R, C>& dst, int index, X const& x) {
+  using op = operand<X>;
+  using map = be::fragment_map<R, op::cols>;
+  op const from{x};
+  map::for_each([&](int i, int r, int) {
+    dst.e[be::fragment_map<R, C>::template part<op::cols>(i, index)] =
+        from.template element<map>(i, r);
+  });
+}
+
+// All values of a row become x.
+template <class T, int R, int C> TK_DEVICE void fill_row(reg_row<T, R, C>& dst, float x) {
+  TK_UNROLL
+  for (auto& e : dst.e) {
+    if constexpr (sizeof(T) == 4) e = x;
+    else e = be::pack(T{}, x, x);
+  }
+}
+
+}  // namespace tk

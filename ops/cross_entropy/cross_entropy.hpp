@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// cross_entropy: with s = x, or softcap tanh(x / softcap), e = label_smoothing, t the label
+//           lse = log(sum_j exp s_j)
+//           loss = lse - (1 - e) s_t - e / vocab sum_j s_j + z_loss lse^2
+//           dx_j = dloss (p_j (1 + 2 z_loss lse) - (1 - e) [j = t] - e / vocab) ds_j / dx_j,
+//           p_j = exp(s_j - lse)
+// Shapes    x, dx[outer, middle, rows, vocab]; labels, loss, lse, dloss[outer, middle, rows].
+//           An ignored row has loss 0 and dx 0; one whose label is no column NaN.
+// Numerics  fp32, exponentials and logarithms in base 2; loss and lse are natural. dx is rounded
+//           once. lse is found online where a row is longer than registers.
+// Order     core/row_kernel.hpp's.
+#pragma once
+#include "core/activation.hpp"
+#include "core/row_kernel.hpp"
+
+namespace tk {
+
+// What both directions are given besides tensors.
+struct cross_entropy_numbers {
+  float rest, share, z_loss;  // rest: 1 - label_smoothing; share: label_smoothing / vocab
+  float cap, per_cap;         // softcap and 1 / softcap; 0: no cap
+  int vocab, ignores, wide;   // whether a label is ignored; whether labels are of 64 bits
+  std::int64_t ignored;
+};
+
+// What an ignored row gives is 0, NaN or not.
+struct times_unless_0 {
+  TK_DEVICE float operator()(float x, float factor) const {
+    return factor == 0.f ? 0.f : x * factor;
+  }
+};
+struct capped {
+  float cap, per_cap;
+  TK_DEVICE float operator()(float x) const { return cap * tanh(x * per_cap); }
+};
+// Its derivative, of what it gave.
+struct slope_of_capped {
+  float per_cap;
+  TK_DEVICE float operator()(float s) const {
+    float const t = s * per_cap;
+    return 1.f - t * t;
+  }
+};
+
+// A row's label: its column, and the factor of its loss and gradient: 1, 0 where the row is
+// ignored, NaN where the label is no column.
+template <class Rows> struct row_labels {
+  typename Rows::columns at;
+  typename Rows::column factor;
+
+  template <int I>
+  TK_DEVICE row_labels(Rows& rows, row_value<I> labels, cross_entropy_numbers const& a) {
+    if (a.wide) read<std::int64_t>(rows, labels, a);
+    else read<std::int32_t>(rows, labels, a);
+  }
+
+ private:
+  template <class T, int I>
+  TK_DEVICE void read(Rows& rows, row_value<I> labels, cross_entropy_numbers const& a) {
+    at = rows.template column_of<T>(labels);
+    factor = rows.template value<T>(labels, [&](T label) {
+      if (a.ignores && label == a.ignored) return 0.f;
+      return label >= 0 && label < a.vocab ? 1.f : __builtin_nanf("");
+    });
+  }
+};
+
+// The gradient of scores s at a part of the columns; lse_log2 in base 2.
+template <bool Capped, class Part, class Scores, class Rows, class Column>
+TK_DEVICE auto score_gradient(Part const& p, Scores const& s, row_labels<Rows> const& label,
+                              Column const& lse_log2, Column const& weight,
+                              cross_entropy_numbers const& a) {
+  auto const slope = [&] {
+    if constexpr (Capped) return map(slope_of_capped{a.per_cap}, p(s));
+    else return 1.f;
+  };
+  return combine<times_unless_0>(
+      (exp2(p(s) * log2_e - lse_log2) * (1.f + 2.f * a.z_loss * ln_2 * lse_log2) -
+       p.one_at(label.at) * a.rest - a.share) *
+          weight * slope(),
+      label.factor);
+}
+
+// body(capped, f), where f(p) are the scores, for each way to cap them.
+template <int I, class Body>
+TK_DEVICE void with_scores(row_input<I> x, cross_entropy_numbers const& a, Body body) {
+  if (a.cap > 0)
+    body(std::true_type{}, [=, &a](auto const& p) { return map(capped{a.cap, a.per_cap}, p(x)); });
+  else body(std::false_type{}, [=](auto const& p) { return p(x); });
+}
+
+template <class T> struct cross_entropy {
+  static constexpr int inputs = 1, outputs = 1, vectors = 0, values = 3, held = 1;
+  static constexpr row_input<0> x{};
+  static constexpr row_output<0> dx{};
+  static constexpr row_value<0> labels{};
+  static constexpr row_value<1> loss{};
+  static constexpr row_value<2> lse{};
+  template <int> using input = T;
+  template <int> using output = T;
+
+  struct args {
+    cross_entropy_numbers of;
+    float dloss;
+    int wants_dx;  // a flag, but a word
+  };
+  static int passes(args const& a) { return a.wants_dx ? 2 : 1; }
+
+  template <class Rows> static TK_DEVICE void run(Rows& rows, args const& a) {
+    using column = typename Rows::column;
+    row_labels<Rows> const label(rows, labels, a.of);
+    auto const of_label = rows.element(x, label.at);
+    with_scores(x, a.of, [&](auto is_capped, auto score) __attribute__((always_inline)) {
+      auto const s = rows.keep(score);
+      auto const all = rows.max_and_sums([&](auto const& p) { return p(s) * log2_e; },
+                                         [&](auto const& p) { return p(s); });
+      column const lse_log2 = all.max + log2(all.sum), log_sum = lse_log2 * ln_2;
+      column of_row = log_sum;
+      if constexpr (is_capped)
+        of_row = of_row - a.of.rest * map(capped{a.of.cap, a.of.per_cap}, of_label);
+      else of_row = of_row - a.of.rest * of_label;
+      if (a.of.share > 0) of_row = of_row - a.of.share * all.other;
+      if (a.of.z_loss > 0) of_row = of_row + a.of.z_loss * square(log_sum);
+      rows.put(loss, combine<times_unless_0>(of_row, label.factor));
+      rows.put(lse, log_sum);
+      if (!a.wants_dx) return;
+      column const weight = a.dloss;
+      rows.each([&](auto const& p) {
+        p.write(dx, score_gradient<is_capped>(p, s, label, lse_log2, weight, a.of));
+      });
+    });
+  }
+};
+
+}  // namespace tk

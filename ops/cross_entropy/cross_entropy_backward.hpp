@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// cross_entropy_backward: dx of ops/cross_entropy/cross_entropy.hpp from x, labels, lse and dloss.
+// Shapes    x, dx[outer, middle, rows, vocab]; labels, lse, dloss[outer, middle, rows].
+// Numerics  as there.
+#pragma once
+#include "ops/cross_entropy/cross_entropy.hpp"
+
+namespace tk {
+
+template <class T> struct cross_entropy_backward {
+  static constexpr int inputs = 1, outputs = 1, vectors = 0, values = 3, held = 1;
+  static constexpr row_input<0> x{};
+  static constexpr row_output<0> dx{};
+  static constexpr row_value<0> labels{};
+  static constexpr row_value<1> lse{};
+  static constexpr row_value<2> dloss{};
+  template <int> using input = T;
+  template <int> using output = T;
+
+  struct args {
+    cross_entropy_numbers of;
+  };
+  static int passes(args const&) { return 1; }
+
+  template <class Rows> static TK_DEVICE void run(Rows& rows, args const& a) {
+    using column = typename Rows::column;
+    row_labels<Rows> const label(rows, labels, a.of);
+    column const lse_log2 =
+        rows.template value<float>(lse, [](float of_row) { return of_row * log2_e; });
+    column const weight = rows.template value<float>(dloss, [](float of_row) { return of_row; });
+    with_scores(x, a.of, [&](auto is_capped, auto score) __attribute__((always_inline)) {
+      auto const s = rows.keep(score);
+      rows.each([&](auto const& p) {
+        p.write(dx, score_gradient<is_capped>(p, s, label, lse_log2, weight, a.of));
+      });
+    });
+  }
+};
+
+}  // namespace tk

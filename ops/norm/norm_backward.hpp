@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// norm_backward: with g = dy weight, h = (r - mean) scale, scale = 1 / sqrt(var + eps)
+//           dx = dr + scale (g - mean g - h mean(g h))     (rms: without mean and mean g)
+//           dweight = sum over rows of dy h, dbias = sum over rows of dy
+// Shapes    r, dy, dr, dx[rows, width]; weight, dweight, dbias[width]; dr, weight, dweight and
+// dbias
+//           may be absent.
+// Numerics  fp32; statistics as norm's, of r as it was stored. dx, dweight and dbias are rounded
+//           once.
+// Order     core/row_kernel.hpp's.
+#pragma once
+#include "core/row_kernel.hpp"
+
+namespace tk {
+
+template <class T> struct norm_backward {
+  static constexpr int inputs = 3, outputs = 1, vectors = 1, sums = 2, held = 2;
+  static constexpr row_input<0> r{};
+  static constexpr row_input<1> dy{};
+  static constexpr row_input<2> dr{};
+  static constexpr row_output<0> dx{};
+  static constexpr row_vector<0> weight{};
+  static constexpr column_sum<0> dweight{};
+  static constexpr column_sum<1> dbias{};
+  static TK_BOTH constexpr float vector_default(int) { return 1; }
+  template <int> using input = T;
+  template <int> using output = T;
+
+  struct args {
+    int layer;                       // a flag, but a word
+    float eps, columns, per_column;  // columns: the width; per_column: 1 / columns
+  };
+  static int passes(args const& a) { return a.layer ? 3 : 2; }
+
+  template <class Rows> static TK_DEVICE void run(Rows& rows, args const& a) {
+    using column = typename Rows::column;
+    auto const mean_of = [&](column const& sum) { return quotient(sum, a.columns, a.per_column); };
+    column mean = 0.f, mean_g = 0.f;
+    if (a.layer) {
+      auto const sums = rows.sum_both([](auto const& p) { return p(r) * 1.f; },
+                                      [](auto const& p) { return p(dy) * p(weight); });
+      mean = mean_of(sums.first), mean_g = mean_of(sums.second);
+    }
+    auto const [squares, products] =
+        rows.sum_both([&](auto const& p) { return square(p(r) - mean); },
+                      [&](auto const& p) { return p(dy) * p(weight) * (p(r) - mean); });
+    column const scale = rsqrt(squares * a.per_column + a.eps);
+    column const mean_gh = products * scale * a.per_column;
+    rows.each([&](auto const& p) {
+      p.add(dweight, p(dy) * ((p(r) - mean) * scale));
+      p.add(dbias, p(dy) * 1.f);
+      p.write(dx, p(dr) + (p(dy) * p(weight) - mean_g - (p(r) - mean) * scale * mean_gh) * scale);
+    });
+  }
+};
+
+}  // namespace tk

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+// From the operands of an op of rows to a launch of core/row_kernel.hpp.
+#pragma once
+#include <algorithm>
+
+#include "backends/runtime.hpp"
+#include "core/column_totals.hpp"
+#include "core/row_kernel.hpp"
+#include "ops/row_sizes.hpp"
+
+namespace tk {
+
+// The operands of Op, by their numbers: all of one shape, a broadcast dimension with a stride of 0.
+// data is null in what is absent. Values per column are contiguous, all of input 0's type or fp32.
+template <class Op> struct row_problem {
+  typename Op::args op;
+  row_tensor_view in[Op::inputs], out[Op::outputs];
+  any_tensor vectors[Op::vectors > 0 ? Op::vectors : 1]{};
+  any_tensor sums[column_sums_of<Op>() + 1]{};        // of input 0's type or fp32
+  row_tensor_view values[row_values_of<Op>() + 1]{};  // one number for each row
+};
+
+// The rows of an operand as a kernel sees them: of n0 x n1 matrices.
+struct merged_rows {
+  std::int64_t n0, n1, rows, width;
+};
+
+// Joins the dimensions before the last where all operands allow it, so that as few as can be are
+// left; the operands' strides follow.
+template <class Op> merged_rows merge_rows(row_problem<Op>& x) {
+  constexpr int n = Op::inputs + Op::outputs + row_values_of<Op>();
+  struct dimension {
+    std::int64_t size, stride[n];
+  };
+  row_tensor_view* operands[n];
+  for (int i = 0; i < Op::inputs; ++i) operands[i] = &x.in[i];
+  for (int i = 0; i < Op::outputs; ++i) operands[Op::inputs + i] = &x.out[i];
+  for (int i = 0; i < row_values_of<Op>(); ++i)
+    operands[Op::inputs + Op::outputs + i] = &x.values[i];
+  auto const& first = x.in[0];
+  dimension left[3]{{1, {}}, {1, {}}, {1, {}}};  // the last is of rows
+  int count = 0;
+  auto const add = [&](std::int64_t size, std::int64_t row_tensor_view::* stride) {
+    if (size == 1) return;
+    dimension d{size, {}};
+    for (int i = 0; i < n; ++i) d.stride[i] = operands[i]->data ? operands[i]->*stride : 0;
+    left[count++] = d;
+  };
+  add(first.outer, &row_tensor_view::outer_stride);
+  add(first.middle, &row_tensor_view::middle_stride);
+  add(first.rows, &row_tensor_view::row_stride);
+  for (int k = count - 2; k >= 0; --k) {
+    auto const &inner = left[k + 1], &outer = left[k];
+    bool joins = true;
+    for (int i = 0; i < n; ++i)
+      if (operands[i]->data) joins = joins && outer.stride[i] == inner.size * inner.stride[i];
+    if (!joins) continue;
+    dimension const joined{outer.size * inner.size, {}};
+    auto const strides = inner;
+    left[k] = joined;
+    std::copy(strides.stride, strides.stride + n, left[k].stride);
+    for (int j = k + 1; j + 1 < count; ++j) left[j] = left[j + 1];
+    left[--count] = {1, {}};
+  }
+  while (count < 3) {  // what is left comes last
+    for (int j = 2; j > 0; --j) left[j] = left[j - 1];
+    left[0] = {1, {}};
+    ++count;
+  }
+  for (int i = 0; i < n; ++i) {
+    operands[i]->outer = left[0].size, operands[i]->outer_stride = left[0].stride[i];
+    operands[i]->middle = left[1].size, operands[i]->middle_stride = left[1].stride[i];
+    operands[i]->rows = left[2].size, operands[i]->row_stride = left[2].stride[i];
+  }
+  return {left[0].size, left[1].size, left[2].size, first.width};
+}
+
+template <class T> tensor<T const> rows_in(row_tensor_view const& x) {
+  return {static_cast<T const*>(x.data),
+          x.rows,
+          x.width,
+          x.row_stride,
+          x.outer,
+          x.outer_stride,
+          x.middle,
+          x.middle_stride};
+}
+template <class T> int row_vector_width(void const* x) {
+  return vector_width_of(tensor<T const>{static_cast<T const*>(x), 1, 1, 0});
+}
+
+// Whether the rows of both begin and end at the same places of 16-byte chunks.
+inline bool alike(row_tensor_view const& x, row_tensor_view const& y, int element_bytes) {
+  auto const place = [](row_tensor_view const& m) {
+    return reinterpret_cast<std::uintptr_t>(m.data) % 16;
+  };
+  auto const same = [&](std::int64_t n, std::int64_t a, std::int64_t b) {
+    return n <= 1 || (a - b) * element_bytes % 16 == 0;
+  };
+  return place(x) == place(y) && same(x.rows, x.row_stride, y.row_stride) &&
+         same(x.middle, x.middle_stride, y.middle_stride) &&
+         same(x.outer, x.outer_stride, y.outer_stride);
+}
+
+// Returns the number of tasks that leave sums over rows.
+template <class Op, int Class, bool Shifted>
+int launch_class(row_problem<Op> const& x, merged_rows const& shape, void* workspace,
+                 void* stream) {
+  using kernel = row_kernel<Op, Class, Shifted>;
+  using base = typename Op::template input<0>;
+  typename kernel::args a{};
+  a.op = x.op;
+  a.through_ring = kernel::has_ring;
+  auto const memory_of = [&]<class T>(row_tensor_view const& m, T) {
+    int vector_width = 0;
+    if (m.data && kernel::shifted)
+      vector_width = sizeof(T) == sizeof(base) && alike(x.in[0], m, sizeof(T)) ? chunk_of<T> : 1;
+    else if (m.data) vector_width = vector_width_of(rows_in<T>(m));
+    return row_memory{m.data, m.row_stride, m.outer_stride, m.middle_stride, vector_width};
+  };
+  for_each_index<Op::inputs>([&](auto i) {
+    using type = typename Op::template input<i>;
+    a.in[i] = memory_of(x.in[i], type{});
+    if (!x.in[i].data) return;
+    ++a.present;
+    if (a.in[i].vector_width != chunk_of<type>) a.through_ring = false;
+    if (!kernel::shifted && shape.width % chunk_of<type> != 0) a.through_ring = false;
+  });
+  for_each_index<Op::outputs>(
+      [&](auto i) { a.out[i] = memory_of(x.out[i], typename Op::template output<i>{}); });
+  for (int i = 0; i < row_values_of<Op>(); ++i) {
+    auto const& v = x.values[i];
+    a.values[i] = {v.data, v.row_stride, v.outer_stride, v.middle_stride, 1};
+  }
+  for_each_index<Op::vectors>([&](auto i) {
+    auto const& v = x.vectors[i];
+    if (!v.data) return;
+    a.vectors[i] = {v.data, v.type == element::fp32 ? row_vector_width<float>(v.data)
+                                                    : row_vector_width<base>(v.data)};
+    a.vectors_are_fp32 = v.type == element::fp32;
+  });
+  a.rows = static_cast<int>(shape.rows);
+  a.width = static_cast<int>(shape.width);
+  a.passes = Op::passes(x.op);
+  a.pieces = ceil_div(a.width + (kernel::shifted ? chunk_of<base> - 1 : 0), kernel::span);
+  a.pieces_fit_ring = a.through_ring && a.pieces * a.present <= kernel::stages;
+  a.n1 = static_cast<int>(shape.n1);
+  a.groups_of_matrix = ceil_div(a.rows, kernel::group);
+  a.groups = static_cast<int>(a.groups_of_matrix * shape.n0 * shape.n1);
+  a.planned_tasks = std::min(a.groups, be::rt::multiprocessors() * be::row_tasks_per_unit);
+  a.planned = a.groups;
+  row_sums const sums(x.in[0], kernel::sums);
+  for (int i = 0; i < kernel::sums; ++i)
+    if (x.sums[i].data) a.sums[i] = in_workspace<float>(workspace, sums.of(i));
+  a.sum_stride = sums.stride();
+  if (kernel::sums == 0 && workspace && a.groups >= kernel::late_share * a.planned_tasks) {
+    a.planned -= a.groups / kernel::late_share;
+    a.tickets = static_cast<unsigned*>(workspace);
+  }
+  be::launch<kernel>(a, stream);
+  return a.planned_tasks;
+}
+
+// The class of the narrowest tiles that hold a row. It follows the width and the types alone, never
+// the number of rows, so that a row has the same bits whatever rows are beside it.
+template <class Op, bool Shifted, int Class = 0>
+int choose_class(row_problem<Op> const& x, merged_rows const& shape, void* workspace,
+                 void* stream) {
+  if constexpr (Class < be::row_classes(Op::held)) {
+    using kernel = row_kernel<Op, Class, Shifted>;
+    if constexpr (!Shifted || be::rows_shift(Class, kernel::element_bytes, Op::held)) {
+      constexpr int more = Shifted ? chunk_of<typename Op::template input<0>> - 1 : 0;
+      if (shape.width <= kernel::span - more)
+        return launch_class<Op, Class, Shifted>(x, shape, workspace, stream);
+    }
+    return choose_class<Op, Shifted, Class + 1>(x, shape, workspace, stream);
+  } else {
+    return launch_class<Op, Class, Shifted>(x, shape, workspace, stream);
+  }
+}
+
+// Whether the rows of all operands begin and end at multiples of 16 bytes.
+template <class Op> bool are_whole(row_problem<Op> const& x) {
+  bool whole = true;
+  auto const look = [&]<class T>(row_tensor_view const& m, T) {
+    if (m.data)
+      whole = whole && m.width % chunk_of<T> == 0 && vector_width_of(rows_in<T>(m)) == chunk_of<T>;
+  };
+  for_each_index<Op::inputs>([&](auto i) { look(x.in[i], typename Op::template input<i>{}); });
+  for_each_index<Op::outputs>([&](auto i) { look(x.out[i], typename Op::template output<i>{}); });
+  for_each_index<Op::vectors>([&](auto i) {
+    if (x.vectors[i].data)
+      whole = whole && reinterpret_cast<std::uintptr_t>(x.vectors[i].data) % 16 == 0;
+  });
+  return whole;
+}
+
+// Sums of tasks, `rows` of them, to what they are in all.
+template <class Op>
+void launch_totals(row_problem<Op> const& x, int rows, void* workspace, void* stream) {
+  row_sums const sums(x.in[0], Op::sums);
+  auto const total = [&]<class T>(int i, T*) {
+    be::launch<column_totals<T>>(
+        {in_workspace<float const>(workspace, sums.of(i)), rows, static_cast<int>(x.in[0].width),
+         sums.stride(), static_cast<T*>(x.sums[i].data)},
+        stream);
+  };
+  for (int i = 0; i < Op::sums; ++i) {
+    if (!x.sums[i].data) continue;
+    if (x.sums[i].type == element::fp32) total(i, static_cast<float*>(nullptr));
+    else total(i, static_cast<typename Op::template input<0>*>(nullptr));
+  }
+}
+
+template <class Op> void launch_rows(row_problem<Op> x, void* workspace, void* stream) {
+  if (column_sums_of<Op>() == 0 && row_workspace_bytes(x.in[0]) == 0) workspace = nullptr;
+  auto const shape = merge_rows(x);
+  bool const whole = !rows_shift<Op> || are_whole(x);
+  int tasks = 0;
+  if constexpr (rows_shift<Op>)
+    if (!whole) tasks = choose_class<Op, true>(x, shape, workspace, stream);
+  if (whole) tasks = choose_class<Op, false>(x, shape, workspace, stream);
+  if constexpr (column_sums_of<Op>() > 0) launch_totals(x, tasks, workspace, stream);
+}
+
+}  // namespace tk

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// The checks of tk_softmax: x and y of up to four dimensions and one type; bias of x's rank, each
+// size but the last x's or 1, of x's type or fp32. y may be x itself.
+#include <cmath>
+
+#include "ops/api/entry.hpp"
+#include "ops/api/rows.hpp"
+#include "ops/softmax/problem.hpp"
+#include "ops/softmax/softmax.h"
+
+namespace tk::api {
+namespace {
+
+constexpr signature x_is = rows_are("x"), bias_is = rows_are("bias"), y_is = rows_are("y");
+
+view read_bias(DLTensor const* given, view const& x, reading const& how) {
+  view const bias = read(given, bias_is, how);
+  if (bias.type != element::fp32) expect_same_type(bias, x);
+  expect_same_rank(bias, x);
+  for (int axis = 0; axis < 3; ++axis) {
+    if (bias.size[axis] == x.size[axis] || bias.size[axis] == 1) continue;
+    refuse(status::bad_shape, "bias has ", row_axes[axis], " = ", bias.size[axis],
+           "; it must be 1 or that of x, ", x.size[axis]);
+  }
+  expect_same_size(bias, 3, x, 3);
+  return bias;
+}
+
+// A size of 1 has stride 0 in a view, so that it may stand for any.
+row_tensor_view broadcast(row_tensor_view bias, row_tensor_view const& x) {
+  bias.outer = x.outer;
+  bias.middle = x.middle;
+  bias.rows = x.rows;
+  return bias;
+}
+
+checked<softmax_problem, 3> check(tk_softmax_problem const& given, bool data) {
+  int const mask = expect_one_of("mask", given.mask, mask_names);
+  expect_one_of("repeat", given.repeat, repeat_names);  // rows are alike either way
+  expect_reserved(given.reserved);
+  if (!std::isfinite(given.scale)) {
+    refuse(status::bad_value, "scale is ", given.scale, "; it must be finite");
+  }
+  reading const how{data, be::rt::current_device()};
+
+  checked<softmax_problem, 3> result{};
+  auto& [x, bias, y] = result.tensors;
+  x = read(given.x, x_is, how);
+  y = read_rows_like(given.y, y_is, x, how);
+  if (given.bias) bias = read_bias(given.bias, x, how);
+
+  expect_distinct_elements(y);
+  if (data) {
+    if (!is_same(y, x)) expect_apart(y, x);
+    expect_apart(y, bias);
+  }
+
+  result.empty = !has_elements(x);
+  result.problem = {.x = as_rows(x),
+                    .bias = {},
+                    .y = as_rows(y),
+                    .scale = given.scale,
+                    .mask = static_cast<mask_kind>(mask)};
+  if (given.bias) result.problem.bias = broadcast(as_rows(bias), result.problem.x);
+  return result;
+}
+
+}  // namespace
+}  // namespace tk::api
+
+TK_ENTRY(softmax, repeat, check)

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// From a checked problem to a launch of softmax. softmax_run<T> is instantiated once for each row
+// of ops/softmax/softmax.cmake; ops/softmax/softmax.cpp chooses among them.
+#pragma once
+#include "ops/row_launch.hpp"
+#include "ops/softmax/problem.hpp"
+#include "ops/softmax/softmax.hpp"
+
+namespace tk {
+
+template <class T> struct softmax_run {
+  static void launch(softmax_problem const& x, void* workspace, void* stream);
+};
+
+inline seen_columns columns_seen(mask_kind mask, row_tensor_view const& x) {
+  return {mask == mask_kind::causal, static_cast<int>(x.rows), static_cast<int>(x.width)};
+}
+
+template <class T>
+void softmax_run<T>::launch(softmax_problem const& x, void* workspace, void* stream) {
+  auto const with_bias = [&]<class B>(B) {
+    launch_rows<softmax<T, B>>(
+        {{x.scale * log2_e, columns_seen(x.mask, x.x)}, {x.x, x.bias}, {x.y}}, workspace, stream);
+  };
+  if (x.bias.data && x.bias.type == element::fp32) with_bias(float{});
+  else with_bias(T{});
+}
+
+}  // namespace tk

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// What can be wrong with a problem of the backward: shapes, types, values and overlaps, each with
+// the status and the parts of the sentence that a caller must get.
+#include "tests/support/refusals.hpp"
+
+#include "tests/ops/norm/backward_scene.hpp"
+
+namespace {
+
+using namespace scene;
+using s = norm_backward;
+
+std::vector<spoiled<s>> wrong_shapes() {
+  return {
+      {"h of dy", [](s& x) { x.dy.shape[0] = 1; }, TK_BAD_SHAPE, {"dy has h = 1", "r", "2"}},
+      {"rows of dr", [](s& x) { x.dr.shape[1] = 4; }, TK_BAD_SHAPE, {"dr has rows = 4", "r", "3"}},
+      {"rows of dx", [](s& x) { x.dx.shape[1] = 2; }, TK_BAD_SHAPE, {"dx has rows = 2", "r", "3"}},
+      {"width of dx", [](s& x) { x.dx.shape[2] = 21; }, TK_BAD_SHAPE, {"dx has width = 21", "20"}},
+      {"weight", [](s& x) { x.weight.shape[0] = 6; }, TK_BAD_SHAPE, {"weight has width = 6", "20"}},
+      {"dweight", [](s& x) { x.dweight.shape[0] = 3; }, TK_BAD_SHAPE, {"dweight has width = 3"}},
+      {"dbias", [](s& x) { x.dbias.shape[0] = 21; }, TK_BAD_SHAPE, {"dbias has width = 21", "20"}},
+      {"rank 5", [](s& x) { x.r.dl.ndim = 5; }, TK_BAD_RANK, {"r has 5 dimensions", "1 to 4"}},
+      {"dy of rank 4",
+       [](s& x) { x.dy.dl.ndim = 4; },
+       TK_BAD_RANK,
+       {"dy has 4 dimensions", "r has 3"}},
+      {"dx of rank 2",
+       [](s& x) { x.dx.dl.ndim = 2, x.dx.strides[1] = 1, x.dx.strides[0] = 3; },
+       TK_BAD_RANK,
+       {"dx has 2", "r has 3"}},
+      {"dbias of rank 2", [](s& x) { x.dbias.dl.ndim = 2; }, TK_BAD_RANK, {"dbias has 2", "1"}},
+  };
+}
+
+std::vector<spoiled<s>> wrong_types() {
+  auto const rows = [](s& x, DLDataType type) {
+    for (auto* t : x.rows()) t->dl.dtype = type;
+  };
+  return {
+      {"dy, r", [](s& x) { x.dy.dl.dtype = bf16; }, TK_BAD_TYPE, {"dy is bf16", "r is fp32"}},
+      {"dr, r", [](s& x) { x.dr.dl.dtype = fp16; }, TK_BAD_TYPE, {"dr is fp16", "r is fp32"}},
+      {"dx, r", [](s& x) { x.dx.dl.dtype = bf16; }, TK_BAD_TYPE, {"dx is bf16", "r is fp32"}},
+      {"weight, r",
+       [](s& x) { x.weight.dl.dtype = fp16; },
+       TK_BAD_TYPE,
+       {"weight is fp16", "r is fp32"}},
+      {"dweight, r",
+       [=](s& x) {
+         rows(x, bf16);
+         x.dweight.dl.dtype = fp16;
+       },
+       TK_BAD_TYPE,
+       {"dweight is fp16", "r is bf16"}},
+      {"dbias, dweight",
+       [=](s& x) {
+         rows(x, bf16);
+         x.dweight.dl.dtype = bf16;
+       },
+       TK_BAD_TYPE,
+       {"dbias is fp32", "dweight is bf16"}},
+  };
+}
+
+std::vector<spoiled<s>> wrong_values() {
+  constexpr auto inf = std::numeric_limits<float>::infinity();
+  return {
+      {"kind",
+       [](s& x) { x.problem.kind = as<tk_norm_kind>(2); },
+       TK_BAD_VALUE,
+       {"kind is 2", "TK_NORM_LAYER or TK_NORM_RMS"}},
+      {"eps nan", [](s& x) { x.problem.eps = inf - inf; }, TK_BAD_VALUE, {"eps is", "nan"}},
+      {"eps inf", [](s& x) { x.problem.eps = inf; }, TK_BAD_VALUE, {"eps is inf"}},
+      {"eps -1", [](s& x) { x.problem.eps = -1; }, TK_BAD_VALUE, {"eps is -1"}},
+  };
+}
+
+// Each output on each other tensor, and on its last element.
+std::vector<spoiled<s>> overlaps() {
+  struct named {
+    char const* name;
+    tensor s::* is;
+    bool by_rows;
+  };
+  constexpr named outputs[] = {
+      {"dx", &s::dx, true}, {"dweight", &s::dweight, false}, {"dbias", &s::dbias, false}};
+  constexpr named all[] = {{"r", &s::r, true},
+                           {"dy", &s::dy, true},
+                           {"weight", &s::weight, false},
+                           {"dr", &s::dr, true},
+                           {"dweight", &s::dweight, false},
+                           {"dbias", &s::dbias, false}};
+  std::vector<spoiled<s>> list;
+  for (auto const& output : outputs)
+    for (auto const& other : all) {
+      if (output.is == other.is) continue;
+      std::vector<std::string> const parts{std::string(output.name) + " at",
+                                           std::string(other.name) + " at"};
+      auto const at = [=](std::int64_t bytes) {
+        return [=](s& x) {
+          (x.*output.is).dl.data = (x.*other.is).dl.data;
+          (x.*output.is).move(bytes);
+        };
+      };
+      bool const may_be = output.by_rows && other.by_rows;
+      list.push_back({"moved", at(4), TK_BAD_OVERLAP, parts, launch_only});
+      list.push_back({"on its last element", at(other.by_rows ? 4 * 119 : 4 * 19), TK_BAD_OVERLAP,
+                      parts, launch_only});
+      if (!may_be) list.push_back({"on it", at(0), TK_BAD_OVERLAP, parts, launch_only});
+    }
+  list.push_back({"dx on r, other strides",
+                  [](s& x) {
+                    x.dx.dl.data = x.r.dl.data;
+                    x.dx.strides[1] = 24, x.dx.strides[0] = 72;
+                  },
+                  TK_BAD_OVERLAP,
+                  {"dx at", "r at"},
+                  launch_only});
+  list.push_back({"rows of dx overlap",
+                  [](s& x) { x.dx.strides[1] = 19; },
+                  TK_BAD_OVERLAP,
+                  {"dx", "[2, 3, 20]", "[60, 19, 1]"}});
+  list.push_back({"matrices of dx in one place",
+                  [](s& x) { x.dx.strides[0] = 0; },
+                  TK_BAD_OVERLAP,
+                  {"dx", "[0, 20, 1]"}});
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE("the scene is a correct problem and writes its output") { check_scene<s>(); }
+
+TEST_CASE("refusals") {
+  std::vector<std::int64_t> const rows{16, 64, 128};
+  check_refusals<s>(2, {rows, rows, {128}, rows, rows, {128}, {128}}, {}, [] {
+    try_all(wrong_shapes());
+    try_all(wrong_types());
+    try_all(wrong_values());
+    try_all(overlaps());
+  });
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// What softmax must not refuse: y on x, every rank, absent and broadcast bias, all types, empty
+// tensors. Values are chosen so that results are known.
+#include <cmath>
+
+#include "tests/ops/softmax/scene.hpp"
+#include "tests/support/far.hpp"
+#include "tests/support/streams.hpp"
+
+namespace {
+
+using namespace scene;
+
+// exp may be off by some ulp.
+bool is_near(float x, double y) { return std::abs(x - y) < 1e-6; }
+
+// 0 and ln 3 in turn: weights 1 and 3, so 1/40 and 3/40 of twenty.
+bytes zeros_and_logs(std::size_t first, std::size_t count) {
+  bytes host(arena_bytes, 0);
+  for (std::size_t i = 0; i < count; ++i) put_fp32(host, first + 4 * i, i % 2 ? std::log(3.f) : 0);
+  return host;
+}
+
+void check_turns(bytes const& host, std::size_t first, std::size_t count, double even, double odd) {
+  for (std::size_t i = 0; i < count; ++i)
+    REQUIRE(is_near(fp32_at(host, first + 4 * i), i % 2 ? odd : even));
+}
+
+}  // namespace
+
+TEST_CASE("softmax: y may be x, rows may be one, bias may be none") {
+  softmax s;
+  s.bias.given = nullptr;
+  s.arena.write(zeros_and_logs(0, 120));
+  SUBCASE("y on x") {
+    s.y.dl.data = s.x.dl.data;
+    EXPECT_OK(call(s));
+    check_turns(s.arena.content(), 0, 120, 0.025, 0.075);
+  }
+  SUBCASE("every rank") {
+    for (int rank = 1; rank <= 4; ++rank) {
+      for (auto* t : {&s.x, &s.y}) {
+        t->dl.ndim = rank;
+        t->dl.strides = nullptr;
+        t->shape.fill(1);
+        if (rank > 1) t->shape[0] = 2;
+        t->shape[static_cast<std::size_t>(rank) - 1] = 20;
+      }
+      s.arena.write(zeros_and_logs(0, 120));
+      EXPECT_OK(call(s));
+      auto const host = s.arena.content();
+      std::size_t const count = rank > 1 ? 40 : 20;
+      check_turns(host, 16384, count, 0.025, 0.075);
+      CHECK(fp32_at(host, 16384 + 4 * count) == 0);
+    }
+  }
+  SUBCASE("a scale") {
+    s.problem.scale = -2;  // weights 1 and 1/9
+    EXPECT_OK(call(s));
+    check_turns(s.arena.content(), 16384, 120, 0.09, 0.01);
+  }
+  SUBCASE("a scale of 0") {
+    s.problem.scale = 0;
+    EXPECT_OK(call(s));
+    check_turns(s.arena.content(), 16384, 120, 0.05, 0.05);
+  }
+}
+
+// Of three rows and twenty columns: the first row sees eighteen.
+TEST_CASE("softmax: a mask is aligned to the last column") {
+  softmax s;
+  s.bias.given = nullptr;
+  s.problem.mask = TK_MASK_CAUSAL;
+  s.arena.write(bytes(arena_bytes, 0));
+  EXPECT_OK(call(s));
+  auto const host = s.arena.content();
+  for (std::size_t row = 0; row < 6; ++row)
+    for (std::size_t col = 0; col < 20; ++col) {
+      std::size_t const seen = 18 + row % 3;
+      REQUIRE(is_near(fp32_at(host, 16384 + 4 * (20 * row + col)),
+                      col < seen ? 1 / static_cast<double>(seen) : 0));
+    }
+}
+
+TEST_CASE("softmax: bias stands for what it lacks") {
+  for (int lacks = 0; lacks < 4; ++lacks) {
+    softmax s;
+    s.arena.write(zeros_and_logs(8192, 120));
+    s.bias.shape[0] = lacks & 1 ? 1 : 2;
+    s.bias.shape[1] = lacks & 2 ? 1 : 3;
+    EXPECT_OK(call(s));
+    check_turns(s.arena.content(), 16384, 120, 0.025, 0.075);
+  }
+}
+
+TEST_CASE("softmax: rows without weight are 0") {
+  softmax s;
+  s.bias.shape[0] = 1, s.bias.shape[1] = 3;
+  bytes host(arena_bytes, 0);
+  for (std::size_t i = 0; i < 20; ++i) put_fp32(host, 8192 + 80 + 4 * i, -HUGE_VALF);
+  s.arena.write(host);
+  EXPECT_OK(call(s));
+  auto const got = s.arena.content();
+  for (std::size_t i = 0; i < 120; ++i)
+    REQUIRE(is_near(fp32_at(got, 16384 + 4 * i), i / 20 % 3 == 1 ? 0 : 0.05));
+}
+
+TEST_CASE("softmax: all types, and nothing to do") {
+  for (auto const type : {bf16, fp16, fp32}) {
+    for (auto const bias : {type, fp32}) {
+      softmax s;
+      for (auto* t : {&s.x, &s.y}) t->dl.dtype = type;
+      s.bias.dl.dtype = bias;
+      auto const before = s.arena.content();
+      EXPECT_OK(call(s));
+      CHECK(s.arena.content() != before);
+    }
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    softmax s;
+    for (auto* t : {&s.x, &s.bias, &s.y}) {
+      t->shape[axis] = 0;
+      t->dl.data = nullptr;
+    }
+    auto const before = s.arena.content();
+    EXPECT_OK(softmax::call(s.get()));
+    CHECK(s.arena.content() == before);
+  }
+}
+
+TEST_CASE("the largest sizes are supported, larger ones are not") {
+  constexpr std::int64_t most = (std::int64_t(1) << 31) - 65537;
+  softmax s;
+  s.bias.given = nullptr;
+  auto const supports = [&](std::vector<std::int64_t> const& sizes) {
+    for (auto* t : {&s.x, &s.y}) {
+      t->dl.strides = nullptr;
+      std::copy(sizes.begin(), sizes.end(), t->shape.begin());
+    }
+    return tk_supports(softmax::op, s.get());
+  };
+  EXPECT_OK(supports({1, 3, most}));
+  CHECK(supports({1, 3, most + 1}) == TK_UNSUPPORTED);
+  EXPECT_OK(supports({1, most, 20}));
+  CHECK(supports({1, most + 1, 20}) == TK_UNSUPPORTED);
+  EXPECT_OK(supports({most, 1, 20}));
+  CHECK(supports({most + 1, 1, 20}) == TK_UNSUPPORTED);
+  EXPECT_OK(supports({1 << 10, 1 << 20, 1}));
+  CHECK(supports({1 << 11, 1 << 20, 1}) == TK_UNSUPPORTED);
+  CHECK(supports({1 << 30, 1 << 30, 1}) == TK_UNSUPPORTED);
+}
+
+TEST_CASE("a call's work is on its stream") {
+  softmax s;
+  check_stream(s);
+}
+
+TEST_CASE("rows more than 2^31 elements apart") { check_far_rows<softmax>(); }

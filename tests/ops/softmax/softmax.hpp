@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// One case of tk_softmax, and its oracle in double precision. With u = 2^-24, what fp32 may commit
+// to y = exp(s - top) / sum, relatively:
+//   exponent  e = 4 u (|scale x| + |bias| + |s - top|): products by scale and log2(e), the sum of
+//             both, the difference; what all of a row have in common cancels
+//   exp2      2^-22, a GPU's approximation; numbers below 2^-126 may be 0
+//   sum       its terms' e and exp2, weighted as they are; 16 u, as sums of a row in any of the
+//             orders in use; a running maximum's factors are among these
+//   y         a reciprocal and a product, 4 u
+#pragma once
+#include "ops/softmax/softmax.h"
+#include "tests/support/row_suite.hpp"
+
+namespace tk::test {
+
+enum class bias_use { none, same_type, fp32 };
+// Scores of -inf: every fifth element or so; and all of every third row.
+enum class holes { none, scattered, rows };
+
+struct softmax_operands;
+
+struct softmax_case {
+  using operands = softmax_operands;
+  row_shape shape;
+  dtype type = dtype::bf16;
+  tk_mask mask = TK_MASK_NONE;
+  bias_use bias = bias_use::none;
+  int broadcast = 0;  // sizes of bias that are 1: 1 for rows, 2 for h, 4 for b
+  float scale = 1;
+  double mean = 0, size = 1;  // of x's elements: uniform in mean +- size
+  holes unseen = holes::none;
+  row_place y_place = row_place::apart;
+  matrix_layout x_layout = {}, bias_layout = {}, y_layout = {};
+
+  row_shape bias_shape() const {
+    row_shape s = shape;
+    if (broadcast & 1) s.rows = 1;
+    if (broadcast & 2) s.h = 1;
+    if (broadcast & 4) s.b = 1;
+    return s;
+  }
+};
+
+inline std::string describe(softmax_case const& x) {
+  static char const* const biases[] = {"", " +bias", " +fp32 bias"};
+  static char const* const unseen[] = {"", " holes", " rows of holes"};
+  std::ostringstream s;
+  s << "softmax " << x.shape << " " << name_of(x.type)
+    << (x.mask == TK_MASK_CAUSAL ? " causal" : "") << biases[static_cast<int>(x.bias)];
+  if (x.bias != bias_use::none && x.broadcast) s << " of " << x.bias_shape();
+  s << unseen[static_cast<int>(x.unseen)] << (x.y_place == row_place::apart ? "" : " y on x")
+    << " scale " << x.scale << " mean " << x.mean << " size " << x.size;
+  describe(s, "x", x.x_layout);
+  describe(s, "bias", x.bias_layout);
+  describe(s, "y", x.y_layout);
+  return s.str();
+}
+
+struct softmax_operands {
+  explicit softmax_operands(softmax_case const& x);
+  softmax_operands(softmax_operands const&) = delete;
+
+  softmax_case of;
+  world memories;
+  tensor x, bias, y;
+  static constexpr row_operand<softmax_operands> table[] = {{"x", &softmax_operands::x},
+                                                            {"bias", &softmax_operands::bias},
+                                                            {"y", &softmax_operands::y, true}};
+};
+
+inline void make_holes(tensor& t, holes where, double value) {
+  if (where == holes::none) return;
+  parallel_for(t.rows(), [&](std::int64_t r) {
+    bool const all = where == holes::rows && r % 3 == 1;
+    for (std::int64_t c = 0; c < t.cols(); ++c)
+      if (all || random_below(5, 33, static_cast<std::uint64_t>(t.row_offset(r) + c)) == 0)
+        set(t, r, c, value);
+  });
+}
+
+inline softmax_operands::softmax_operands(softmax_case const& c) : of(c), memories(3) {
+  bool const in_place = c.y_place != row_place::apart;
+  x = place_rows(memories, c.type, c.shape, c.x_layout, in_place ? role::output : role::input);
+  fill_uniform(x, 21, c.mean, c.size);
+  y = in_place ? x : output_rows(memories, c.type, c.shape, c.y_layout);
+  if (c.bias != bias_use::none) {
+    dtype const type = c.bias == bias_use::fp32 ? dtype::fp32 : c.type;
+    bias = place_rows(memories, type, c.bias_shape(), c.bias_layout, role::input);
+    fill_uniform(bias, 22, 0, 1);
+    make_holes(bias, c.unseen, -HUGE_VAL);
+    spoil_unseen(bias, c.mask, c.shape);
+  } else if (c.scale != 0) {
+    make_holes(x, c.unseen, c.scale < 0 ? HUGE_VAL : -HUGE_VAL);
+  }
+  spoil_unseen(x, c.mask, c.shape);
+}
+
+template <class Body> std::string with_problem(softmax_operands const& x, Body const& body) {
+  DLTensor const in = x.x.dl(), bias = x.bias.in ? x.bias.dl() : DLTensor{}, out = x.y.dl();
+  tk_softmax_problem p{};
+  p.size = sizeof p;
+  p.x = &in;
+  p.bias = x.bias.in ? &bias : nullptr;
+  p.y = &out;
+  p.mask = x.of.mask;
+  p.scale = x.of.scale;
+  return body(called_op{TK_OP_SOFTMAX, tk_softmax}, static_cast<tk_softmax_problem const*>(&p));
+}
+
+// Scores of a row, as many as it sees, and the sizes of what they are made of.
+struct row_of_scores {
+  std::vector<double> score, terms;
+  double top = -HUGE_VAL;
+  bool wrong = false;  // NaN or +inf among them
+};
+inline row_of_scores scores_of(softmax_operands const& x, std::int64_t row) {
+  softmax_case const& c = x.of;
+  row_of_scores s;
+  s.score = given_row(x.x, row);
+  std::vector<double> bias(s.score.size(), 0);
+  if (x.bias.in) bias = given_row(x.bias, broadcast_row(x.bias, c.shape, row));
+  s.score.resize(static_cast<std::size_t>(columns_seen(c.mask, c.shape, row)));
+  for (std::size_t i = 0; i < s.score.size(); ++i) {
+    double const product = static_cast<double>(c.scale) * s.score[i];
+    s.score[i] = product + bias[i];
+    s.terms.push_back(std::fabs(product) + std::fabs(bias[i]));
+    s.wrong |= std::isnan(s.score[i]) || s.score[i] == HUGE_VAL;
+    s.top = std::max(s.top, s.score[i]);
+  }
+  return s;
+}
+
+inline void check_row(softmax_operands const& x, std::int64_t row, std::span<error_meter> meters) {
+  constexpr double u = fp32_roundoff, exp2_slack = 0x1p-22;
+  auto const s = scores_of(x, row);
+  bool const weighs = !s.wrong && s.top > -HUGE_VAL;
+  double sum = 0, errors = 0;
+  std::vector<double> weight(s.score.size(), 0), slack(s.score.size(), 0);
+  for (std::size_t i = 0; weighs && i < weight.size(); ++i) {
+    if (s.score[i] == -HUGE_VAL) continue;
+    weight[i] = std::exp(s.score[i] - s.top);
+    slack[i] = 4 * u * (s.terms[i] + s.top - s.score[i]) + exp2_slack;
+    sum += weight[i];
+    errors += weight[i] * slack[i];
+  }
+  for (std::int64_t col = 0; col < x.of.shape.width; ++col) {
+    auto const i = static_cast<std::size_t>(col);
+    double exact = 0, error = 0;
+    if (i < weight.size() && s.wrong) exact = std::nan("");
+    else if (i < weight.size() && weight[i] > 0) {
+      exact = weight[i] / sum;
+      error = exact * (slack[i] + errors / sum + 20 * u) + fp32_least_normal;
+    }
+    meters[0].add(row, col, result_at(x.y, row, col), exact, error,
+                  rounded(x.y.type, exact) - exact, error);
+  }
+}
+
+}  // namespace tk::test
