@@ -28,11 +28,12 @@ constexpr row_tuning tune_rows(int c, int element_bytes, int held) {
             .hold = 4,
             .shared = false};
   bool const two = held > 1, shared = c > (two ? 6 : 7), own = c >= 5 && !shared;
-  int const workers = own || c >= 9 ? 4 : 2;
+  bool const wide = two && c == 9 && element_bytes == 4;  // 2048 for each of four would spill
+  int const workers = own || (c >= 9 && !wide) ? 4 : 2;
   constexpr int columns[] = {256, 512, 1024, 2048, 4096, 3072, 2048, 4096, 4096},
                 fewer[] = {256, 512, 1024, 2048, 2048, 3072, 2048, 2048};
   bool const last = c == row_classes(held);
-  int const n = two ? fewer[c - 3] : columns[c - 3] >> (last && element_bytes == 4);
+  int const n = wide ? 3072 : two ? fewer[c - 3] : columns[c - 3] >> (last && element_bytes == 4);
   int const rows = shared ? 1 : own ? (two ? 2048 : 4096) / n : two ? 4 : 8;
   int const in_lane = n / (rows < 4 ? 128 : 32);
   int const ring = c < 10 && element_bytes == 2 ? 64 * 1024 : c == 5 ? 128 * 1024 : most_ring_bytes;
