@@ -26,8 +26,11 @@ template <class T> inline int vector_width_of(tensor<T> const& x) {
 }
 
 // The columns from the 16-byte boundary at or before a row to the row.
+template <class T> TK_BOTH int shift_of(T const* row) {
+  return static_cast<int>(reinterpret_cast<std::uintptr_t>(row) % 16 / sizeof(T));
+}
 template <class T> TK_BOTH int shift_of(tensor<T> const& x, std::int64_t row) {
-  return static_cast<int>(reinterpret_cast<std::uintptr_t>(x.at(row, 0)) % 16 / sizeof(T));
+  return shift_of(x.at(row, 0));
 }
 
 template <int Words, class T> TK_DEVICE void read_words(std::uint32_t* dst, T const* src) {

@@ -3,22 +3,10 @@
 // been read of them, and the passes over their columns.
 #pragma once
 #include "backends/kernel.hpp"
+#include "core/row_operand.hpp"
 #include "core/row_part.hpp"
 
 namespace tk {
-
-// The tiles of the inputs from the I-th on.
-template <class Op, int R, int N, int I = 0, bool End = I == Op::inputs>
-struct input_tiles : input_tiles<Op, R, N, I + 1> {
-  reg_tile<typename Op::template input<I>, R, N> tile;
-};
-template <class Op, int R, int N, int I> struct input_tiles<Op, R, N, I, true> {};
-
-// What keep() gives.
-template <class F, class Tile> struct kept {
-  F f;
-  [[no_unique_address]] Tile x;
-};
 
 // The rows that a worker has at once.
 template <class Kernel, class W, class Context> class row_group {
@@ -151,11 +139,11 @@ template <class Kernel, class W, class Context> class row_group {
     return x;
   }
   template <int I> TK_DEVICE column element(row_input<I>, columns const& at) const {
-    using type = typename op::template input<I> const;
     column x = 0.f;
-    auto const of = kernel::template rows_of<type>(a_.in[I], a_, at_);
+    auto const of = kernel::template input_rows<I>(a_, at_);
     for_each_row([&](int r, int row) {
-      if (at.e[r] >= 0) x.e[r] = be::widen(*of.at(row, at.e[r]));
+      if (auto const line = line_of(of, row); line.there && at.e[r] >= 0)
+        x.e[r] = be::widen(line.data[at.e[r] / columns_each<op>(I)]);
     });
     return x;
   }
@@ -214,6 +202,10 @@ template <class Kernel, class W, class Context> class row_group {
     template <class X> TK_DEVICE auto inside(X&& x) const {
       return within<R, V, abreast, std::remove_cvref_t<X>>(x, rows.end_, col(), 0.f);
     }
+    template <class X> TK_DEVICE auto rotate_pairs(X&& x) const {
+      static_assert(has_pairs<op>());
+      return rotated_pairs<std::remove_cvref_t<X>>(x);
+    }
     template <int I, class X> TK_DEVICE void add(column_sum<I>, X&& x) const {
       if (rows.a_.sums[I]) rows.template add_part<I, V>(index, col(), x);
     }
@@ -240,7 +232,8 @@ template <class Kernel, class W, class Context> class row_group {
   template <class Body> TK_DEVICE void for_each_row(Body body) const {
     TK_UNROLL
     for (int r = 0; r < map::rows_per_lane; ++r)
-      if (int const row = at_.row + places::lane_row() + places::row(r); row < a_.rows)
+      if (int const row = at_.row + places::lane_row() + places::row(r);
+          row < kernel::row_count(a_))
         body(r, row);
   }
   template <int I> TK_DEVICE auto& input() { return tile_of<I>(in_); }
@@ -255,10 +248,7 @@ template <class Kernel, class W, class Context> class row_group {
   TK_DEVICE int col_at(int piece) const {
     int const col = kernel::col_of(piece, c_.w.id());
     if constexpr (shifted)
-      return col -
-             lane_shift<R, N, abreast>(
-                 kernel::template rows_of<typename op::template input<0> const>(a_.in[0], a_, at_),
-                 at_.row);
+      return col - lane_shift<R, N, abreast>(kernel::template input_rows<0>(a_, at_), at_.row);
     else return col;
   }
 
@@ -267,7 +257,6 @@ template <class Kernel, class W, class Context> class row_group {
   TK_DEVICE void read(int piece, bool take, [[maybe_unused]] int n = 0) {
     int const col = col_at(piece);
     for_each_index<op::inputs>([&](auto i) __attribute__((always_inline)) {
-      using type = typename op::template input<i> const;
       auto const& from = a_.in[i];
       auto& x = input<i>();
       if (!from.data) {
@@ -275,7 +264,7 @@ template <class Kernel, class W, class Context> class row_group {
         for (auto& e : x.e) e = {};
         return;
       }
-      auto const of = kernel::template rows_of<type>(from, a_, at_);
+      auto const of = kernel::template input_rows<i>(a_, at_);
       if constexpr (kernel::has_ring) {
         if (a_.through_ring) {
           auto const& s =
@@ -285,7 +274,7 @@ template <class Kernel, class W, class Context> class row_group {
           return;
         }
       }
-      tk::load<abreast, kernel::whole>(x, of, from.vector_width, at_.row, col);
+      tk::load<abreast, kernel::whole, columns_each<op>(i)>(x, of, from.vector_width, at_.row, col);
     });
   }
   // The oldest slots go back, if they have not yet; `met`: all lanes have read them.
@@ -299,7 +288,7 @@ template <class Kernel, class W, class Context> class row_group {
   }
   // For rows that are not there: none of them, none of these.
   template <int V> TK_DEVICE void read_vectors(auto& to, int row, int col) const {
-    int const cols = row < a_.rows ? a_.width : 0;
+    int const cols = row < kernel::row_count(a_) ? a_.width : 0;
     for_each_index<op::vectors>([&](auto i) __attribute__((always_inline)) {
       auto const& from = a_.vectors[i];
       if (from.data)
@@ -391,7 +380,7 @@ template <class Kernel, class W, class Context> class row_group {
     using part_map = be::fragment_map<R, V>;
     op_x const from{x};
     if constexpr (sums_in_registers) {
-      int const left = a_.rows - at_.row - places::lane_row();
+      int const left = kernel::row_count(a_) - at_.row - places::lane_row();
       part_map::for_each([&](int i, int r, int) {
         float const v = from.template element<part_map>(i, r);
         sums_[I][index * (part_map::count / part_map::rows_per_lane) + part_map::nth(i)] +=

@@ -19,13 +19,19 @@
 //                      too, in one pass
 //   each(body)         body(p) writes by p.write(row_output<I>, f), which is nothing where absent,
 //                      and adds f to sums over all rows by p.add(column_sum<I>, f), of Op::sums
-//   limit(g)           from now on row i, counted in its matrix, ends at column g(i)
+//   limit(g)           from now on row i ends at column g(i)
 //   p.inside(f)        f, and 0 outside of the row
+//   p.rotate_pairs(f)        pairs of columns (a, b) become (-b, a), where Op::pairs
 //   value<T>(row_value<I>, f), column_of<T>(row_value<I>)
 //                      what is read for each row, of Op::values: value(v, f) is f of it, column_of
 //                      a column, -1 where the row has no such one; put(v, x) writes
 //   element(row_input<I>, column)
 //                      what is read there, 0 where that is no column; p.one_at(column) is 1 there
+// An op may say of its inputs
+//   columns_each(i)    2: each element of input i is two columns', where Op::pairs
+//   number_of(i)       the values whose number n of row r says that input i is row place(args, n,
+//   r)
+//                      of a table, if they are there; 0 where the table has no such row
 // Order     a row belongs to one worker, or to the workers of one block, and is summed in the order
 //           of its class, which follows the width, the types and `held`: equal bits whatever rows
 //           are beside it.
@@ -39,33 +45,11 @@
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/row_group.hpp"
+#include "core/row_operand.hpp"
 #include "core/row_tuning.hpp"
 #include "core/schedule.hpp"
 
 namespace tk {
-
-// The memory of an operand: rows of several matrices. data is null where it is absent.
-struct row_memory {
-  void* data;
-  std::int64_t row_stride, stride0, stride1;
-  int vector_width;
-};
-struct vector_memory {
-  void const* data;
-  int vector_width;
-};
-
-// How many sums over rows, one for each column, an op makes.
-template <class Op> constexpr int column_sums_of() {
-  if constexpr (requires { Op::sums; }) return Op::sums;
-  else return 0;
-}
-
-// How many tensors with one number for each row it has.
-template <class Op> constexpr int row_values_of() {
-  if constexpr (requires { Op::values; }) return Op::values;
-  else return 0;
-}
 
 // What all ops of rows have among their arguments.
 template <class Op> struct row_args {
@@ -77,8 +61,10 @@ template <class Op> struct row_args {
   int sum_stride;
   int vectors_are_fp32, through_ring, pieces_fit_ring;  // flags, but words
   int present, passes;                                  // inputs that are there
-  int rows, width, pieces;                              // rows of one matrix
+  int rows, all_rows, width, pieces;                    // rows of one matrix, and of all
   int groups_of_matrix, groups, n1;                     // matrix m is at m / n1, m % n1
+  divisor by_rows, by_n1;
+  int numbers_are_wide;        // of 64 bits; a flag, but a word
   int planned, planned_tasks;  // groups that the first tasks share; the rest is dealt late
   unsigned* tickets;           // null where nothing is
 };
@@ -114,8 +100,10 @@ template <class Op, int Class, bool Shifted> struct row_kernel {
                        element_bytes = widest_input<Op>(std::make_integer_sequence<int, inputs>{});
   static constexpr auto tune = be::tune_rows(Class, element_bytes, Op::held);
   static constexpr bool shared = tune.shared, is_long = Class == be::row_classes(Op::held),
-                        shifted = Shifted && column_sums_of<Op>() == 0;
+                        shifted = Shifted && column_sums_of<Op>() == 0 && !has_pairs<Op>();
   static constexpr int abreast = tune.abreast;
+  // Short rows are counted through all matrices: one may have fewer than a group.
+  static constexpr bool counted = abreast > 1;
   // Rows of all operands begin and end at multiples of 16 bytes.
   static constexpr bool whole = !Shifted && rows_shift<Op>;
   static constexpr int sums = column_sums_of<Op>();
@@ -125,7 +113,8 @@ template <class Op, int Class, bool Shifted> struct row_kernel {
   static constexpr int N = tune.N + (shifted && shared && !is_long ? 1024 : 0);
   static constexpr int slots = tune.stages * tune.N / N;
   // Inputs are in slots of their own, held at once.
-  static constexpr bool has_ring = abreast == 1 && slots > 1 && slots >= inputs;
+  static constexpr bool has_ring = abreast == 1 && slots > 1 &&
+                                   slots >= inputs&& reads_plain_rows<Op>();
   static constexpr int workers = tune.workers, cluster = 1, stages = has_ring ? slots : 1,
                        own_slots = 1;
   static constexpr int group = (shared ? 1 : workers) * R * abreast;  // rows of a step
@@ -189,7 +178,7 @@ template <class Op, int Class, bool Shifted> struct row_kernel {
   };
   static TK_BOTH place place_of(args const& a, int group, int worker) {
     place p{0, 0, 0};
-    if (a.groups_of_matrix < a.groups) {
+    if (!counted && a.groups_of_matrix < a.groups) {
       int const matrix = group / a.groups_of_matrix;
       group -= matrix * a.groups_of_matrix;
       p.i = matrix / a.n1, p.j = matrix % a.n1;
@@ -200,11 +189,38 @@ template <class Op, int Class, bool Shifted> struct row_kernel {
   static TK_BOTH int col_of(int piece, int worker) {
     return piece * span + (shared ? worker * N : 0);
   }
-  // An operand's rows in one matrix.
+  // An operand's rows: those of one matrix, or all.
   template <class T>
-  static TK_BOTH tensor<T> rows_of(row_memory const& x, args const& a, place const& at) {
-    return {static_cast<T*>(x.data) + at.i * x.stride0 + at.j * x.stride1, a.rows, a.width,
-            x.row_stride};
+  static TK_DEVICE auto rows_of(row_memory const& x, args const& a, place const& at) {
+    auto* const data = static_cast<T*>(x.data);
+    if constexpr (counted)
+      return counted_rows<T>{data,      a.all_rows, a.width,   x.row_stride,
+                             x.stride0, x.stride1,  a.by_rows, a.by_n1};
+    else
+      return tensor<T>{data + at.i * x.stride0 + at.j * x.stride1, a.rows, a.width, x.row_stride};
+  }
+  static TK_BOTH int row_count(args const& a) { return counted ? a.all_rows : a.rows; }
+  // Those of an input.
+  template <int I> static TK_DEVICE auto input_rows(args const& a, place const& at) {
+    using type = typename Op::template input<I> const;
+    auto const& x = a.in[I];
+    auto const rows = rows_of<type>(x, a, at);
+    constexpr int by = number_of<Op>(I);
+    if constexpr (by < 0) {
+      return rows;
+    } else {
+      auto const number = [&a, at](int row) -> std::int64_t {
+        auto const read = [&]<class N>(N) -> std::int64_t {
+          return *rows_of<N const>(a.values[by], a, at).at(row, 0);
+        };
+        int const matrix = counted ? 0 : at.i * a.n1 + at.j;
+        return Op::place(a.op, a.numbers_are_wide ? read(std::int64_t{}) : read(std::int32_t{}),
+                         matrix * a.rows + row);
+      };
+      return numbered_rows<decltype(rows), type, decltype(number)>{
+          rows,    static_cast<type*>(x.data),   x.table_rows, x.row_stride,
+          a.width, a.values[by].data != nullptr, number};
+    }
   }
   template <int I> using vectors_of = shared_vec<typename Op::template input<I>, N>[R];
   template <int I, class Stage> static TK_DEVICE auto& slot_of(Stage& s, int worker) {
@@ -222,11 +238,9 @@ template <class Op, int Class, bool Shifted> struct row_kernel {
       int which = in % a.present;
       for_each_index<inputs>([&](auto i) __attribute__((always_inline)) {
         if (!a.in[i].data || which-- != 0) return;
-        using type = typename Op::template input<i> const;
         for (int w = 0; w < workers; ++w) {
           auto const at = place_of(a, group, w);
-          load_async(slot_of<i>(s, w), rows_of<type>(a.in[i], a, at), at.row, col_of(piece, w),
-                     done);
+          load_async(slot_of<i>(s, w), input_rows<i>(a, at), at.row, col_of(piece, w), done);
         }
       });
     }

@@ -19,6 +19,19 @@ template <int I> struct row_vector {};
 template <int I> struct column_sum {};
 template <int I> struct row_value {};
 
+// The tiles of the inputs from the I-th on.
+template <class Op, int R, int N, int I = 0, bool End = I == Op::inputs>
+struct input_tiles : input_tiles<Op, R, N, I + 1> {
+  reg_tile<typename Op::template input<I>, R, N> tile;
+};
+template <class Op, int R, int N, int I> struct input_tiles<Op, R, N, I, true> {};
+
+// What keep() gives.
+template <class F, class Tile> struct kept {
+  F f;
+  [[no_unique_address]] Tile x;
+};
+
 // The index-th V columns of a flat tile, or of a row of values per column.
 template <int V, class Tile> struct columns_part;
 template <int V, class T, int R, int C> struct columns_part<V, reg_tile<T, R, C>> {
@@ -67,6 +80,19 @@ template <int R, int V, int S, class X> struct within {
 };
 template <int R, int V, int S, class X> inline constexpr bool is_lazy<within<R, V, S, X>> = true;
 template <int R, int V, int S, class X> struct operand<within<R, V, S, X>> : within<R, V, S, X> {};
+
+// Pairs of columns (a, b) become (-b, a).
+template <class X> struct rotated_pairs {
+  static constexpr int rows = operand<X>::rows, cols = operand<X>::cols;
+  operand<X> x;
+  TK_DEVICE explicit rotated_pairs(X const& of) : x{of} {}
+  template <class Map> TK_DEVICE float element(int i, int r) const {
+    float const other = x.template element<Map>(i ^ 1, r);
+    return i % 2 == 0 ? -other : other;
+  }
+};
+template <class X> inline constexpr bool is_lazy<rotated_pairs<X>> = true;
+template <class X> struct operand<rotated_pairs<X>> : rotated_pairs<X> {};
 
 // A column of each row of a lane, or none (a negative one).
 template <int R> struct row_columns {

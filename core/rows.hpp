@@ -15,8 +15,10 @@
 //   row_sum<All>(c, x, buffer)              of any tile; c is the context, whose scratch has
 //                                           row_exchange<R, All> exchange
 //   row_total<F, All, S>(c, x, buffer)      the same of any F, of each lane's share x
+// Instead of a tensor load and store take whatever has rows (rows_with).
 // load<S> and store<S> take S short rows side by side (flat_places); <S, true> rows that begin and
-// end at multiples of 16 bytes, and test nothing.
+// end at multiples of 16 bytes, and test nothing; load<S, Whole, 2> rows of which each element is
+// two columns', and is loaded twice; vector_width is that of its elements.
 // Columns below 0 are outside, too. vector_width (core/move.hpp) is that from (row, col) on.
 // With All, the workers of a block have tiles at the same rows, and a sum is over those of all
 // workers. All lanes that hold columns of a row call row_sum. `buffer` is 0 in the first call of a
@@ -106,8 +108,8 @@ TK_DEVICE auto row_sum(Context& c, X&& x, int& buffer) {
 template <class T> inline constexpr int chunk_of = 16 / static_cast<int>(sizeof(T));
 // Whether each chunk from column `col` on is inside or outside the tensor as a whole, and can move
 // as one.
-template <class T> TK_DEVICE bool in_chunks(tensor<T> const& x, int vector_width, int col) {
-  return vector_width == chunk_of<T> && x.cols % chunk_of<T> == 0 && col % chunk_of<T> == 0;
+template <class T> TK_DEVICE bool in_chunks(std::int64_t cols, int vector_width, int col) {
+  return vector_width == chunk_of<T> && cols % chunk_of<T> == 0 && col % chunk_of<T> == 0;
 }
 // Where S short rows lie side by side in each row of a tile: row q S + s of R S rows in the s-th
 // part of the tile's row q, which then has one run of columns for each lane.
@@ -129,26 +131,41 @@ template <int R, int C, int S> TK_DEVICE int flat_lane_col() {
   if constexpr (is_flat<R>) return flat_places<R, C, S>::lane_col();
   else return be::fragment_map<R, C>::lane_col(be::worker_lane());
 }
+// A row of a tensor, or of whatever has rows: `there` is false where it has no such row.
+template <class T> struct row_line {
+  T* data;
+  bool there;
+};
+template <class T> TK_DEVICE row_line<T> line_of(tensor<T> const& x, int row) {
+  return {x.at(row, 0), row < x.rows};
+}
+template <class X, class T>
+concept rows_with = requires(X const& x) {
+  { line_of(x, 0) } -> std::same_as<row_line<T>>;
+  { x.cols } -> std::convertible_to<std::int64_t>;
+};
 // shift_of the row that this lane has of R S rows from `row` on.
-template <int R, int C, int S = 1, class T> TK_DEVICE int lane_shift(tensor<T> const& x, int row) {
+template <int R, int C, int S = 1, class Rows> TK_DEVICE int lane_shift(Rows const& x, int row) {
   static_assert(flat_rows_per_lane<R> == 1, "a lane has one shift where it has one row");
-  return shift_of(x, row + flat_places<R, C, S>::lane_row());
+  return shift_of(line_of(x, row + flat_places<R, C, S>::lane_row()).data);
 }
 // Of each row, where this lane begins, and from which to which column from there on the tensor is.
 // It has nothing of rows below the last; that a bound depends on its row keeps it from being
 // computed, for every column, ahead of a loop over rows.
-template <class T, int R, int C, int S = 1> struct flat_lines {
+// With Each 2 an element is two columns' and line[r] + c / 2 that of column c.
+template <class T, int R, int C, int S = 1, int Each = 1> struct flat_lines {
   using map = be::fragment_map<R, C>;
   using places = flat_places<R, C, S>;
   T* line[map::rows_per_lane];
   int first, left[map::rows_per_lane];
-  TK_DEVICE flat_lines(tensor<T> const& x, int row, int col) {
+  TK_DEVICE flat_lines(rows_with<T> auto const& x, int row, int col) {
     first = -(col + places::lane_col());
     row += places::lane_row();
     TK_UNROLL
     for (int r = 0; r < map::rows_per_lane; ++r) {
-      line[r] = x.at(row + places::row(r), -first);
-      left[r] = row + places::row(r) < x.rows ? static_cast<int>(x.cols) + first : 0;
+      auto const from = line_of(x, row + places::row(r));
+      line[r] = from.data - first / Each;
+      left[r] = from.there ? static_cast<int>(x.cols) + first : 0;
     }
   }
 };
@@ -172,6 +189,23 @@ template <class T> struct chunk_words {
       TK_UNROLL
       for (int e = 0; e < n; ++e)
         if (first <= e && e < left) w[e * 4 / n] |= bits_of_element(p[e]) << e % (n / 4) * 16;
+    }
+  }
+  // The same of half a chunk, whose elements are two columns' each.
+  template <bool Whole> TK_DEVICE void read_twice(T const* p, int first, int left, bool aligned) {
+    std::uint32_t half[2] = {};
+    if (Whole ? left > 0 : aligned && first <= 0 && left >= n) {
+      read_words<2>(half, p);
+    } else {
+      TK_UNROLL
+      for (int e = 0; e < n / 2; ++e)
+        if (first <= 2 * e && 2 * e < left)
+          half[e * 4 / n] |= bits_of_element(p[e]) << e % (n / 4) * 16;
+    }
+    TK_UNROLL
+    for (int k = 0; k < 4; ++k) {
+      if constexpr (sizeof(T) == 4) w[k] = half[k / 2];
+      else w[k] = (half[k / 2] >> k % 2 * 16 & 0xffff) * 0x10001u;
     }
   }
   // Its elements become those from i on of a tile or row.
@@ -214,11 +248,12 @@ template <int C, class T> TK_DEVICE void copy_part(T* dst, T const* src, int fir
 // in src or in a copy that is zero outside. Asks for the row that is read next: caches guess no
 // further than the end of a page.
 template <int R, int C, class T, class Body>
-TK_DEVICE void for_each_line(tensor<T const> const& src, int row, int col, Body body) {
+TK_DEVICE void for_each_line(rows_with<T const> auto const& src, int row, int col, Body body) {
   constexpr int n = C % 32 == 0 ? 64 / static_cast<int>(sizeof(T)) : 16;
   flat_lines<T const, R, C> const from(src, row, col);
   for (int r = 0; r < R; ++r) {
-    T const* const next = from.line[r] + (row + r + R < src.rows ? R * src.row_stride : 0);
+    auto const below = line_of(src, row + r + R);
+    T const* const next = below.there ? below.data - from.first : from.line[r];
     auto const all = [&](T const* p, int cols) __attribute__((always_inline)) {
       for (int c = 0; c < C; c += n) {
         if (c < cols) __builtin_prefetch(next + c, 0, 2);
@@ -235,21 +270,23 @@ TK_DEVICE void for_each_line(tensor<T const> const& src, int row, int col, Body 
   }
 }
 
-template <int S = 1, bool Whole = false, class T, int R, int C>
-TK_DEVICE void load(reg_tile<T, R, C>& dst, tensor<T const> const& src, int vector_width, int row,
-                    int col) {
-  if constexpr (whole_rows)
-    return for_each_line<R, C>(src, row, col, [&](auto n, int i, T const* p) {
+template <int S = 1, bool Whole = false, int Each = 1, class T, int R, int C>
+TK_DEVICE void load(reg_tile<T, R, C>& dst, rows_with<T const> auto const& src, int vector_width,
+                    int row, int col) {
+  if constexpr (whole_rows && Each == 1)
+    return for_each_line<R, C, T>(src, row, col, [&](auto n, int i, T const* p) {
       __builtin_memcpy(reinterpret_cast<T*>(dst.e) + i, p, sizeof(T) * n);
     });
-  flat_lines<T const, R, C, S> const from(src, row, col);
+  flat_lines<T const, R, C, S, Each> const from(src, row, col);
   bool const aligned = vector_width == chunk_of<T>;
   for_each_chunk<T, be::fragment_map<R, C>, Whole>(
-      in_chunks(src, vector_width, col),
+      in_chunks<T>(src.cols, vector_width, col),
       [&](auto whole, int i, int r, int c) __attribute__((always_inline)) {
-        T const* const p = from.line[r] + c;
+        T const* const p = from.line[r] + c / Each;
         chunk_words<T> x;
-        x.template read<whole>(p, p, from.first - c, from.left[r] - c, aligned);
+        if constexpr (Each == 2)
+          x.template read_twice<whole>(p, from.first - c, from.left[r] - c, aligned);
+        else x.template read<whole>(p, p, from.first - c, from.left[r] - c, aligned);
         x.put(dst, i);
       });
 }
@@ -258,7 +295,7 @@ template <class T, int R, int C>
 TK_DEVICE void load(reg_tile<float, R, C>& dst, tensor<T const> const& src, int vector_width,
                     int row, int col) {
   if constexpr (whole_rows) {
-    for_each_line<R, C>(src, row, col, [&](auto n, int i, T const* p) {
+    for_each_line<R, C, T>(src, row, col, [&](auto n, int i, T const* p) {
       for (int k = 0; k < n; ++k) dst.e[i + k] = be::widen(p[k]);
     });
   } else {
@@ -271,7 +308,7 @@ template <class T, int R, int C>
 TK_DEVICE void load_add(reg_tile<float, R, C>& dst, tensor<T const> const& src, int vector_width,
                         int row, int col) {
   if constexpr (whole_rows) {
-    for_each_line<R, C>(src, row, col, [&](auto n, int i, T const* p) {
+    for_each_line<R, C, T>(src, row, col, [&](auto n, int i, T const* p) {
       for (int k = 0; k < n; ++k) dst.e[i + k] += be::widen(p[k]);
     });
   } else {
@@ -335,8 +372,10 @@ TK_DEVICE void load(reg_row<T, R, C>& dst, T const* src, int cols, int vector_wi
   }
 }
 
-template <int S = 1, bool Whole = false, class T, class X>
-TK_DEVICE void store(tensor<T> const& dst, int vector_width, int row, int col, X const& x) {
+template <int S = 1, bool Whole = false, class Rows, class X>
+  requires requires(Rows const& dst) { line_of(dst, 0); }
+TK_DEVICE void store(Rows const& dst, int vector_width, int row, int col, X const& x) {
+  using T = std::remove_pointer_t<decltype(line_of(dst, 0).data)>;
   static_assert(can_store<T, X>::value);
   constexpr int n = chunk_of<T>;
   flat_lines<T, X::rows, X::cols, S> const to(dst, row, col);
@@ -355,7 +394,7 @@ TK_DEVICE void store(tensor<T> const& dst, int vector_width, int row, int col, X
   }
   bool const aligned = vector_width == n;
   for_each_chunk<T, be::fragment_map<X::rows, X::cols>, Whole>(
-      in_chunks(dst, vector_width, col),
+      in_chunks<T>(dst.cols, vector_width, col),
       [&](auto whole, int i, int r, int c) __attribute__((always_inline)) {
         T* const p = to.line[r] + c;
         int const first = to.first - c, left = to.left[r] - c;

@@ -10,14 +10,22 @@
 
 namespace tk {
 
+// Rows of an input of which a number of each row says which is read.
+struct row_table {
+  std::int64_t rows, stride;
+};
+
 // The operands of Op, by their numbers: all of one shape, a broadcast dimension with a stride of 0.
 // data is null in what is absent. Values per column are contiguous, all of input 0's type or fp32.
+// An input that numbers say rows of, if they are there, is a table, and its strides here are 0; all
+// numbers are of one type, 32 or 64 bits.
 template <class Op> struct row_problem {
   typename Op::args op;
   row_tensor_view in[Op::inputs], out[Op::outputs];
   any_tensor vectors[Op::vectors > 0 ? Op::vectors : 1]{};
   any_tensor sums[column_sums_of<Op>() + 1]{};        // of input 0's type or fp32
   row_tensor_view values[row_values_of<Op>() + 1]{};  // one number for each row
+  row_table tables[Op::inputs]{};
 };
 
 // The rows of an operand as a kernel sees them: of n0 x n1 matrices.
@@ -89,6 +97,13 @@ template <class T> int row_vector_width(void const* x) {
   return vector_width_of(tensor<T const>{static_cast<T const*>(x), 1, 1, 0});
 }
 
+// The widest access that each row of an input allows, in its table if it has one.
+template <class T> int row_vector_width(row_tensor_view const& x, row_table const& table) {
+  int const width = vector_width_of(rows_in<T>(x));
+  auto const rows = tensor<T const>{static_cast<T const*>(x.data), table.rows, 1, table.stride};
+  return std::min(width, vector_width_of(rows));
+}
+
 // Whether the rows of both begin and end at the same places of 16-byte chunks.
 inline bool alike(row_tensor_view const& x, row_tensor_view const& y, int element_bytes) {
   auto const place = [](row_tensor_view const& m) {
@@ -111,27 +126,34 @@ int launch_class(row_problem<Op> const& x, merged_rows const& shape, void* works
   typename kernel::args a{};
   a.op = x.op;
   a.through_ring = kernel::has_ring;
-  auto const memory_of = [&]<class T>(row_tensor_view const& m, T) {
+  auto const memory_of = [&]<class T>(row_tensor_view const& m, row_table const& table, T) {
     int vector_width = 0;
-    if (m.data && kernel::shifted)
-      vector_width = sizeof(T) == sizeof(base) && alike(x.in[0], m, sizeof(T)) ? chunk_of<T> : 1;
-    else if (m.data) vector_width = vector_width_of(rows_in<T>(m));
-    return row_memory{m.data, m.row_stride, m.outer_stride, m.middle_stride, vector_width};
+    if (m.data && kernel::shifted) {
+      bool const tables_are_whole =
+          (x.tables[0].stride | table.stride) * static_cast<int>(sizeof(T)) % 16 == 0;
+      bool const moves = sizeof(T) == sizeof(base) && tables_are_whole;
+      vector_width = moves && alike(x.in[0], m, sizeof(T)) ? chunk_of<T> : 1;
+    } else if (m.data) vector_width = row_vector_width<T>(m, table);
+    return row_memory{m.data,       m.row_stride + table.stride, m.outer_stride, m.middle_stride,
+                      vector_width, static_cast<int>(table.rows)};
   };
   for_each_index<Op::inputs>([&](auto i) {
     using type = typename Op::template input<i>;
-    a.in[i] = memory_of(x.in[i], type{});
+    a.in[i] = memory_of(x.in[i], x.tables[i], type{});
     if (!x.in[i].data) return;
     ++a.present;
     if (a.in[i].vector_width != chunk_of<type>) a.through_ring = false;
     if (!kernel::shifted && shape.width % chunk_of<type> != 0) a.through_ring = false;
   });
   for_each_index<Op::outputs>(
-      [&](auto i) { a.out[i] = memory_of(x.out[i], typename Op::template output<i>{}); });
+      [&](auto i) { a.out[i] = memory_of(x.out[i], {}, typename Op::template output<i>{}); });
   for (int i = 0; i < row_values_of<Op>(); ++i) {
     auto const& v = x.values[i];
-    a.values[i] = {v.data, v.row_stride, v.outer_stride, v.middle_stride, 1};
+    a.values[i] = {v.data, v.row_stride, v.outer_stride, v.middle_stride, 1, 0};
   }
+  for (int i = 0; i < Op::inputs; ++i)
+    if (int const by = number_of<Op>(i); by >= 0)
+      a.numbers_are_wide = x.values[by].type == element::int64;
   for_each_index<Op::vectors>([&](auto i) {
     auto const& v = x.vectors[i];
     if (!v.data) return;
@@ -145,8 +167,12 @@ int launch_class(row_problem<Op> const& x, merged_rows const& shape, void* works
   a.pieces = ceil_div(a.width + (kernel::shifted ? chunk_of<base> - 1 : 0), kernel::span);
   a.pieces_fit_ring = a.through_ring && a.pieces * a.present <= kernel::stages;
   a.n1 = static_cast<int>(shape.n1);
-  a.groups_of_matrix = ceil_div(a.rows, kernel::group);
-  a.groups = static_cast<int>(a.groups_of_matrix * shape.n0 * shape.n1);
+  a.all_rows = static_cast<int>(shape.n0 * shape.n1 * shape.rows);
+  a.by_rows = divisor(static_cast<std::uint32_t>(a.rows));
+  a.by_n1 = divisor(static_cast<std::uint32_t>(a.n1));
+  a.groups_of_matrix = ceil_div(kernel::row_count(a), kernel::group);
+  a.groups = a.groups_of_matrix;
+  if (!kernel::counted) a.groups *= static_cast<int>(shape.n0 * shape.n1);
   a.planned_tasks = std::min(a.groups, be::rt::multiprocessors() * be::row_tasks_per_unit);
   a.planned = a.groups;
   row_sums const sums(x.in[0], kernel::sums);
@@ -182,12 +208,14 @@ int choose_class(row_problem<Op> const& x, merged_rows const& shape, void* works
 // Whether the rows of all operands begin and end at multiples of 16 bytes.
 template <class Op> bool are_whole(row_problem<Op> const& x) {
   bool whole = true;
-  auto const look = [&]<class T>(row_tensor_view const& m, T) {
+  auto const look = [&]<class T>(row_tensor_view const& m, row_table const& table, T) {
     if (m.data)
-      whole = whole && m.width % chunk_of<T> == 0 && vector_width_of(rows_in<T>(m)) == chunk_of<T>;
+      whole = whole && m.width % chunk_of<T> == 0 && row_vector_width<T>(m, table) == chunk_of<T>;
   };
-  for_each_index<Op::inputs>([&](auto i) { look(x.in[i], typename Op::template input<i>{}); });
-  for_each_index<Op::outputs>([&](auto i) { look(x.out[i], typename Op::template output<i>{}); });
+  for_each_index<Op::inputs>(
+      [&](auto i) { look(x.in[i], x.tables[i], typename Op::template input<i>{}); });
+  for_each_index<Op::outputs>(
+      [&](auto i) { look(x.out[i], {}, typename Op::template output<i>{}); });
   for_each_index<Op::vectors>([&](auto i) {
     if (x.vectors[i].data)
       whole = whole && reinterpret_cast<std::uintptr_t>(x.vectors[i].data) % 16 == 0;

@@ -38,6 +38,7 @@ template <class T> constexpr element element_of() {
   if constexpr (std::is_same_v<T, float>) return element::fp32;
   else if constexpr (std::is_same_v<T, bf16>) return element::bf16;
   else if constexpr (std::is_same_v<T, fp16>) return element::fp16;
+  else if constexpr (std::is_same_v<T, std::int32_t>) return element::int32;
   else return element::int64;
 }
 
@@ -55,7 +56,7 @@ template <class T> struct row_operand {
   template <class F> static row_operand of(row_layout const& l, F f) {
     std::vector<T> x(l.size());
     for (auto& e : x) {
-      if constexpr (std::is_integral_v<T>) e = T{1} << 40;
+      if constexpr (std::is_integral_v<T>) e = T{1} << (8 * sizeof(T) - 24);
       else e = to<T>(NAN);
     }
     for (int r = 0; r < l.all_rows(); ++r)

@@ -20,8 +20,8 @@ template <class T> struct reduced {
   template <int> using input = T;
   template <int I> using output = std::conditional_t<I == 0, T, float>;
   struct args {
-    int limited, first_end, by;  // row i ends at column first_end + i by
-    int has_y;                   // a flag
+    int limited, first_end, by, rows;  // row i of each `rows` ends at column first_end + i by
+    int has_y;                         // a flag
   };
   static int passes(args const&) { return 6; }
 
@@ -32,7 +32,7 @@ template <class T> struct reduced {
     if (a.has_y) there = rows.element(y, target);
     auto const both = rows.keep([](auto const& p) { return p(x) + p(y); });
     auto const sum = rows.sum([&](auto const& p) { return p(both); });
-    if (a.limited) rows.limit([&](int row) { return a.first_end + row * a.by; });
+    if (a.limited) rows.limit([&](int row) { return a.first_end + row % a.rows * a.by; });
     auto const two = rows.sum_both([&](auto const& p) { return square(p(both)); },
                                    [&](auto const& p) { return p(x) * p(weight); });
     auto const most = rows.max([&](auto const& p) { return p(both) - p(y) * 2.f; });
@@ -103,7 +103,7 @@ void check_reduced(row_layout const& shape, options const& o = {}) {
   device_array<float> const weight32(weight), bias32(bias);
   device_array<T> const weight16(narrow(weight)), bias16(narrow(bias));
 
-  row_problem<op> problem{{o.limited, -3, 2 * width / shape.rows + 1, o.has_y},
+  row_problem<op> problem{{o.limited, -3, 2 * width / shape.rows + 1, shape.rows, o.has_y},
                           {x.view(), y.view()},
                           {out.view(), sums_out.view()}};
   if (o.has_vectors) {

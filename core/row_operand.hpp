@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// Where the rows of an operand of the row template lie (core/row_kernel.hpp): in one matrix, in all
+// of them counted through, or where a number of each row says.
+#pragma once
+#include "core/rows.hpp"
+
+namespace tk {
+
+// ---- what an op says of its operands, or need not
+// How many sums over rows, one for each column, an op makes.
+template <class Op> constexpr int column_sums_of() {
+  if constexpr (requires { Op::sums; }) return Op::sums;
+  else return 0;
+}
+
+// How many tensors with one number for each row it has.
+template <class Op> constexpr int row_values_of() {
+  if constexpr (requires { Op::values; }) return Op::values;
+  else return 0;
+}
+
+// Whether columns 2 i and 2 i + 1 have to be in one lane.
+template <class Op> constexpr bool has_pairs() {
+  if constexpr (requires { Op::pairs; }) return Op::pairs;
+  else return false;
+}
+// How many columns one element of an input stands for, 1 or 2.
+template <class Op> constexpr int columns_each(int input) {
+  if constexpr (requires { Op::columns_each(0); }) return Op::columns_each(input);
+  else return 1;
+}
+// The values that say which row of an input is read; -1: none do.
+template <class Op> constexpr int number_of(int input) {
+  if constexpr (requires { Op::number_of(0); }) return Op::number_of(input);
+  else return -1;
+}
+// Whether copies of the ring bring the rows of all inputs as they are.
+template <class Op> constexpr bool reads_plain_rows() {
+  for (int i = 0; i < Op::inputs; ++i)
+    if (columns_each<Op>(i) != 1 || number_of<Op>(i) >= 0) return false;
+  return true;
+}
+
+// ---- memory
+// n / d and n % d of 0 <= n < 2^31 by a product (Granlund and Montgomery, "Division by invariant
+// integers using multiplication", 1994).
+class divisor {
+ public:
+  constexpr divisor() = default;
+  constexpr explicit divisor(std::uint32_t d) : d_(d) {
+    while (std::uint64_t{1} << shift_ < d) ++shift_;
+    factor_ = static_cast<std::uint32_t>(((std::uint64_t{1} << shift_) - d << 32) / d + 1);
+  }
+  struct parts {
+    int quotient, rest;
+  };
+  TK_BOTH constexpr parts of(int n) const {
+    auto const u = static_cast<std::uint32_t>(n);
+    auto const high = static_cast<std::uint32_t>(std::uint64_t{u} * factor_ >> 32);
+    std::uint32_t const q = (high + u) >> shift_;
+    return {static_cast<int>(q), static_cast<int>(u - q * d_)};
+  }
+
+ private:
+  std::uint32_t d_ = 1, factor_ = 1, shift_ = 0;
+};
+
+// The memory of an operand: rows of several matrices, or, where a number of each row says which of
+// them is read, table_rows rows. data is null where it is absent.
+struct row_memory {
+  void* data;
+  std::int64_t row_stride, stride0, stride1;
+  int vector_width, table_rows;
+};
+struct vector_memory {
+  void const* data;
+  int vector_width;
+};
+
+// Rows of all matrices, counted through: row r of matrix (i, j) of n0 x n1 is (i n1 + j) each + r.
+template <class T> struct counted_rows {
+  T* data;
+  std::int64_t rows, cols, row_stride, stride0, stride1;
+  divisor each, n1;
+
+  TK_DEVICE T* at(int row, int col) const {
+    auto const in_matrix = each.of(row), matrix = n1.of(in_matrix.quotient);
+    return data +
+           (matrix.quotient * stride0 + matrix.rest * stride1 + in_matrix.rest * row_stride + col);
+  }
+};
+template <class T> TK_DEVICE row_line<T> line_of(counted_rows<T> const& x, int row) {
+  return {x.at(row, 0), row < x.rows};
+}
+
+// Row `row` of Rows, or of a table that row which number(row) is, one at a time: none where the
+// table has no such row. number(row) is asked for rows that are there.
+template <class Rows, class T, class Number> struct numbered_rows {
+  Rows of;  // of these rows some are there
+  T* table;
+  std::int64_t table_rows, stride, cols;
+  bool numbered;
+  Number number;
+};
+template <class Rows, class T, class Number>
+TK_DEVICE row_line<T> line_of(numbered_rows<Rows, T, Number> const& x, int row) {
+  auto line = line_of(x.of, row);
+  if (x.numbered) {
+    std::int64_t const at = line.there ? x.number(row) : -1;
+    line.there = at >= 0 && at < x.table_rows;
+    line.data = x.table + (line.there ? at * x.stride : 0);
+  }
+  return line;
+}
+
+}  // namespace tk
