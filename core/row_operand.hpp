@@ -49,14 +49,14 @@ class divisor {
   constexpr divisor() = default;
   constexpr explicit divisor(std::uint32_t d) : d_(d) {
     while (std::uint64_t{1} << shift_ < d) ++shift_;
-    factor_ = static_cast<std::uint32_t>(((std::uint64_t{1} << shift_) - d << 32) / d + 1);
+    factor_ = static_cast<std::uint32_t>((((std::uint64_t{1} << shift_) - d) << 32) / d + 1);
   }
   struct parts {
     int quotient, rest;
   };
   TK_BOTH constexpr parts of(int n) const {
     auto const u = static_cast<std::uint32_t>(n);
-    auto const high = static_cast<std::uint32_t>(std::uint64_t{u} * factor_ >> 32);
+    auto const high = static_cast<std::uint32_t>((std::uint64_t{u} * factor_) >> 32);
     std::uint32_t const q = (high + u) >> shift_;
     return {static_cast<int>(q), static_cast<int>(u - q * d_)};
   }
