@@ -270,6 +270,16 @@ TK_DEVICE void for_each_line(rows_with<T const> auto const& src, int row, int co
   }
 }
 
+// Each element two times, from column 0 of a row or a later one on.
+template <class T, int R, int C, int S>
+TK_DEVICE void twice(T* dst, flat_lines<T const, R, C, S, 2> const& from) {
+  for (int r = 0; r < R; ++r, dst += C) {
+    int const left = from.left[r] < 0 ? 0 : from.left[r] < C ? from.left[r] : C;
+    for (int c = 0; c < left / 2; ++c) dst[2 * c] = dst[2 * c + 1] = from.line[r][c];
+    __builtin_memset(dst + left, 0, sizeof(T) * (C - left));
+  }
+}
+
 template <int S = 1, bool Whole = false, int Each = 1, class T, int R, int C>
 TK_DEVICE void load(reg_tile<T, R, C>& dst, rows_with<T const> auto const& src, int vector_width,
                     int row, int col) {
@@ -278,6 +288,7 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, rows_with<T const> auto const& src, 
       __builtin_memcpy(reinterpret_cast<T*>(dst.e) + i, p, sizeof(T) * n);
     });
   flat_lines<T const, R, C, S, Each> const from(src, row, col);
+  if constexpr (whole_rows && Each == 2) return twice(reinterpret_cast<T*>(dst.e), from);
   bool const aligned = vector_width == chunk_of<T>;
   for_each_chunk<T, be::fragment_map<R, C>, Whole>(
       in_chunks<T>(src.cols, vector_width, col),

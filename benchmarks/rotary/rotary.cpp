@@ -100,15 +100,14 @@ class rotary_benchmark final : public benchmark {
     return &dl_[i];
   }
   void make_tables() {
-    std::vector<float> cos, sin;
     for (std::int64_t p = 0; p < n_; ++p)
       for (std::int64_t i = 0; i < w_; ++i) {
         double const exponent = static_cast<double>(i) / static_cast<double>(w_);
         double const angle = static_cast<double>(p) * std::pow(longest_wave, -exponent);
-        cos.push_back(static_cast<float>(std::cos(angle)));
-        sin.push_back(static_cast<float>(std::sin(angle)));
+        angle_cos_.push_back(static_cast<float>(std::cos(angle)));
+        angle_sin_.push_back(static_cast<float>(std::sin(angle)));
       }
-    cos_memory_ = tensor(cos), sin_memory_ = tensor(sin);
+    cos_memory_ = tensor(angle_cos_), sin_memory_ = tensor(angle_sin_);
     cos_ = cos_memory_.slice(0, {n_, w_}, {w_, 1});
     sin_ = sin_memory_.slice(0, {n_, w_}, {w_, 1});
   }
@@ -123,16 +122,15 @@ class rotary_benchmark final : public benchmark {
   }
   void rotate(std::vector<double>& x, std::int64_t token) const {
     std::int64_t const p = at_.empty() ? token % n_ : at_[static_cast<std::size_t>(token)];
-    auto const w = static_cast<std::size_t>(w_);
-    std::vector<double> cos(w), sin(w);
-    cos_.read(cos.data(), p * w_, w_);
-    sin_.read(sin.data(), p * w_, w_);
+    auto const w = static_cast<std::size_t>(w_), from = static_cast<std::size_t>(p) * w;
     for (std::size_t i = 0; i < w; ++i) {
+      double const cos = static_cast<double>(angle_cos_[from + i]);
+      double const sin = static_cast<double>(angle_sin_[from + i]);
       double& first = x[pairs_ ? 2 * i : i];
       double& second = x[pairs_ ? 2 * i + 1 : i + w];
       double const was = first;
-      first = was * cos[i] - second * sin[i];
-      second = second * cos[i] + was * sin[i];
+      first = was * cos - second * sin;
+      second = second * cos + was * sin;
     }
   }
 
@@ -141,6 +139,7 @@ class rotary_benchmark final : public benchmark {
   dtype type_;
   tk_repeat repeat_;
   tensor in_[2], out_[2];
+  std::vector<float> angle_cos_, angle_sin_;
   tensor cos_memory_, sin_memory_, positions_memory_, cos_, sin_, positions_;
   std::vector<std::int32_t> at_;
   tensor workspace_;
