@@ -40,11 +40,11 @@ std::vector<float> const& normal_table() {
 }
 
 // Chunks are independent: element i depends on the seed and on i alone.
-template <class T> void fill(std::vector<std::byte>& to, std::uint64_t seed) {
+template <class T> void fill(std::vector<std::byte>& to, std::uint64_t seed, double size) {
   auto const& normals = normal_table();
   std::vector<T> table(normals.size());
   std::transform(normals.begin(), normals.end(), table.begin(),
-                 [](float x) { return round_to<T>(x); });
+                 [&](float x) { return round_to<T>(x * static_cast<float>(size)); });
   std::int64_t const n = static_cast<std::int64_t>(to.size() / sizeof(T)), part = 1 << 18;
   parallel_for((n + part - 1) / part, [&](std::int64_t chunk) {
     for (std::int64_t i = chunk * part; i < std::min(n, (chunk + 1) * part); ++i) {
@@ -128,12 +128,12 @@ tensor tensor::slice(std::int64_t offset, std::vector<std::int64_t> shape,
   return part;
 }
 
-void tensor::fill_normal(std::uint64_t seed) {
+void tensor::fill_normal(std::uint64_t seed, double size) {
   host_copy_.resize(static_cast<std::size_t>(bytes()));
   host_ = host_copy_.data();
-  if (type_ == dtype::bf16) fill<bf16>(host_copy_, seed);
-  if (type_ == dtype::fp16) fill<fp16>(host_copy_, seed);
-  if (type_ == dtype::fp32) fill<float>(host_copy_, seed);
+  if (type_ == dtype::bf16) fill<bf16>(host_copy_, seed, size);
+  if (type_ == dtype::fp16) fill<fp16>(host_copy_, seed, size);
+  if (type_ == dtype::fp32) fill<float>(host_copy_, seed, size);
   be::rt::copy_in(data_, host_copy_.data(), host_copy_.size());
 }
 

@@ -35,8 +35,9 @@ class tensor {
   tensor slice(std::int64_t offset, std::vector<std::int64_t> shape,
                std::vector<std::int64_t> strides) const;
 
-  void fill_normal(std::uint64_t seed);  // on the host and on the device
-  void fill_nan();                       // on the device
+  // On the host and on the device; `size`: the standard deviation.
+  void fill_normal(std::uint64_t seed, double size = 1);
+  void fill_nan();  // on the device
   std::vector<std::byte> copy_out() const;
 
   // n numbers of the host's copy, `step` elements apart, from element `offset` on.
