@@ -231,10 +231,10 @@ template <class Kernel, class W, class Context> class row_group {
   // body(r, row) for each of this lane's rows that is there.
   template <class Body> TK_DEVICE void for_each_row(Body body) const {
     TK_UNROLL
-    for (int r = 0; r < map::rows_per_lane; ++r)
-      if (int const row = at_.row + places::lane_row() + places::row(r);
-          row < kernel::row_count(a_))
-        body(r, row);
+    for (int r = 0; r < map::rows_per_lane; ++r) {
+      int const row = at_.row + places::lane_row() + places::row(r);
+      if (row < kernel::row_count(a_)) body(r, row);
+    }
   }
   template <int I> TK_DEVICE auto& input() { return tile_of<I>(in_); }
   template <int I> TK_DEVICE auto const& input() const { return tile_of<I>(in_); }

@@ -21,7 +21,7 @@
 //                      and adds f to sums over all rows by p.add(column_sum<I>, f), of Op::sums
 //   limit(g)           from now on row i ends at column g(i)
 //   p.inside(f)        f, and 0 outside of the row
-//   p.rotate_pairs(f)        pairs of columns (a, b) become (-b, a), where Op::pairs
+//   p.rotate_pairs(f)  pairs of columns (a, b) become (-b, a), where Op::pairs
 //   value<T>(row_value<I>, f), column_of<T>(row_value<I>)
 //                      what is read for each row, of Op::values: value(v, f) is f of it, column_of
 //                      a column, -1 where the row has no such one; put(v, x) writes
@@ -29,9 +29,8 @@
 //                      what is read there, 0 where that is no column; p.one_at(column) is 1 there
 // An op may say of its inputs
 //   columns_each(i)    2: each element of input i is two columns', where Op::pairs
-//   number_of(i)       the values whose number n of row r says that input i is row place(args, n,
-//   r)
-//                      of a table, if they are there; 0 where the table has no such row
+//   number_of(i)       which of the values, if they are there, say that input i is a table: in row
+//                      r, whose number is n, its row place(args, n, r), or 0 where it has none
 // Order     a row belongs to one worker, or to the workers of one block, and is summed in the order
 //           of its class, which follows the width, the types and `held`: equal bits whatever rows
 //           are beside it.
@@ -113,8 +112,8 @@ template <class Op, int Class, bool Shifted> struct row_kernel {
   static constexpr int N = tune.N + (shifted && shared && !is_long ? 1024 : 0);
   static constexpr int slots = tune.stages * tune.N / N;
   // Inputs are in slots of their own, held at once.
-  static constexpr bool has_ring = abreast == 1 && slots > 1 &&
-                                   slots >= inputs&& reads_plain_rows<Op>();
+  static constexpr bool has_ring =
+      reads_plain_rows<Op>() && abreast == 1 && slots > 1 && slots >= inputs;
   static constexpr int workers = tune.workers, cluster = 1, stages = has_ring ? slots : 1,
                        own_slots = 1;
   static constexpr int group = (shared ? 1 : workers) * R * abreast;  // rows of a step
@@ -191,7 +190,7 @@ template <class Op, int Class, bool Shifted> struct row_kernel {
   }
   // An operand's rows: those of one matrix, or all.
   template <class T>
-  static TK_DEVICE auto rows_of(row_memory const& x, args const& a, place const& at) {
+  static TK_BOTH auto rows_of(row_memory const& x, args const& a, place const& at) {
     auto* const data = static_cast<T*>(x.data);
     if constexpr (counted)
       return counted_rows<T>{data,      a.all_rows, a.width,   x.row_stride,
@@ -201,7 +200,7 @@ template <class Op, int Class, bool Shifted> struct row_kernel {
   }
   static TK_BOTH int row_count(args const& a) { return counted ? a.all_rows : a.rows; }
   // Those of an input.
-  template <int I> static TK_DEVICE auto input_rows(args const& a, place const& at) {
+  template <int I> static TK_BOTH auto input_rows(args const& a, place const& at) {
     using type = typename Op::template input<I> const;
     auto const& x = a.in[I];
     auto const rows = rows_of<type>(x, a, at);

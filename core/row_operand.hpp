@@ -83,27 +83,27 @@ template <class T> struct counted_rows {
   std::int64_t rows, cols, row_stride, stride0, stride1;
   divisor each, n1;
 
-  TK_DEVICE T* at(int row, int col) const {
+  TK_BOTH T* at(int row, int col) const {
     auto const in_matrix = each.of(row), matrix = n1.of(in_matrix.quotient);
     return data +
            (matrix.quotient * stride0 + matrix.rest * stride1 + in_matrix.rest * row_stride + col);
   }
 };
-template <class T> TK_DEVICE row_line<T> line_of(counted_rows<T> const& x, int row) {
+template <class T> TK_BOTH row_line<T> line_of(counted_rows<T> const& x, int row) {
   return {x.at(row, 0), row < x.rows};
 }
 
-// Row `row` of Rows, or of a table that row which number(row) is, one at a time: none where the
-// table has no such row. number(row) is asked for rows that are there.
+// Of each row that is there in `of` that row or, where it is `numbered`, row number(row) of a
+// table: none where the table has no such row.
 template <class Rows, class T, class Number> struct numbered_rows {
-  Rows of;  // of these rows some are there
+  Rows of;
   T* table;
   std::int64_t table_rows, stride, cols;
   bool numbered;
   Number number;
 };
 template <class Rows, class T, class Number>
-TK_DEVICE row_line<T> line_of(numbered_rows<Rows, T, Number> const& x, int row) {
+TK_BOTH row_line<T> line_of(numbered_rows<Rows, T, Number> const& x, int row) {
   auto line = line_of(x.of, row);
   if (x.numbered) {
     std::int64_t const at = line.there ? x.number(row) : -1;

@@ -136,13 +136,13 @@ template <class T> struct row_line {
   T* data;
   bool there;
 };
-template <class T> TK_DEVICE row_line<T> line_of(tensor<T> const& x, int row) {
+template <class T> TK_BOTH row_line<T> line_of(tensor<T> const& x, int row) {
   return {x.at(row, 0), row < x.rows};
 }
 template <class X, class T>
 concept rows_with = requires(X const& x) {
   { line_of(x, 0) } -> std::same_as<row_line<T>>;
-  { x.cols } -> std::convertible_to<std::int64_t>;
+  x.cols;
 };
 // shift_of the row that this lane has of R S rows from `row` on.
 template <int R, int C, int S = 1, class Rows> TK_DEVICE int lane_shift(Rows const& x, int row) {

@@ -18,7 +18,7 @@ struct rotary_args {
   float sign;       // of angles
 
   // The row of cos and sin for the i-th of all rows.
-  TK_DEVICE std::int64_t place(std::int64_t number, int i) const {
+  TK_BOTH std::int64_t place(std::int64_t number, int i) const {
     if (!are_offsets) return number;
     // A sum of 64 bits must not wrap into the table.
     constexpr std::int64_t far = std::int64_t{1} << 32;
@@ -28,7 +28,8 @@ struct rotary_args {
 
 // Columns i and i + w: inputs and outputs are the halves, w wide.
 template <class T, class C> struct rotary_halves {
-  static constexpr int inputs = 4, outputs = 2, vectors = 0, held = 1, values = 1;
+  static constexpr int inputs = 4, outputs = 2, vectors = 0, values = 1;
+  static constexpr int held = sizeof(T) == 4 ? 2 : 1;  // four inputs are, too
   static constexpr row_input<0> first{};
   static constexpr row_input<1> second{};
   static constexpr row_input<2> cos{};
@@ -37,7 +38,7 @@ template <class T, class C> struct rotary_halves {
   template <int> using output = T;
   static constexpr int number_of(int input) { return input < 2 ? -1 : 0; }
   using args = rotary_args;
-  static TK_DEVICE std::int64_t place(args const& a, std::int64_t number, int i) {
+  static TK_BOTH std::int64_t place(args const& a, std::int64_t number, int i) {
     return a.place(number, i);
   }
   static int passes(args const&) { return 1; }
@@ -62,7 +63,7 @@ template <class T, class C> struct rotary_pairs {
   static constexpr int columns_each(int input) { return input < 1 ? 1 : 2; }
   static constexpr int number_of(int input) { return input < 1 ? -1 : 0; }
   using args = rotary_args;
-  static TK_DEVICE std::int64_t place(args const& a, std::int64_t number, int i) {
+  static TK_BOTH std::int64_t place(args const& a, std::int64_t number, int i) {
     return a.place(number, i);
   }
   static int passes(args const&) { return 1; }

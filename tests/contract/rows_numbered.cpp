@@ -19,7 +19,7 @@ template <int Which> struct gathered {
   struct args {
     int modulus, column;
   };
-  static TK_DEVICE std::int64_t place(args const& a, std::int64_t number, int i) {
+  static TK_BOTH std::int64_t place(args const& a, std::int64_t number, int i) {
     return number + i % a.modulus;
   }
   static int passes(args const&) { return 2; }
@@ -50,7 +50,7 @@ struct paired {
   struct args {
     int modulus;
   };
-  static TK_DEVICE std::int64_t place(args const& a, std::int64_t number, int i) {
+  static TK_BOTH std::int64_t place(args const& a, std::int64_t number, int i) {
     return number + i % a.modulus;
   }
   static int passes(args const&) { return 2; }

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <vector>
 
 namespace tk::test {
@@ -98,6 +99,25 @@ TEST_CASE("a dimension of one is nowhere") {
   check(with({1, 1, 1}, any, {1, 2, 3}), {1, 1, 1, 10});
   check(with({2, 1, 4}, {40, 5, 10}, {50, 6, 10}), {1, 2, 4, 10});
   check(with({2, 1, 4}, {40, 5, 10}, {40, 6, 10}), {1, 1, 8, 10});
+}
+
+TEST_CASE("quotients by a product are those of a division") {
+  constexpr int most = std::numeric_limits<int>::max();
+  std::vector<int> numbers{1, 2, 3, 5, 7, 12, 40, 64, 641, 1000, 46341, 65535, 65536, 65537};
+  for (int bit = 17; bit < 31; ++bit)
+    for (int const by : {-1, 0, 1}) numbers.push_back((1 << bit) + by);
+  numbers.push_back(most);
+  for (int const d : numbers)
+    for (int const n : numbers)
+      for (int const by : {-1, 0, 1}) {
+        std::int64_t const near = std::int64_t{n} / d * d + by;  // a multiple, and beside it
+        for (std::int64_t const x : {std::int64_t{n}, near}) {
+          if (x < 0 || x > most) continue;
+          auto const got = divisor(static_cast<std::uint32_t>(d)).of(static_cast<int>(x));
+          REQUIRE(got.quotient == x / d);
+          REQUIRE(got.rest == x % d);
+        }
+      }
 }
 
 }  // namespace tk::test

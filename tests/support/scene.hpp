@@ -65,6 +65,12 @@ inline void put_bf16(bytes& host, std::size_t at, float x) {
   REQUIRE((std::uint32_t(top) << 16) == bits);
   std::memcpy(&host[at], &top, 2);
 }
+inline void put_int32(bytes& host, std::size_t at, std::int32_t x) {
+  std::memcpy(&host[at], &x, 4);
+}
+inline void put_int64(bytes& host, std::size_t at, std::int64_t x) {
+  std::memcpy(&host[at], &x, 8);
+}
 inline float fp32_at(bytes const& host, std::size_t at) {
   float x;
   std::memcpy(&x, &host[at], 4);

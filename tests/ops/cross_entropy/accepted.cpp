@@ -5,6 +5,7 @@
 
 #include "tests/ops/cross_entropy/scene.hpp"
 #include "tests/support/far.hpp"
+#include "tests/support/row_accepted.hpp"
 #include "tests/support/streams.hpp"
 
 namespace {
@@ -147,45 +148,29 @@ TEST_CASE("cross_entropy: smoothing, z_loss and a softcap") {
   CHECK(is_near(fp32_at(got, at_dx + 4), std::exp(capped) / sum * (1 - capped * capped / 4)));
 }
 
+constexpr auto all = [](cross_entropy& s) {
+  return std::vector{&s.x, &s.labels, &s.loss, &s.lse, &s.dx};
+};
+
 TEST_CASE("cross_entropy: all types, and nothing to do") {
-  for (auto const type : {bf16, fp16, fp32}) {
-    cross_entropy s;
-    for (auto* t : {&s.x, &s.dx}) t->dl.dtype = type;
-    auto const before = s.arena.content();
-    EXPECT_OK(call(s));
-    CHECK(s.arena.content() != before);
-  }
-  for (bool const no_vocab : {false, true})
-    for (std::size_t axis = 0; axis < 2; ++axis) {
-      cross_entropy s;
-      for (auto* t : {&s.x, &s.labels, &s.loss, &s.lse, &s.dx}) {
-        t->shape[axis] = 0;
-        t->dl.data = nullptr;
-      }
-      if (no_vocab) s.x.shape[2] = s.dx.shape[2] = 0;
-      auto const before = s.arena.content();
-      EXPECT_OK(cross_entropy::call(s.get()));
-      CHECK(s.arena.content() == before);
-    }
+  check_types<cross_entropy>([](cross_entropy& s) { return std::vector{&s.x, &s.dx}; });
+  check_nothing<cross_entropy>(2, all);
+  check_nothing<cross_entropy>(2, [](cross_entropy& s) {  // nor any vocabulary
+    s.x.shape[2] = s.dx.shape[2] = 0;
+    return all(s);
+  });
 }
 
 TEST_CASE("the largest sizes are supported, larger ones are not") {
-  constexpr std::int64_t most = (std::int64_t(1) << 31) - 65537, vocab = 1 << 24;
+  constexpr std::int64_t most = most_rows_or_columns, vocab = 1 << 24;
   cross_entropy s;
-  auto const supports = [&](std::vector<std::int64_t> const& sizes) {
-    for (auto* t : {&s.x, &s.labels, &s.loss, &s.lse, &s.dx}) {
-      t->dl.strides = nullptr;
-      std::copy(sizes.begin(), sizes.end(), t->shape.begin());
-    }
-    return tk_supports(cross_entropy::op, s.get());
-  };
-  EXPECT_OK(supports({1, 3, vocab}));
-  CHECK(supports({1, 3, vocab + 1}) == TK_UNSUPPORTED);
-  CHECK(supports({1, 3, 0}) == TK_UNSUPPORTED);
-  EXPECT_OK(supports({1, most, 20}));
-  CHECK(supports({1, most + 1, 20}) == TK_UNSUPPORTED);
-  EXPECT_OK(supports({1 << 10, 1 << 20, 1}));
-  CHECK(supports({1 << 11, 1 << 20, 1}) == TK_UNSUPPORTED);
+  EXPECT_OK(supports(s, all(s), {1, 3, vocab}));
+  CHECK(supports(s, all(s), {1, 3, vocab + 1}) == TK_UNSUPPORTED);
+  CHECK(supports(s, all(s), {1, 3, 0}) == TK_UNSUPPORTED);
+  EXPECT_OK(supports(s, all(s), {1, most, 20}));
+  CHECK(supports(s, all(s), {1, most + 1, 20}) == TK_UNSUPPORTED);
+  EXPECT_OK(supports(s, all(s), {1 << 10, 1 << 20, 1}));
+  CHECK(supports(s, all(s), {1 << 11, 1 << 20, 1}) == TK_UNSUPPORTED);
 }
 
 TEST_CASE("a call's work is on its stream") {

@@ -12,13 +12,6 @@ namespace scene {
 inline constexpr std::size_t at_x = 0, at_labels = 4096, at_loss = 8192, at_lse = 12288,
                              at_dloss = 14336, at_dx = 16384;
 
-inline void put_int32(bytes& host, std::size_t at, std::int32_t x) {
-  std::memcpy(&host[at], &x, 4);
-}
-inline void put_int64(bytes& host, std::size_t at, std::int64_t x) {
-  std::memcpy(&host[at], &x, 8);
-}
-
 struct cross_entropy {
   using problem_type = tk_cross_entropy_problem;
   static constexpr tk_op op = TK_OP_CROSS_ENTROPY;

@@ -12,13 +12,6 @@ inline constexpr std::size_t at_q = 0, at_k = 2048, at_cos = 4096, at_sin = 5120
                              at_positions = 6144, at_offsets = 7168, at_q_out = 8192,
                              at_k_out = 12288;
 
-inline void put_int32(bytes& host, std::size_t at, std::int32_t x) {
-  std::memcpy(&host[at], &x, 4);
-}
-inline void put_int64(bytes& host, std::size_t at, std::int64_t x) {
-  std::memcpy(&host[at], &x, 8);
-}
-
 // Tokens in their order: two sequences of three, two heads of q and one of k, two columns past the
 // pairs.
 struct rotary {

@@ -5,6 +5,7 @@
 
 #include "tests/ops/softmax/scene.hpp"
 #include "tests/support/far.hpp"
+#include "tests/support/row_accepted.hpp"
 #include "tests/support/streams.hpp"
 
 namespace {
@@ -39,13 +40,7 @@ TEST_CASE("softmax: y may be x, rows may be one, bias may be none") {
   }
   SUBCASE("every rank") {
     for (int rank = 1; rank <= 4; ++rank) {
-      for (auto* t : {&s.x, &s.y}) {
-        t->dl.ndim = rank;
-        t->dl.strides = nullptr;
-        t->shape.fill(1);
-        if (rank > 1) t->shape[0] = 2;
-        t->shape[static_cast<std::size_t>(rank) - 1] = 20;
-      }
+      for (auto* t : {&s.x, &s.y}) { set_rank(*t, rank); }
       s.arena.write(zeros_and_logs(0, 120));
       EXPECT_OK(call(s));
       auto const host = s.arena.content();
@@ -116,38 +111,14 @@ TEST_CASE("softmax: all types, and nothing to do") {
       CHECK(s.arena.content() != before);
     }
   }
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    softmax s;
-    for (auto* t : {&s.x, &s.bias, &s.y}) {
-      t->shape[axis] = 0;
-      t->dl.data = nullptr;
-    }
-    auto const before = s.arena.content();
-    EXPECT_OK(softmax::call(s.get()));
-    CHECK(s.arena.content() == before);
-  }
+  check_nothing<softmax>(3, [](softmax& s) { return std::vector{&s.x, &s.bias, &s.y}; });
 }
 
 TEST_CASE("the largest sizes are supported, larger ones are not") {
-  constexpr std::int64_t most = (std::int64_t(1) << 31) - 65537;
-  softmax s;
-  s.bias.given = nullptr;
-  auto const supports = [&](std::vector<std::int64_t> const& sizes) {
-    for (auto* t : {&s.x, &s.y}) {
-      t->dl.strides = nullptr;
-      std::copy(sizes.begin(), sizes.end(), t->shape.begin());
-    }
-    return tk_supports(softmax::op, s.get());
-  };
-  EXPECT_OK(supports({1, 3, most}));
-  CHECK(supports({1, 3, most + 1}) == TK_UNSUPPORTED);
-  EXPECT_OK(supports({1, most, 20}));
-  CHECK(supports({1, most + 1, 20}) == TK_UNSUPPORTED);
-  EXPECT_OK(supports({most, 1, 20}));
-  CHECK(supports({most + 1, 1, 20}) == TK_UNSUPPORTED);
-  EXPECT_OK(supports({1 << 10, 1 << 20, 1}));
-  CHECK(supports({1 << 11, 1 << 20, 1}) == TK_UNSUPPORTED);
-  CHECK(supports({1 << 30, 1 << 30, 1}) == TK_UNSUPPORTED);
+  check_largest<softmax>([](softmax& s) {
+    s.bias.given = nullptr;
+    return std::vector{&s.x, &s.y};
+  });
 }
 
 TEST_CASE("a call's work is on its stream") {

@@ -5,6 +5,7 @@
 
 #include "tests/ops/softmax/scene.hpp"
 #include "tests/support/far.hpp"
+#include "tests/support/row_accepted.hpp"
 #include "tests/support/streams.hpp"
 
 namespace {
@@ -73,13 +74,7 @@ TEST_CASE("softmax's backward: gradients may be y and dy, and dbias none") {
 TEST_CASE("softmax's backward: every rank") {
   softmax_backward s;
   for (int rank = 1; rank <= 4; ++rank) {
-    for (auto* t : s.all()) {
-      t->dl.ndim = rank;
-      t->dl.strides = nullptr;
-      t->shape.fill(1);
-      if (rank > 1) t->shape[0] = 2;
-      t->shape[static_cast<std::size_t>(rank) - 1] = 20;
-    }
+    for (auto* t : s.all()) { set_rank(*t, rank); }
     s.arena.write(weights_and_gradients());
     EXPECT_OK(call(s));
     auto const host = s.arena.content();
@@ -90,41 +85,15 @@ TEST_CASE("softmax's backward: every rank") {
   }
 }
 
+constexpr auto all = [](softmax_backward& s) { return s.all(); };
+
 TEST_CASE("softmax's backward: all types, and nothing to do") {
-  for (auto const type : {bf16, fp16, fp32}) {
-    softmax_backward s;
-    for (auto* t : s.all()) t->dl.dtype = type;
-    auto const before = s.arena.content();
-    EXPECT_OK(call(s));
-    CHECK(s.arena.content() != before);
-  }
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    softmax_backward s;
-    for (auto* t : s.all()) {
-      t->shape[axis] = 0;
-      t->dl.data = nullptr;
-    }
-    auto const before = s.arena.content();
-    EXPECT_OK(softmax_backward::call(s.get()));
-    CHECK(s.arena.content() == before);
-  }
+  check_types<softmax_backward>(all);
+  check_nothing<softmax_backward>(3, all);
 }
 
 TEST_CASE("the largest sizes are supported, larger ones are not") {
-  constexpr std::int64_t most = (std::int64_t(1) << 31) - 65537;
-  softmax_backward s;
-  auto const supports = [&](std::vector<std::int64_t> const& sizes) {
-    for (auto* t : s.all()) {
-      t->dl.strides = nullptr;
-      std::copy(sizes.begin(), sizes.end(), t->shape.begin());
-    }
-    return tk_supports(softmax_backward::op, s.get());
-  };
-  EXPECT_OK(supports({1, 3, most}));
-  CHECK(supports({1, 3, most + 1}) == TK_UNSUPPORTED);
-  EXPECT_OK(supports({most, 1, 20}));
-  CHECK(supports({1, most + 1, 20}) == TK_UNSUPPORTED);
-  CHECK(supports({1 << 30, 1 << 30, 1}) == TK_UNSUPPORTED);
+  check_largest<softmax_backward>(all);
 }
 
 TEST_CASE("a call's work is on its stream") {
