@@ -9,6 +9,7 @@ limit that a right result keeps. On a GPU whole results are compared, on the CPU
 sample = True asks for a sample where the oracle would take longer than all the calls.
 """
 import contextlib
+import functools
 import importlib.util
 import math
 import os
@@ -63,6 +64,21 @@ def read_cases(path):
 
 class unavailable(RuntimeError):
     """A peer that is not on this machine, whatever the case."""
+
+
+@functools.cache
+def package(name):
+    """A module. What it raises if it doesn't suit this machine is any exception."""
+    try:
+        return __import__(name, fromlist=["_"])
+    except Exception as failure:
+        raise unavailable(repr(failure)) from None
+
+
+def compiled(function):
+    """torch.compile's, for one shape alone."""
+    torch._dynamo.reset()  # else it gives up compiling after eight shapes
+    return torch.compile(function, dynamic=False)
 
 
 class implementation:

@@ -6,7 +6,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from torch_cases import TYPES, deviation, implementation, sampled
+from torch_cases import TYPES, compiled, deviation, implementation, sampled
 
 ACTIVATE = {
     "none": lambda x: x,
@@ -17,11 +17,6 @@ ACTIVATE = {
     "sigmoid": torch.sigmoid,
 }
 HALVES = 2  # of `gated`
-
-
-def compiled(function):
-    torch._dynamo.reset()  # else it gives up compiling after eight shapes
-    return torch.compile(function, dynamic=False)
 
 
 class activation_case:

@@ -9,21 +9,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from torch_cases import TYPES, deviation, implementation, sampled, unavailable
-
-
-@functools.cache
-def package(name):
-    """A module. What it raises if it doesn't suit this machine is any exception."""
-    try:
-        return __import__(name, fromlist=["_"])
-    except Exception as failure:
-        raise unavailable(repr(failure)) from None
-
-
-def compiled(function):
-    torch._dynamo.reset()  # else it gives up compiling after eight shapes
-    return torch.compile(function, dynamic=False)
+from torch_cases import TYPES, compiled, deviation, implementation, package, sampled
 
 
 class row_case:

@@ -6,7 +6,7 @@ import torch
 import torch._functorch.config as functorch
 import torch.nn.functional as F
 
-from torch_cases import TYPES, deviation, implementation, sampled
+from torch_cases import TYPES, compiled, deviation, implementation, sampled
 
 
 def normed(x, residual, weight, bias, kind, eps):
@@ -15,11 +15,6 @@ def normed(x, residual, weight, bias, kind, eps):
     if kind == "rms":
         return F.rms_norm(r, r.shape[1:], weight, eps), r
     return F.layer_norm(r, r.shape[1:], weight, bias, eps), r
-
-
-def compiled(function):
-    torch._dynamo.reset()  # else it gives up compiling after eight shapes
-    return torch.compile(function, dynamic=False)
 
 
 class norm_case:

@@ -4,12 +4,7 @@ import math
 
 import torch
 
-from torch_cases import TYPES, deviation, implementation, sampled
-
-
-def compiled(function):
-    torch._dynamo.reset()  # else it gives up compiling after eight shapes
-    return torch.compile(function, dynamic=False)
+from torch_cases import TYPES, compiled, deviation, implementation, sampled
 
 
 class rotary_case:

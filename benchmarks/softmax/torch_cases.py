@@ -1,27 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The suites of softmax beside PyTorch's own kernels, torch.compile's, and quack's, which take
 plain rows alone."""
-import functools
 import math
 
 import torch
 
-from torch_cases import TYPES, deviation, implementation, sampled, unavailable
-
-
-@functools.cache
-def quack():
-    """Its module of softmax. What it raises if it doesn't suit this machine is any exception."""
-    try:
-        import quack.softmax
-    except Exception as failure:
-        raise unavailable(repr(failure)) from None
-    return quack.softmax
-
-
-def compiled(function):
-    torch._dynamo.reset()  # else it gives up compiling after eight shapes
-    return torch.compile(function, dynamic=False)
+from torch_cases import TYPES, compiled, deviation, implementation, package, sampled
 
 
 class row_case:
@@ -109,7 +93,7 @@ class forward_case(row_case):
 
     def quack_call(self):
         self.expect_plain()
-        return quack().softmax_fwd(self.x.view(-1, self.width)).view(self.x.shape)
+        return package("quack.softmax").softmax_fwd(self.x.view(-1, self.width)).view(self.x.shape)
 
     def reference(self, rows, seen):
         scores = self.x.view(-1, self.width)[rows].double()
@@ -149,7 +133,7 @@ class backward_case(row_case):
 
     def quack_call(self):
         self.expect_plain()
-        dx = quack().softmax_bwd(self.dy.view(-1, self.width), self.y.view(-1, self.width))
+        dx = package("quack.softmax").softmax_bwd(self.dy.view(-1, self.width), self.y.view(-1, self.width))
         return dx.view(self.dx.shape)
 
     def reference(self, rows, seen):
