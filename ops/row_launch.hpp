@@ -168,8 +168,8 @@ int launch_class(row_problem<Op> const& x, merged_rows const& shape, void* works
   a.pieces_fit_ring = a.through_ring && a.pieces * a.present <= kernel::stages;
   a.n1 = static_cast<int>(shape.n1);
   a.all_rows = static_cast<int>(shape.n0 * shape.n1 * shape.rows);
-  a.by_rows = divisor(static_cast<std::uint32_t>(a.rows));
-  a.by_n1 = divisor(static_cast<std::uint32_t>(a.n1));
+  a.by_rows = divisor(static_cast<std::uint32_t>(std::max(a.rows, 1)));  // there may be none
+  a.by_n1 = divisor(static_cast<std::uint32_t>(std::max(a.n1, 1)));
   a.groups_of_matrix = ceil_div(kernel::row_count(a), kernel::group);
   a.groups = a.groups_of_matrix;
   if (!kernel::counted) a.groups *= static_cast<int>(shape.n0 * shape.n1);
