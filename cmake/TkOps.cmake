@@ -3,12 +3,13 @@
 # ops that those are built of come along, and those of the same folder. For an op <name> in ops/<folder>/ there are
 #   ops/<folder>/<name>.h          its C interface: tk_<name>(), tk_<name>_problem
 #   ops/<folder>/<name>_call.hpp   its C++ interface
-#   ops/<folder>/<name>.cmake      its instances: tk_instance(<file> <header> <type>), and the ops that it is
-#                                  built of: tk_op_uses(<name>...)
+#   ops/<folder>/<name>.cmake      its instances: tk_instance(<file> <header> <type>), and those without kernels of
+#                                  their own, tk_host_instance(<file> <header> <type>); the ops that it is built of:
+#                                  tk_op_uses(<name>...)
 #   ops/<folder>/*.cpp             its checks and its launch
 # Sets
 #   tk_ops           the names built, tk_op_folders their folders, tk_op_<name>_folder
-#   tk_ops_sources   plain C++ of the library; tk_instances, device code
+#   tk_ops_sources   plain C++ of the library, and so are tk_host_instances; tk_instances, device code
 # and makes, under tk_generated (an include folder), ops/tk_op.h, tk_ops.h, tk_ops.hpp and
 # tk_op_list.hpp.
 include_guard()
@@ -26,17 +27,23 @@ macro(tk_op number name folder)
   set(tk_op_${name}_folder ${folder})
   set(tk_op_${name}_uses "")
   set(tk_op_${name}_instances "")
+  set(tk_op_${name}_host_instances "")
 endmacro()
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ops/ops.cmake)
 include(${PROJECT_SOURCE_DIR}/ops/ops.cmake)
 
 # A source file of its own for each instance, so that they compile in parallel.
-function(tk_instance name header type)
+macro(tk_instance_of list name header type)
   set(file ${PROJECT_BINARY_DIR}/instances/${name}.cpp)
-  file(CONFIGURE OUTPUT ${file} CONTENT "#include \"@header@\"\ntemplate struct @type@;\n" @ONLY)
-  list(APPEND tk_op_${tk_this_op}_instances ${file})
-  set(tk_op_${tk_this_op}_instances ${tk_op_${tk_this_op}_instances} PARENT_SCOPE)
-endfunction()
+  file(CONFIGURE OUTPUT ${file} CONTENT "#include \"${header}\"\ntemplate struct ${type};\n")
+  list(APPEND tk_op_${tk_this_op}_${list} ${file})
+endmacro()
+macro(tk_instance)
+  tk_instance_of(instances ${ARGV})
+endmacro()
+macro(tk_host_instance)
+  tk_instance_of(host_instances ${ARGV})
+endmacro()
 macro(tk_op_uses)
   list(APPEND tk_op_${tk_this_op}_uses ${ARGN})
 endmacro()
@@ -79,6 +86,7 @@ endif()
 
 # ---- sources and headers
 set(tk_instances "")
+set(tk_host_instances "")
 set(tk_op_folders "")
 set(tk_op_headers "")
 set(tk_op_call_headers "")
@@ -88,6 +96,7 @@ foreach(name ${tk_ops})
   set(folder ${tk_op_${name}_folder})
   string(TOUPPER ${name} upper)
   list(APPEND tk_instances ${tk_op_${name}_instances})
+  list(APPEND tk_host_instances ${tk_op_${name}_host_instances})
   list(APPEND tk_op_folders ${folder})
   string(APPEND tk_op_headers "#include \"ops/${folder}/${name}.h\"\n")
   string(APPEND tk_op_call_headers "#include \"ops/${folder}/${name}_call.hpp\"\n")

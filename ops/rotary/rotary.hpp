@@ -29,7 +29,7 @@ struct rotary_args {
 // Columns i and i + w: inputs and outputs are the halves, w wide.
 template <class T, class C> struct rotary_halves {
   static constexpr int inputs = 4, outputs = 2, vectors = 0, values = 1;
-  static constexpr int held = sizeof(T) == 4 ? 2 : 1;  // four inputs are, too
+  static constexpr int held = sizeof(C) == 4 ? 2 : 1;  // four inputs are, too
   static constexpr row_input<0> first{};
   static constexpr row_input<1> second{};
   static constexpr row_input<2> cos{};
