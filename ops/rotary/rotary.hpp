@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // rotary: pairs of columns of x are rotated by the angles of their token, forwards or back:
 //           y_first = first c - second s,  y_second = second c + first s
-// Shapes    x, y[b, n, heads, d]; cos, sin[m, w], row p of which is token's: its place among n, or
-//           what positions[b, n] or offsets[b] say; zeros where there is no such row. A pair is
-//           columns i and i + w, or 2 i and 2 i + 1.
+// Shapes    x, y[b, n, heads, d]; cos, sin[m, w], of which a token has one row: that of its place
+//           among n, or what positions[b, n] or offsets[b] say; zeros where there is no such row. A
+//           pair is columns i and i + w, or 2 i and 2 i + 1.
 // Numerics  fp32, y is rounded once.
 // Order     elements depend on nothing but their pair and angle.
 #pragma once
