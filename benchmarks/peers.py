@@ -3,10 +3,10 @@
 """Runs the benchmarks' cases through libtk_ops and, in the same process, through its peers.
 
 Peers are what PyTorch brings: the vendor's libraries, its own kernels, torch.compile's; and
-FlashAttention-3 and -4 where they are installed. Each suite's are in <folder of the op>/
-torch_cases.py. Inputs are random normal. Each result is first checked against float64; then the
-calls take turns, each behind an overwritten L2 cache, and queued before the device comes to it.
-The JSON has the form that `tk_bench run --json` writes; `share` is the rate at which a case's bytes
+FlashAttention-3 and -4, quack and Liger where they are installed; beside an op that moves bytes, a
+copy of as many. Each suite's are in <folder of the op>/torch_cases.py. Inputs are random normal.
+Each result is first checked against float64; then the calls take turns, each behind an overwritten
+L2 cache, and queued before the device comes to it. The JSON has the form that `tk_bench run --json` writes; `share` is the rate at which a case's bytes
 moved, each once, as a share of the measured copy rate.
 Exit status: 0, or 1 if a result of tk was wrong or missing.
 
@@ -135,6 +135,13 @@ def run_peer(case, peer):
     return error
 
 
+def copy_of(case, device):
+    """Moves as many bytes as the case, half of them read: what the card does at its size."""
+    source, target = (torch.ones(max(1, case.bytes // 2), dtype=torch.uint8, device=device)
+                      for _ in range(2))
+    return implementation("copy", lambda: target.copy_(source))
+
+
 def run_case(line, library, timer, repeats, copy_rate, notes, peers, sample):
     torch.manual_seed(1)
     case = suites()[line["suite"]](line, timer.device)
@@ -156,11 +163,15 @@ def run_case(line, library, timer, repeats, copy_rate, notes, peers, sample):
                 notes.append(note)
         except RuntimeError as failure:
             notes.append(f"no {peer.name} in {line['suite']} {line['case']}: {failure}")
+    if not case.flops and peers.search("copy"):
+        ready.append(copy_of(case, timer.device))
+        errors["copy"] = 0.0
     rows = []
     for name, ms in timer.time_all(ready, repeats).items():
         low, median, high = statistics.quantiles(ms, n=4, method="inclusive")
         rows.append({"suite": line["suite"], "case": line["case"], "impl": name,
-                     "dtype": case.dtype, "repeat": library.repeat, "ms": median, "ms_min": min(ms), "ms_iqr": high - low,
+                     "dtype": case.dtype, "repeat": library.repeat, "ms": median,
+                     "ms_min": min(ms), "ms_iqr": high - low,
                      "flops": case.flops, "bytes": case.bytes, "error": errors[name],
                      "share": case.bytes / (median * 1e-3) / copy_rate})
     return rows
@@ -290,8 +301,8 @@ def main():
                 "seconds_apart": given.apart, "check": given.check,
                 "ceilings": {"copy_bytes_per_s": copy_rate}, "rows": []}
     print(f"{document['machine']['device']}, {library.version}, torch {torch.__version__}, copy "
-          f"{copy_rate / 1e12:.3g} TB/s; repeat {given.repeat}\nrates of medians of {given.repeats}, and "
-          f"the distance of the quartiles; xR: tk / peer; ~: one of the two is over {NOISY:.0%}")
+          f"{copy_rate / 1e12:.3g} TB/s; repeat {given.repeat}\n"
+          f"rates of medians of {given.repeats}, and the distance of the quartiles; xR: tk / peer; ~: one of the two is over {NOISY:.0%}")
     notes, peers = [], re.compile(given.peers)
     if given.flash3:
         try:

@@ -28,6 +28,11 @@
 // for each tile, in the order of n, with that tile and its worker as `who`; or, where producer
 // warps do it while workers go on, once for the tiles of all workers, which lie one after another.
 //
+// An op with `static constexpr int per_unit` above 0 has no slots: its workers load for themselves.
+// So many of its blocks share a multiprocessor, which limits their registers; each does one task,
+// with the first workers_of(args) of Op::workers. Its context has w, scratch, scratches, all and
+//   workers               how many there are
+//
 // An op with `static constexpr bool accumulates = true` takes its slots by accumulate() alone, once
 // a task and all of them (core/accumulate.hpp), and has neither own nor common. Its tiles lie
 // evenly: those of step s are s times as far from those of step 0 as those of step 1.
@@ -78,6 +83,8 @@ template <class Context> TK_DEVICE void skip(Context& c, int slots) {
   }
 }
 
+template <class Op>
+concept direct_op = requires { requires Op::per_unit > 0; };
 template <class Op>
 concept accumulating_op = requires { requires Op::accumulates; };
 

@@ -16,6 +16,7 @@ template <class Kernel, class W, class Context> class row_group {
   static constexpr bool shared = kernel::shared, is_long = kernel::is_long,
                         shifted = kernel::shifted,
                         holds_vectors = kernel::template holds_vectors<W>;
+  static constexpr bool lean = kernel::lean;  // nothing is there that may be absent
   using map = be::fragment_map<R, N>;
   using places = flat_places<R, N, abreast>;
   using tile = reg_tile<float, R, N>;
@@ -35,6 +36,10 @@ template <class Kernel, class W, class Context> class row_group {
     }
     if constexpr (holds_vectors) read_vectors<N>(vectors_, 0, kernel::col_of(0, c.w.id()));
   }
+  // The next rows to begin with; what they read is on its way then.
+  TK_DEVICE void ask([[maybe_unused]] typename kernel::place const& at) {
+    if constexpr (kernel::ahead) load_all(next_, at);
+  }
   TK_DEVICE void begin(typename kernel::place const& at) {
     at_ = at;
     cut_ = false;
@@ -42,15 +47,17 @@ template <class Kernel, class W, class Context> class row_group {
     ++begun_;
     TK_UNROLL
     for (int& end : end_) end = a_.width;
+    if constexpr (kernel::ahead) in_ = next_;
+    else if constexpr (!is_long) read(0, true);
     if constexpr (!is_long) {
-      read(0, true);
       col_ = col_at(0);
       unreleased_ = kernel::has_ring && a_.through_ring;
     }
   }
 
   template <class F> TK_DEVICE auto keep(F f) {
-    if constexpr (is_long) {
+    using value = decltype(f(std::declval<part<whole_rows ? N : kernel::V> const&>()));
+    if constexpr (is_long || is_columns_part<value>) {
       return kept<F, no_memory>{f, {}};
     } else {
       kept<F, tile> y{f, {}};
@@ -185,14 +192,16 @@ template <class Kernel, class W, class Context> class row_group {
                                              no_memory, vector_rows<V>> vectors;
 
     template <int I> TK_DEVICE auto operator()(row_input<I>) const {
-      return part_of<V>(std::as_const(rows).template input<I>(), index);
+      if constexpr (lean && I >= extras_of<op>().inputs) return absent{};
+      else return part_of<V>(std::as_const(rows).template input<I>(), index);
     }
     template <class F, class Tile> TK_DEVICE auto operator()(kept<F, Tile> const& x) const {
-      if constexpr (is_long) return x.f(*this);
+      if constexpr (std::is_same_v<Tile, no_memory>) return x.f(*this);
       else return part_of<V>(x.x, index);
     }
     template <int I> TK_DEVICE auto operator()(row_vector<I>) const {
-      if constexpr (holds_vectors) return part_of<V>(rows.vectors_[I], index);
+      if constexpr (lean && I >= extras_of<op>().vectors) return absent{};
+      else if constexpr (holds_vectors) return part_of<V>(rows.vectors_[I], index);
       else return part_of<V>(vectors[I], 0);
     }
     TK_DEVICE int col() const { return rows.col_ + index * V; }
@@ -209,7 +218,10 @@ template <class Kernel, class W, class Context> class row_group {
     template <int I, class X> TK_DEVICE void add(column_sum<I>, X&& x) const {
       if (rows.a_.sums[I]) rows.template add_part<I, V>(index, col(), x);
     }
-    template <int I, class X> TK_DEVICE void write(row_output<I>, X&& x) const {
+    template <int I, class X> TK_DEVICE void write(row_output<I>, [[maybe_unused]] X&& x) const {
+      if constexpr (!lean || I < extras_of<op>().outputs) write_there<I>(static_cast<X&&>(x));
+    }
+    template <int I, class X> TK_DEVICE void write_there(X&& x) const {
       auto const& to = rows.a_.out[I];
       if (!to.data) return;
       using type = typename op::template output<I>;
@@ -252,11 +264,25 @@ template <class Kernel, class W, class Context> class row_group {
     else return col;
   }
 
+  // All inputs, from memory.
+  TK_DEVICE void load_all(input_tiles<op, R, N>& to, typename kernel::place const& at) const {
+    int const col = kernel::col_of(0, c_.w.id());
+    constexpr int inputs = lean ? extras_of<op>().inputs : op::inputs;
+    for_each_index<inputs>([&](auto i) __attribute__((always_inline)) {
+      auto const& from = a_.in[i];
+      auto& x = tile_of<i>(to);
+      if (from.data)
+        tk::load<abreast, kernel::whole, columns_each<op>(i)>(
+            x, kernel::template input_rows<i>(a_, at), from.vector_width, at.row, col);
+      else for (auto& e : x.e) e = {};
+    });
+  }
   // All inputs of a piece: from the ring, from the slots that are held there, from the n-th on, or
   // from memory.
   TK_DEVICE void read(int piece, bool take, [[maybe_unused]] int n = 0) {
     int const col = col_at(piece);
-    for_each_index<op::inputs>([&](auto i) __attribute__((always_inline)) {
+    constexpr int inputs = lean ? extras_of<op>().inputs : op::inputs;
+    for_each_index<inputs>([&](auto i) __attribute__((always_inline)) {
       auto const& from = a_.in[i];
       auto& x = input<i>();
       if (!from.data) {
@@ -289,7 +315,8 @@ template <class Kernel, class W, class Context> class row_group {
   // For rows that are not there: none of them, none of these.
   template <int V> TK_DEVICE void read_vectors(auto& to, int row, int col) const {
     int const cols = row < kernel::row_count(a_) ? a_.width : 0;
-    for_each_index<op::vectors>([&](auto i) __attribute__((always_inline)) {
+    constexpr int vectors = lean ? extras_of<op>().vectors : op::vectors;
+    for_each_index<vectors>([&](auto i) __attribute__((always_inline)) {
       auto const& from = a_.vectors[i];
       if (from.data)
         tk::load<abreast, kernel::whole>(to[i], static_cast<W const*>(from.data), cols,
@@ -337,6 +364,23 @@ template <class Kernel, class W, class Context> class row_group {
     } else {
       reg_tile<float, R, V> y;
       put_part(y, 0, x);
+      if constexpr (kernel::whole) {  // of a lane's columns, a run of 8, all are inside, or none
+        using part_map = be::fragment_map<R, V>;
+        static_assert(part_map::count / part_map::rows_per_lane == 8);
+        if (!cut_) {
+          constexpr int chunk = chunk_of<typename op::template input<0>>;
+          int const left = a_.width - col - places::lane_col();
+          if constexpr (chunk < 8) {  // or each half of them
+            TK_UNROLL
+            for (int i = 0; i < part_map::count; ++i)
+              if (i % 8 >= chunk) y.e[i] = left > chunk ? y.e[i] : start;
+          }
+          column all = row_share<F>(y, start);
+          TK_UNROLL
+          for (float& e : all.e) e = left > 0 ? e : start;
+          return all;
+        }
+      }
       if (!whole) y = within<R, V, abreast, reg_tile<float, R, V>>(y, end_, col, start);
       return row_share<F>(y, start);
     }
@@ -432,6 +476,7 @@ template <class Kernel, class W, class Context> class row_group {
   bool cut_ = false, unreleased_ = false;
   int end_[map::rows_per_lane]{};
   input_tiles<op, R, N> in_;
+  [[no_unique_address]] std::conditional_t<kernel::ahead, input_tiles<op, R, N>, no_memory> next_;
   [[no_unique_address]] std::conditional_t<sums_in_registers, lane_sums, no_memory> sums_;
   [[no_unique_address]] std::conditional_t<holds_vectors, vector_rows<N>, no_memory> vectors_;
 };

@@ -77,6 +77,12 @@ template <class Op, int... I> constexpr int widest_input(std::integer_sequence<i
   return widest;
 }
 
+// Lean: without what may be absent (row_extras).
+template <class Op, bool Lean = false>
+inline constexpr row_load load_of{
+    widest_input<Op>(std::make_integer_sequence<int, Op::inputs>{}), Op::held, column_sums_of<Op>(),
+    Lean ? extras_of<Op>().inputs : Op::inputs};
+
 // Of a lane's rows at most 8 numbers, or one run of columns.
 template <int R, int C> constexpr int columns_at_once() {
   using map = be::fragment_map<R, C>;
@@ -89,16 +95,14 @@ template <int R, int C> constexpr int columns_at_once() {
 // Whether the chip has kernels for rows that lie anywhere: then all others are for rows that begin
 // and end at multiples of 16 bytes.
 template <class Op>
-inline constexpr bool rows_shift =
-    be::rows_shift(be::row_classes(Op::held),
-                   widest_input<Op>(std::make_integer_sequence<int, Op::inputs>{}), Op::held);
+inline constexpr bool rows_shift = be::rows_shift(be::row_classes(load_of<Op>), load_of<Op>);
 
-template <class Op, int Class, bool Shifted> struct row_kernel {
+template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kernel {
   using op = Op;
-  static constexpr int inputs = Op::inputs,
-                       element_bytes = widest_input<Op>(std::make_integer_sequence<int, inputs>{});
-  static constexpr auto tune = be::tune_rows(Class, element_bytes, Op::held);
-  static constexpr bool shared = tune.shared, is_long = Class == be::row_classes(Op::held),
+  static constexpr int inputs = Op::inputs, element_bytes = load_of<Op>.element_bytes;
+  static constexpr bool lean = Lean;
+  static constexpr auto tune = be::tune_rows(Class, load_of<Op, Lean>);
+  static constexpr bool shared = tune.shared, is_long = Class == be::row_classes(load_of<Op, Lean>),
                         shifted = Shifted && column_sums_of<Op>() == 0 && !has_pairs<Op>();
   static constexpr int abreast = tune.abreast;
   // Short rows are counted through all matrices: one may have fewer than a group.
@@ -109,15 +113,27 @@ template <class Op, int Class, bool Shifted> struct row_kernel {
   // Where rows are shifted, a lane has one of them, and one shift; tiles have room for it. Sums
   // over rows need them unshifted.
   static constexpr int R = !shifted ? tune.R : rows_in_warps<tune.R> ? be::worker_warps : 1;
-  static constexpr int N = tune.N + (shifted && shared && !is_long ? 1024 : 0);
+  static constexpr int N =
+      tune.N + (shifted && shared && !is_long && tune.per_unit == 0 ? 1024 : 0);
   static constexpr int slots = tune.stages * tune.N / N;
+  static constexpr int per_unit = tune.per_unit;
   // Inputs are in slots of their own, held at once.
   static constexpr bool has_ring =
       reads_plain_rows<Op>() && abreast == 1 && slots > 1 && slots >= inputs;
+  // Where blocks stay, and registers hold them, the next rows are asked for before these are
+  // computed.
+  static constexpr bool ahead =
+      per_unit > 0 && column_sums_of<Op>() > 0 && load_of<Op, Lean>.inputs < 3;
   static constexpr int workers = tune.workers, cluster = 1, stages = has_ring ? slots : 1,
                        own_slots = 1;
   static constexpr int group = (shared ? 1 : workers) * R * abreast;  // rows of a step
   static constexpr int span = shared ? workers * N : N / abreast;     // and columns
+  // Workers of a block whose row has `width` columns, or may begin some before.
+  static TK_BOTH int workers_for(int width) {
+    return shared && per_unit > 0 ? ceil_div(width + (shifted ? shift_room : 0), N) : workers;
+  }
+  static TK_BOTH int workers_of(row_args<Op> const& a) { return workers_for(a.width); }
+  static constexpr int shift_room = chunk_of<typename Op::template input<0>> - 1;
   // Columns that are computed and written at once: of whole rows, as many as registers hold.
   static constexpr int V = whole_rows ? 64 : columns_at_once<R, N>();
   template <class W>
@@ -149,6 +165,14 @@ template <class Op, int Class, bool Shifted> struct row_kernel {
   // Multiprocessors that all wait for memory don't get equal shares of it: some groups are dealt
   // late, a few at a time, to those that are done.
   static constexpr int late_share = 16, late_groups = 4;  // one group in 16; by tasks of 4
+  // Where blocks need not leave sums, there are more than run at a time, and the hardware deals them
+  // to multiprocessors that are done.
+  static int tasks_for(int groups, int units, std::int64_t width) {
+    constexpr int waves = 8;
+    int const most = units * (per_unit > 0 && sums == 0 ? per_unit * waves
+                                                        : be::row_tasks_per_unit(width));
+    return groups <= most ? groups : ceil_div(groups, ceil_div(groups, most));
+  }
   static TK_BOTH int tasks(args const& a) {
     return a.planned_tasks + ceil_div(a.groups - a.planned, late_groups);
   }
@@ -158,7 +182,7 @@ template <class Op, int Class, bool Shifted> struct row_kernel {
     if (int const late = i - a.planned_tasks; late >= 0) {
       int const first = a.planned + late * late_groups, last = first + late_groups;
       t = {first, last < a.groups ? last : a.groups, 1, 0, i};
-    } else if constexpr (!be::rows_in_turn) {
+    } else if constexpr (!be::rows_in_turn || (per_unit > 0 && sums == 0)) {
       t.first = static_cast<int>(std::int64_t{a.planned} * i / a.planned_tasks);
       t.last = static_cast<int>(std::int64_t{a.planned} * (i + 1) / a.planned_tasks);
       t.by = 1;
@@ -248,8 +272,10 @@ template <class Op, int Class, bool Shifted> struct row_kernel {
   template <class W, class Context>
   static TK_DEVICE void run(Context& c, args const& a, task const& t) {
     row_group<row_kernel, W, Context> rows(c, a, t.index);
+    if (t.first < t.last) rows.ask(place_of(a, t.first, c.w.id()));
     for (int group = t.first; group < t.last; group += t.by) {
       rows.begin(place_of(a, group, c.w.id()));
+      if (group + t.by < t.last) rows.ask(place_of(a, group + t.by, c.w.id()));
       Op::run(rows, a.op);
     }
     rows.finish();

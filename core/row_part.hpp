@@ -26,6 +26,15 @@ struct input_tiles : input_tiles<Op, R, N, I + 1> {
 };
 template <class Op, int R, int N, int I> struct input_tiles<Op, R, N, I, true> {};
 
+// What is not there, in a sum.
+struct absent {};
+template <class X> TK_DEVICE std::remove_cvref_t<X> operator+(X&& x, absent) {
+  return static_cast<X&&>(x);
+}
+template <class X> TK_DEVICE std::remove_cvref_t<X> operator+(absent, X&& x) {
+  return static_cast<X&&>(x);
+}
+
 // What keep() gives.
 template <class F, class Tile> struct kept {
   F f;
@@ -53,6 +62,8 @@ template <int V, class T, int R, int C> struct columns_part<V, reg_row<T, R, C>>
   }
 };
 template <int V, class Tile> inline constexpr bool is_lazy<columns_part<V, Tile>> = true;
+template <class X> inline constexpr bool is_columns_part = false;
+template <int V, class Tile> inline constexpr bool is_columns_part<columns_part<V, Tile>> = true;
 template <int V, class Tile> struct operand<columns_part<V, Tile>> : columns_part<V, Tile> {};
 template <int V, class Tile> TK_DEVICE columns_part<V, Tile> part_of(Tile const& x, int index) {
   return {&x, index};

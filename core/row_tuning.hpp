@@ -1,26 +1,34 @@
 // SPDX-License-Identifier: MIT
 // What the row template lets a chip choose; the choices are in backends/<chip>/tune/rows.hpp:
-//   row_classes          classes below it are for rows that fit into their tiles; what fits in one
+//   row_classes(of)      classes below it are for rows that fit into their tiles; what fits in one
 //                        fits in the next. Class row_classes is for longer rows, in pieces
-//   tune_rows(class, element_bytes, held)
-//                        for the widest element that is read, and for so many numbers of each
-//                        element of a row that are held at once
-//   rows_shift(class, element_bytes, held)
+//   tune_rows(class, of)
+//   rows_shift(class, of)
 //                        whether it takes rows that don't begin and end at multiples of 16 bytes;
 //                        where none does, such rows move element by element
-//   rows_in_turn         tasks, row_tasks_per_unit for each multiprocessor, take rows in turn; else
-//                        each has rows side by side
+//   row_tasks_per_unit(width)
+//                        tasks for each multiprocessor, where they are as many as run at a time
+//   lean_rows            whether there are kernels of their own without what may be absent
+//   rows_in_turn         such tasks take rows in turn; else each has rows side by side
 #pragma once
 #include "backends/select.hpp"
 
 namespace tk {
 
+// What an op asks of a lane: the widest element that is read; so many numbers of each element of a
+// row that are held at once; so many sums over rows for each column; so many inputs.
+struct row_load {
+  int element_bytes, held, sums, inputs;
+};
+
 // Tiles of R rows by N columns in registers: each worker has rows of its own, or the workers share
 // R rows of `workers` times N columns. In a row of a tile lie `abreast` short rows side by side.
 // `stages` slots of such tiles for all workers, fewer than there are inputs where rows go straight
-// to registers; values per column of up to `hold` bytes stay in registers.
+// to registers; values per column of up to `hold` bytes stay in registers. With `per_unit` above 0 all
+// rows do, so many blocks share a multiprocessor (core/block.hpp, direct_op), and where workers share
+// rows, a block has as many of them as a row needs.
 struct row_tuning {
-  int workers, R, N, abreast, stages, hold;
+  int workers, R, N, abreast, stages, hold, per_unit;
   bool shared;
 };
 

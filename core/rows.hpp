@@ -50,6 +50,14 @@ struct whole_warp {
   static constexpr int lane_col(int) { return 0; }
 };
 
+// How many workers a block has, and may have.
+template <class Context> constexpr int most_workers_of(Context const&) {
+  return std::extent_v<std::remove_reference_t<decltype(Context::scratches)>>;
+}
+template <class Context> TK_DEVICE int workers_of(Context const& c) {
+  if constexpr (requires { c.workers; }) return c.workers;
+  else return most_workers_of(c);
+}
 template <bool All, class Context> TK_DEVICE void meet(Context& c) {
   if constexpr (All) {
     c.all.arrive();
@@ -81,9 +89,11 @@ TK_DEVICE reg_col<float, R> row_total([[maybe_unused]] Context& c, reg_col<float
             first && k == 0 ? exchange.of[buffer][r][k] : F{}(x.e[r], exchange.of[buffer][r][k]);
     };
     if constexpr (All) {
-      bool first = true;
+      add(c.scratches[0].exchange, true);
+      int const workers = workers_of(c);
       TK_UNROLL
-      for (auto const& scratch : c.scratches) add(scratch.exchange, first), first = false;
+      for (int w = 1; w < most_workers_of(c); ++w)
+        if (w < workers) add(c.scratches[w].exchange, false);
     } else {
       add(c.scratch.exchange, true);
     }

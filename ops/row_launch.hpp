@@ -2,6 +2,7 @@
 // From the operands of an op of rows to a launch of core/row_kernel.hpp.
 #pragma once
 #include <algorithm>
+#include <limits>
 
 #include "backends/runtime.hpp"
 #include "core/column_totals.hpp"
@@ -118,10 +119,10 @@ inline bool alike(row_tensor_view const& x, row_tensor_view const& y, int elemen
 }
 
 // Returns the number of tasks that leave sums over rows.
-template <class Op, int Class, bool Shifted>
+template <class Op, int Class, bool Shifted, bool Lean = false>
 int launch_class(row_problem<Op> const& x, merged_rows const& shape, void* workspace,
                  void* stream) {
-  using kernel = row_kernel<Op, Class, Shifted>;
+  using kernel = row_kernel<Op, Class, Shifted, Lean>;
   using base = typename Op::template input<0>;
   typename kernel::args a{};
   a.op = x.op;
@@ -173,13 +174,13 @@ int launch_class(row_problem<Op> const& x, merged_rows const& shape, void* works
   a.groups_of_matrix = ceil_div(kernel::row_count(a), kernel::group);
   a.groups = a.groups_of_matrix;
   if (!kernel::counted) a.groups *= static_cast<int>(shape.n0 * shape.n1);
-  a.planned_tasks = std::min(a.groups, be::rt::multiprocessors() * be::row_tasks_per_unit);
   a.planned = a.groups;
+  a.planned_tasks = kernel::tasks_for(a.groups, be::rt::multiprocessors(), shape.width);
   row_sums const sums(x.in[0], kernel::sums);
   for (int i = 0; i < kernel::sums; ++i)
     if (x.sums[i].data) a.sums[i] = in_workspace<float>(workspace, sums.of(i));
   a.sum_stride = sums.stride();
-  if (kernel::sums == 0 && workspace && a.groups >= kernel::late_share * a.planned_tasks) {
+  if (kernel::sums == 0 && kernel::per_unit == 0 && workspace && a.groups >= kernel::late_share * a.planned_tasks) {
     a.planned -= a.groups / kernel::late_share;
     a.tickets = static_cast<unsigned*>(workspace);
   }
@@ -187,22 +188,53 @@ int launch_class(row_problem<Op> const& x, merged_rows const& shape, void* works
   return a.planned_tasks;
 }
 
-// The class of the narrowest tiles that hold a row. It follows the width and the types alone, never
-// the number of rows, so that a row has the same bits whatever rows are beside it.
-template <class Op, bool Shifted, int Class = 0>
+// The class whose tiles hold a row with the fewest columns to spare. It follows from the width and
+// the types alone, never from the number of rows, so that a row has the same bits whatever rows are
+// beside it.
+template <class Op, bool Shifted, bool Lean, int Class = 0>
+void find_class(std::int64_t width, int& best, std::int64_t& columns) {
+  if constexpr (Class < be::row_classes(load_of<Op, Lean>)) {
+    if constexpr (!Shifted || be::rows_shift(Class, load_of<Op, Lean>)) {
+      using kernel = row_kernel<Op, Class, Shifted, Lean>;
+      constexpr int more = Shifted ? kernel::shift_room : 0;
+      if (width <= kernel::span - more) {
+        bool const shares = kernel::shared && kernel::per_unit > 0;
+        std::int64_t const has =
+            shares ? kernel::workers_for(static_cast<int>(width)) * kernel::N : kernel::span;
+        if (has < columns || (has == columns && shares)) best = Class, columns = has;
+      }
+    }
+    find_class<Op, Shifted, Lean, Class + 1>(width, best, columns);
+  }
+}
+template <class Op, bool Shifted, bool Lean, int Class = 0>
+int launch_chosen(int chosen, row_problem<Op> const& x, merged_rows const& shape, void* workspace,
+                  void* stream) {
+  constexpr int last = be::row_classes(load_of<Op, Lean>);
+  if constexpr (Class == last || !Shifted || be::rows_shift(Class, load_of<Op, Lean>))
+    if (chosen == Class)
+      return launch_class<Op, Class, Shifted, Lean>(x, shape, workspace, stream);
+  if constexpr (Class < last)
+    return launch_chosen<Op, Shifted, Lean, Class + 1>(chosen, x, shape, workspace, stream);
+  else return 0;
+}
+template <class Op, bool Shifted, bool Lean = false>
 int choose_class(row_problem<Op> const& x, merged_rows const& shape, void* workspace,
                  void* stream) {
-  if constexpr (Class < be::row_classes(Op::held)) {
-    using kernel = row_kernel<Op, Class, Shifted>;
-    if constexpr (!Shifted || be::rows_shift(Class, kernel::element_bytes, Op::held)) {
-      constexpr int more = Shifted ? chunk_of<typename Op::template input<0>> - 1 : 0;
-      if (shape.width <= kernel::span - more)
-        return launch_class<Op, Class, Shifted>(x, shape, workspace, stream);
-    }
-    return choose_class<Op, Shifted, Class + 1>(x, shape, workspace, stream);
-  } else {
-    return launch_class<Op, Class, Shifted>(x, shape, workspace, stream);
-  }
+  int best = be::row_classes(load_of<Op, Lean>);
+  auto columns = std::numeric_limits<std::int64_t>::max();
+  find_class<Op, Shifted, Lean>(shape.width, best, columns);
+  return launch_chosen<Op, Shifted, Lean>(best, x, shape, workspace, stream);
+}
+
+// Whether nothing is there that may be absent; values per column are of input 0's type then.
+template <class Op> bool is_lean(row_problem<Op> const& x) {
+  constexpr auto extras = extras_of<Op>();
+  bool lean = true;
+  for (int i = extras.inputs; i < Op::inputs; ++i) lean = lean && !x.in[i].data;
+  for (int i = extras.outputs; i < Op::outputs; ++i) lean = lean && !x.out[i].data;
+  for (int i = 0; i < Op::vectors; ++i) lean = lean && !(i >= extras.vectors && x.vectors[i].data);
+  return lean;
 }
 
 // Whether the rows of all operands begin and end at multiples of 16 bytes.
@@ -247,7 +279,10 @@ template <class Op> void launch_rows(row_problem<Op> x, void* workspace, void* s
   int tasks = 0;
   if constexpr (rows_shift<Op>)
     if (!whole) tasks = choose_class<Op, true>(x, shape, workspace, stream);
-  if (whole) tasks = choose_class<Op, false>(x, shape, workspace, stream);
+  if constexpr (has_extras<Op>() && be::lean_rows)
+    if (whole && is_lean(x)) tasks = choose_class<Op, false, true>(x, shape, workspace, stream);
+  if (whole && !(be::lean_rows && has_extras<Op>() && is_lean(x)))
+    tasks = choose_class<Op, false>(x, shape, workspace, stream);
   if constexpr (column_sums_of<Op>() > 0) launch_totals(x, tasks, workspace, stream);
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Host side: kernel arguments from tensors, and the launch of a persistent grid.
+// Host side: kernel arguments from tensors, and the launch of a grid.
 #pragma once
 #include <algorithm>
 
 #include "backends/sm_80/block.hpp"
+#include "backends/sm_80/direct.hpp"
 
 #include TK_VENDOR(runtime.hpp)
 
@@ -24,13 +25,18 @@ template <int R, int C, class T> source<T, R, C> read_from(tensor<T const> const
 template <int R, int C, class T> sink<T, R, C> write_to(tensor<T> const& x) { return {view_of(x)}; }
 
 template <class Op> void launch(typename Op::args const& a, void* stream) {
-  static_assert(block_smem_bytes<Op> <= smem_bytes,
-                "the op's tiles exceed a block's shared memory");
   int const tasks = Op::tasks(a);
   if (tasks == 0) return;
   rt::require_chip();
-  int const blocks = std::min(tasks, rt::multiprocessors());
-  rt::launch(run_block<Op>, {blocks, block_threads<Op>, block_smem_bytes<Op>, stream}, a);
+  if constexpr (direct_op<Op>) {
+    int const threads = Op::workers_of(a) * worker_lanes;
+    rt::launch(run_direct<Op>, {tasks, threads, direct_smem_bytes<Op>, stream}, a);
+  } else {
+    static_assert(block_smem_bytes<Op> <= smem_bytes,
+                  "the op's tiles exceed a block's shared memory");
+    int const blocks = std::min(tasks, rt::multiprocessors());
+    rt::launch(run_block<Op>, {blocks, block_threads<Op>, block_smem_bytes<Op>, stream}, a);
+  }
 }
 
 }  // namespace tk::be

@@ -32,9 +32,11 @@ struct launch_shape {
 };
 template <class Args>
 void launch(void (*kernel)(Args), launch_shape const& how, std::type_identity_t<Args> const& args) {
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(how.smem_bytes)),
-        "shared memory of a kernel");
+  constexpr std::size_t without_asking = 48 * 1024;
+  if (how.smem_bytes > without_asking)
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(how.smem_bytes)),
+          "shared memory of a kernel");
   void* arguments[] = {const_cast<Args*>(&args)};
   check(cudaLaunchKernel(reinterpret_cast<void const*>(kernel),
                          dim3(static_cast<unsigned>(how.blocks)),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Host side: kernel arguments from tensors, and the launch of a persistent grid.
+// Host side: kernel arguments from tensors, and the launch of a grid.
 #pragma once
 #include <algorithm>
 
+#include "backends/sm_80/direct.hpp"
 #include "backends/sm_90/block.hpp"
 
 #include TK_VENDOR(runtime.hpp)
@@ -53,17 +54,22 @@ template <int R, int C, class T> sink<T, R, C> write_to(tensor<T> const& x) {
 }
 
 template <class Op> void launch(typename Op::args const& a, void* stream) {
-  static_assert(block_smem_bytes<Op> <= smem_bytes,
-                "the op's tiles exceed a block's shared memory");
   int const tasks = Op::tasks(a);
   if (tasks == 0) return;
   rt::require_chip();
-  int const teams = std::min(tasks, rt::multiprocessors() / Op::cluster);
-  with_timeline<Op>(teams * Op::cluster, stream, [&] {
-    rt::launch(run_block<Op>,
-               {teams * Op::cluster, block_threads<Op>, Op::cluster, block_smem_bytes<Op>, stream},
-               a);
-  });
+  if constexpr (direct_op<Op>) {
+    int const threads = Op::workers_of(a) * worker_lanes;
+    rt::launch(run_direct<Op>, {tasks, threads, 1, direct_smem_bytes<Op>, stream}, a);
+  } else {
+    static_assert(block_smem_bytes<Op> <= smem_bytes,
+                  "the op's tiles exceed a block's shared memory");
+    int const teams = std::min(tasks, rt::multiprocessors() / Op::cluster);
+    with_timeline<Op>(teams * Op::cluster, stream, [&] {
+      rt::launch(
+          run_block<Op>,
+          {teams * Op::cluster, block_threads<Op>, Op::cluster, block_smem_bytes<Op>, stream}, a);
+    });
+  }
 }
 
 }  // namespace tk::be

@@ -68,9 +68,11 @@ struct launch_shape {
 };
 template <class Args>
 void launch(void (*kernel)(Args), launch_shape const& how, std::type_identity_t<Args> const& args) {
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(how.smem_bytes)),
-        "shared memory of a kernel");
+  constexpr std::size_t without_asking = 48 * 1024;
+  if (how.smem_bytes > without_asking)
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(how.smem_bytes)),
+          "shared memory of a kernel");
   cudaLaunchAttribute cluster{};
   cluster.id = cudaLaunchAttributeClusterDimension;
   cluster.val.clusterDim = {static_cast<unsigned>(how.cluster), 1, 1};

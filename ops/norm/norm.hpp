@@ -19,6 +19,7 @@ template <class T> struct norm {
   static constexpr row_output<1> r{};
   static constexpr row_vector<0> weight{};
   static constexpr row_vector<1> bias{};
+  static constexpr row_extras extras{.inputs = 1, .outputs = 1, .vectors = 1};
   static TK_BOTH constexpr float vector_default(int i) { return i == 0 ? 1.f : 0.f; }
   template <int> using input = T;
   template <int> using output = T;

@@ -22,6 +22,7 @@ template <class T> struct norm_backward {
   static constexpr row_vector<0> weight{};
   static constexpr column_sum<0> dweight{};
   static constexpr column_sum<1> dbias{};
+  static constexpr row_extras extras{.inputs = 2, .outputs = 1, .vectors = 1};
   static TK_BOTH constexpr float vector_default(int) { return 1; }
   template <int> using input = T;
   template <int> using output = T;

@@ -68,7 +68,7 @@ void check_centred(row_layout const& shape) {
 }
 
 template <int Class = 0> void edges(std::set<int>& widths) {
-  if constexpr (Class <= be::row_classes(centred::held)) {
+  if constexpr (Class <= be::row_classes(load_of<centred>)) {
     int const most = row_kernel<centred, Class, false>::span;
     for (int const width : {most - 8, most - 7, most - 6, most - 1, most, most + 1})
       widths.insert(width);

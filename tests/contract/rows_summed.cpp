@@ -91,7 +91,7 @@ template <class T, int Class, bool Shifted> void check_class() {
   };
   for (int const width : widths) check({.rows = group + 1, .width = width});
   int const least = *widths.begin(), width = *std::next(widths.begin());
-  int const tasks = be::rt::multiprocessors() * be::row_tasks_per_unit;
+  int const tasks = be::rt::multiprocessors() * be::row_tasks_per_unit(least);
   check({.rows = 1, .width = width});
   check({.rows = (2 * tasks + 1) * group + 1, .width = least});
   check({.n0 = 2,

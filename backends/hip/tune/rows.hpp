@@ -5,16 +5,17 @@
 
 namespace tk::be {
 
-inline constexpr int row_tasks_per_unit = 1;
+constexpr int row_tasks_per_unit(std::int64_t) { return 1; }
+inline constexpr bool lean_rows = false;
 inline constexpr bool rows_in_turn = true;
-constexpr int row_classes(int held) { return held > 1 ? 7 : 9; }
-constexpr bool rows_shift(int c, int, int held) {
-  return c == 1 || c == 4 || c >= row_classes(held) - 1;
+constexpr int row_classes(row_load of) { return of.held > 1 ? 7 : 9; }
+constexpr bool rows_shift(int c, row_load of) {
+  return c == 1 || c == 4 || c >= row_classes(of) - 1;
 }
 // Rows of a worker to 2048 columns, half as many where two numbers of each element are held; longer
 // ones are shared. More would spill.
-constexpr row_tuning tune_rows(int c, int, int held) {
-  bool const two = held > 1;
+constexpr row_tuning tune_rows(int c, row_load of) {
+  bool const two = of.held > 1;
   if (c < 4)  // 32 to 256 columns
     return {.workers = 8,
             .R = two ? 2 : 4,
@@ -22,6 +23,7 @@ constexpr row_tuning tune_rows(int c, int, int held) {
             .abreast = 16 >> c,
             .stages = 0,
             .hold = 2,
+            .per_unit = 0,
             .shared = false};
   if (c < (two ? 6 : 7))
     return {.workers = 8,
@@ -30,6 +32,7 @@ constexpr row_tuning tune_rows(int c, int, int held) {
             .abreast = 1,
             .stages = 0,
             .hold = c < 6 ? 2 : 0,
+            .per_unit = 0,
             .shared = false};
   return {.workers = 8,
           .R = 1,
@@ -37,6 +40,7 @@ constexpr row_tuning tune_rows(int c, int, int held) {
           .abreast = 1,
           .stages = 0,
           .hold = 0,
+          .per_unit = 0,
           .shared = true};
 }
 

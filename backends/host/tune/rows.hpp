@@ -5,14 +5,15 @@
 
 namespace tk::be {
 
-inline constexpr int row_tasks_per_unit = 4;
+constexpr int row_tasks_per_unit(std::int64_t) { return 4; }
+inline constexpr bool lean_rows = false;
 inline constexpr bool rows_in_turn = false;
-constexpr int row_classes(int) { return 4; }
-constexpr bool rows_shift(int, int, int) { return false; }
-constexpr row_tuning tune_rows(int c, int, int) {
+constexpr int row_classes(row_load) { return 4; }
+constexpr bool rows_shift(int, row_load) { return false; }
+constexpr row_tuning tune_rows(int c, row_load) {
   constexpr int widths[] = {128, 1024, 4096, 8192, 8192};
   return {
-      .workers = 1, .R = 1, .N = widths[c], .abreast = 1, .stages = 0, .hold = 4, .shared = false};
+      .workers = 1, .R = 1, .N = widths[c], .abreast = 1, .stages = 0, .hold = 4, .per_unit = 0, .shared = false};
 }
 
 }  // namespace tk::be

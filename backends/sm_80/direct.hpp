@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Ops whose workers load for themselves (core/block.hpp, direct_op): a block for each task, as many
+// on a multiprocessor at a time as Op::per_unit. While one waits for memory, others compute.
+#pragma once
+#include "backends/sm_80/barriers.hpp"
+#include "core/block.hpp"
+
+namespace tk::be {
+
+// All workers of a block.
+struct block_meeting {
+  TK_DEVICE static void arrive() {}
+  TK_DEVICE static void await() { ptx::sync_block(); }
+};
+template <direct_op Op> struct direct_context {
+  worker w;
+  int workers;
+  typename Op::scratch (&scratches)[Op::workers];
+  typename Op::scratch& scratch;
+  block_meeting all;
+};
+template <direct_op Op> struct direct_memory {
+  typename Op::scratch scratch[Op::workers];
+};
+// Dynamic shared memory may begin anywhere.
+template <class Op>
+inline constexpr int direct_smem_bytes = sizeof(direct_memory<Op>) + alignof(direct_memory<Op>);
+
+template <direct_op Op>
+TK_SHARING_KERNEL(Op::workers * worker_lanes, Op::per_unit)
+run_direct(TK_ARGUMENT typename Op::args const a) {
+  auto& m = *reinterpret_cast<direct_memory<Op>*>(ptx::aligned_smem(alignof(direct_memory<Op>)));
+  worker const w{Op::workers > 1 ? ptx::broadcast(ptx::thread() / worker_lanes) : 0};
+  direct_context<Op> c{w, Op::workers_of(a), m.scratch, m.scratch[w.id()], {}};
+  Op::compute(c, a, Op::task_at(a, ptx::block(), 0));
+}
+
+}  // namespace tk::be
