@@ -137,7 +137,7 @@ def run_peer(case, peer):
 
 def copy_of(case, device):
     """Moves as many bytes as the case, half of them read: what the card does at its size."""
-    source, target = (torch.ones(max(1, case.bytes // 2), dtype=torch.uint8, device=device)
+    source, target = (torch.ones(max(1, int(case.bytes) // 2), dtype=torch.uint8, device=device)
                       for _ in range(2))
     return implementation("copy", lambda: target.copy_(source))
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // to[c] = sum over rows of from[row, c], rounded once: what tasks of core/row_kernel.hpp leave of
-// each column. 0 where there is no row. Each worker of a block has some of the rows, in order; then
+// each column. 0 where there is no row. Each warp of a block has some of the rows, in order; then
 // their sums are added: equal bits for as many rows.
 #pragma once
 #include "backends/kernel.hpp"
@@ -11,13 +11,15 @@ namespace tk {
 
 template <class T> struct column_totals {
   static constexpr int workers = whole_rows ? 1 : 4, cluster = 1, stages = 1, own_slots = 1;
-  static constexpr int N = whole_rows ? 1024 : 8 * be::worker_lanes, at_once = 4;
-  using tile = reg_tile<float, 1, N>;
-  using map = be::fragment_map<1, N>;
+  // Few columns, and a row for each warp: many blocks, and many loads on their way.
+  static constexpr int N = whole_rows ? 1024 : 8 * be::warp_lanes, R = be::worker_warps,
+                       at_once = 4;
+  using tile = reg_tile<float, R, N>;
+  using map = be::fragment_map<R, N>;
   struct stage {};
   struct own {};
   struct scratch {
-    float sums[N];
+    float sums[R][N];
   };
   struct args {
     float const* from;
@@ -39,21 +41,22 @@ template <class T> struct column_totals {
     int const end = begin_of(w + 1);
     tensor<float const> const from{a.from, end, a.width, a.stride};
     tile sum = 0.f;
-    for (int row = begin_of(w); row < end; row += at_once) {
+    for (int row = begin_of(w); row < end; row += at_once * R) {
       tile x[at_once];
       TK_UNROLL
-      for (int i = 0; i < at_once; ++i) tk::load(x[i], from, chunk_of<float>, row + i, t.col);
+      for (int i = 0; i < at_once; ++i) tk::load(x[i], from, chunk_of<float>, row + i * R, t.col);
       TK_UNROLL
       for (int i = 0; i < at_once; ++i) sum = sum + x[i];
     }
-    int const lane = map::lane_col(be::worker_lane());
+    int const lane = map::lane_col(be::worker_lane()), warp = map::lane_row(be::worker_lane());
     TK_UNROLL
-    for (int i = 0; i < map::count; ++i) c.scratch.sums[lane + map::col(i)] = sum.e[i];
+    for (int i = 0; i < map::count; ++i) c.scratch.sums[warp][lane + map::col(i)] = sum.e[i];
     meet<true>(c);
     constexpr int each = N / workers;
     for (int k = w * each + be::worker_lane(); k < (w + 1) * each; k += be::worker_lanes) {
-      float all = c.scratches[0].sums[k];
-      for (int other = 1; other < workers; ++other) all += c.scratches[other].sums[k];
+      float all = 0;
+      for (auto const& of : c.scratches)
+        for (auto const& row : of.sums) all += row[k];
       if (t.col + k < a.width) put(a.to + t.col + k, all);
     }
     meet<true>(c);

@@ -3,6 +3,7 @@
 // been read of them, and the passes over their columns.
 #pragma once
 #include "backends/kernel.hpp"
+#include "core/column_adder.hpp"
 #include "core/row_operand.hpp"
 #include "core/row_part.hpp"
 
@@ -16,35 +17,37 @@ template <class Kernel, class W, class Context> class row_group {
   static constexpr bool shared = kernel::shared, is_long = kernel::is_long,
                         shifted = kernel::shifted,
                         holds_vectors = kernel::template holds_vectors<W>;
-  static constexpr bool lean = kernel::lean;  // nothing is there that may be absent
+  static constexpr bool lean = kernel::lean;  // as row_extras says
+  static constexpr int first_optional = extras_of<op>().vectors,
+                       inputs = lean ? extras_of<op>().inputs : op::inputs;
   using map = be::fragment_map<R, N>;
   using places = flat_places<R, N, abreast>;
   using tile = reg_tile<float, R, N>;
-  static constexpr int per_row = map::count / map::rows_per_lane;  // numbers of a lane
   static constexpr int vector_count = op::vectors > 0 ? op::vectors : 1;
   template <int V> using vector_rows = reg_row<W, R, V>[vector_count];
 
  public:
   using column = reg_col<float, R>;
 
-  TK_DEVICE row_group(Context& c, typename kernel::args const& a, int task)
-      : c_(c), a_(a), task_(task) {
-    if constexpr (sums_in_registers) {
-      TK_UNROLL
-      for (auto& sum : sums_) TK_UNROLL
-      for (float& x : sum) x = 0;
-    }
+  TK_DEVICE row_group(Context& c, typename kernel::args const& a, [[maybe_unused]] int task)
+      : c_(c), a_(a) {
+    if constexpr (kernel::sums > 0) sums_.begin(task);
     if constexpr (holds_vectors) read_vectors<N>(vectors_, 0, kernel::col_of(0, c.w.id()));
   }
   // The next rows to begin with; what they read is on its way then.
   TK_DEVICE void ask([[maybe_unused]] typename kernel::place const& at) {
-    if constexpr (kernel::ahead) load_all(next_, at);
+    if constexpr (kernel::ahead) {
+      int const col = kernel::col_of(0, c_.w.id());
+      for_each_index<inputs>([&](auto i) __attribute__((always_inline)) {
+        read_from_memory<i>(tile_of<i>(next_), at, col);
+      });
+    }
   }
   TK_DEVICE void begin(typename kernel::place const& at) {
     at_ = at;
     cut_ = false;
     pass_ = 0;
-    ++begun_;
+    if constexpr (kernel::sums > 0) sums_.begin_rows();
     TK_UNROLL
     for (int& end : end_) end = a_.width;
     if constexpr (kernel::ahead) in_ = next_;
@@ -56,7 +59,7 @@ template <class Kernel, class W, class Context> class row_group {
   }
 
   template <class F> TK_DEVICE auto keep(F f) {
-    using value = decltype(f(std::declval<part<whole_rows ? N : kernel::V> const&>()));
+    using value = decltype(f(std::declval<part<whole_rows ? N : kernel::V, true> const&>()));
     if constexpr (is_long || is_columns_part<value>) {
       return kept<F, no_memory>{f, {}};
     } else {
@@ -80,8 +83,7 @@ template <class Kernel, class W, class Context> class row_group {
       all.first = all.first + share<plus>(p, f(p), 0.f);
       all.second = all.second + share<plus>(p, g(p), 0.f);
     });
-    all.first = total<plus>(all.first);
-    all.second = total<plus>(all.second);
+    add_up_both(all.first, all.second);
     return all;
   }
 
@@ -91,6 +93,24 @@ template <class Kernel, class W, class Context> class row_group {
   // A row of -inf alone, or of nothing, has the sum 0.
   template <class F> TK_DEVICE maximum_and_sums max_and_sum(F f) {
     return max_and_sums(f, nothing{});
+  }
+  template <class Kept> struct exponentials {
+    column sum;
+    Kept each;
+  };
+  template <class F> TK_DEVICE auto keep_exp2(F f) {
+    auto const of = [=](column const& max) {
+      return [=](auto const& p) { return exp2(f(p) - where_equal(max, -inf, 0.f, max)); };
+    };
+    if constexpr (is_long) {
+      auto const all = max_and_sum(f);
+      auto const each = keep(of(all.max));
+      return exponentials<std::remove_cv_t<decltype(each)>>{all.sum, each};
+    } else {
+      auto const each = keep(of(max(f)));
+      auto const of_all = sum([&](auto const& p) { return p(each); });
+      return exponentials<std::remove_cv_t<decltype(each)>>{of_all, each};
+    }
   }
   template <class F, class G> TK_DEVICE maximum_and_sums max_and_sums(F f, [[maybe_unused]] G g) {
     auto const exponent_of = [](column const& x) { return where_equal(x, -inf, 0.f, x); };
@@ -118,13 +138,16 @@ template <class Kernel, class W, class Context> class row_group {
       y.max = total<larger>(top);
       y.sum = y.sum * exp2(top - exponent_of(y.max));
     }
-    y.sum = total<plus>(y.sum);
-    if constexpr (!is_one) y.other = total<plus>(y.other);
+    if constexpr (is_one) y.sum = total<plus>(y.sum);
+    else add_up_both(y.sum, y.other);
     return y;
   }
   template <class Body> TK_DEVICE void each(Body body) {
     release(false);
-    pass(body);
+    if constexpr (first_optional < op::vectors) {
+      if (!a_.vectors[first_optional].data) return pass<false>(body);
+    }
+    pass<true>(body);
   }
 
   template <class T, int I, class F> TK_DEVICE column value(row_value<I>, F f) const {
@@ -162,15 +185,7 @@ template <class Kernel, class W, class Context> class row_group {
 
   // Leaves the sums over the rows of a task.
   TK_DEVICE void finish() {
-    if constexpr (sums_in_registers) {
-      TK_UNROLL
-      for (auto& sum : sums_) TK_UNROLL
-      for (float& x : sum) TK_UNROLL
-      for (int bit = be::warp_lanes / abreast; bit < be::warp_lanes; bit *= 2)
-        x = x + be::shuffle_xor(x, bit);
-      if constexpr (kernel::sums_meet) add_up();
-      else for_each_sum([&](int i, int col, float x) { put_sum(i, col_ + col, x); });
-    }
+    if constexpr (kernel::sums > 0) sums_.leave(c_, a_, col_);
   }
 
   // g(row) for each row of this lane.
@@ -184,8 +199,9 @@ template <class Kernel, class W, class Context> class row_group {
   }
 
  private:
-  // V of this worker's columns; `index` says which.
-  template <int V> struct part {
+  // V of this worker's columns; `index` says which. Without Optional, values per column that need
+  // not be there are not.
+  template <int V, bool Optional> struct part {
     row_group& rows;
     int index;
     [[no_unique_address]] std::conditional_t<row_group::holds_vectors || op::vectors == 0,
@@ -200,7 +216,7 @@ template <class Kernel, class W, class Context> class row_group {
       else return part_of<V>(x.x, index);
     }
     template <int I> TK_DEVICE auto operator()(row_vector<I>) const {
-      if constexpr (lean && I >= extras_of<op>().vectors) return absent{};
+      if constexpr (!Optional && I >= first_optional) return absent{};
       else if constexpr (holds_vectors) return part_of<V>(rows.vectors_[I], index);
       else return part_of<V>(vectors[I], 0);
     }
@@ -215,8 +231,9 @@ template <class Kernel, class W, class Context> class row_group {
       static_assert(has_pairs<op>());
       return rotated_pairs<std::remove_cvref_t<X>>(x);
     }
-    template <int I, class X> TK_DEVICE void add(column_sum<I>, X&& x) const {
-      if (rows.a_.sums[I]) rows.template add_part<I, V>(index, col(), x);
+    template <int I, class X> TK_DEVICE void add(column_sum<I>, [[maybe_unused]] X&& x) const {
+      if constexpr (I < kernel::sums)
+        if (rows.a_.sums[I]) rows.sums_.template add<I, V>(rows.a_, rows.at_.row, index, col(), x);
     }
     template <int I, class X> TK_DEVICE void write(row_output<I>, [[maybe_unused]] X&& x) const {
       if constexpr (!lean || I < extras_of<op>().outputs) write_there<I>(static_cast<X&&>(x));
@@ -234,7 +251,12 @@ template <class Kernel, class W, class Context> class row_group {
         put(static_cast<X&&>(x));
       } else {
         reg_tile<float, R, V> y;
-        put_part(y, 0, x);
+        if constexpr (is_within<std::remove_cvref_t<X>>) {
+          if (rows.cut_) put_part(y, 0, x);
+          else put_elements(y, 0, x.x);  // what is outside of all rows is not written
+        } else {
+          put_part(y, 0, x);
+        }
         put(std::move(y));
       }
     }
@@ -259,40 +281,36 @@ template <class Kernel, class W, class Context> class row_group {
   // Where the columns of this lane's row begin.
   TK_DEVICE int col_at(int piece) const {
     int const col = kernel::col_of(piece, c_.w.id());
+    if constexpr (shifted && kernel::shifts_by_output)
+      if (a_.out[0].data) {
+        auto const to = kernel::template rows_of<typename kernel::lead>(a_.out[0], a_, at_);
+        return col - lane_shift<R, N, abreast>(to, at_.row);
+      }
     if constexpr (shifted)
       return col - lane_shift<R, N, abreast>(kernel::template input_rows<0>(a_, at_), at_.row);
     else return col;
   }
 
-  // All inputs, from memory.
-  TK_DEVICE void load_all(input_tiles<op, R, N>& to, typename kernel::place const& at) const {
-    int const col = kernel::col_of(0, c_.w.id());
-    constexpr int inputs = lean ? extras_of<op>().inputs : op::inputs;
-    for_each_index<inputs>([&](auto i) __attribute__((always_inline)) {
-      auto const& from = a_.in[i];
-      auto& x = tile_of<i>(to);
-      if (from.data)
-        tk::load<abreast, kernel::whole, columns_each<op>(i)>(
-            x, kernel::template input_rows<i>(a_, at), from.vector_width, at.row, col);
-      else for (auto& e : x.e) e = {};
-    });
+  TK_DEVICE bool is_there(int i) const {
+    return (lean && i < extras_of<op>().inputs) || a_.in[i].data;
+  }
+  template <int I>
+  TK_DEVICE void read_from_memory(auto& to, typename kernel::place const& at, int col) const {
+    if (is_there(I))
+      tk::load<abreast, kernel::whole, columns_each<op>(I)>(
+          to, kernel::template input_rows<I>(a_, at), a_.in[I].vector_width, at.row, col);
+    else
+      for (auto& e : to.e) e = {};
   }
   // All inputs of a piece: from the ring, from the slots that are held there, from the n-th on, or
   // from memory.
   TK_DEVICE void read(int piece, bool take, [[maybe_unused]] int n = 0) {
     int const col = col_at(piece);
-    constexpr int inputs = lean ? extras_of<op>().inputs : op::inputs;
     for_each_index<inputs>([&](auto i) __attribute__((always_inline)) {
-      auto const& from = a_.in[i];
       auto& x = input<i>();
-      if (!from.data) {
-        TK_UNROLL
-        for (auto& e : x.e) e = {};
-        return;
-      }
-      auto const of = kernel::template input_rows<i>(a_, at_);
       if constexpr (kernel::has_ring) {
-        if (a_.through_ring) {
+        if (a_.through_ring && is_there(i)) {
+          auto const of = kernel::template input_rows<i>(a_, at_);
           auto const& s =
               kernel::template slot_of<i>(take ? c_.in.take() : c_.in.peek(n++), c_.w.id());
           if constexpr (shifted) tk::load(x, s, of, at_.row, col);
@@ -300,7 +318,7 @@ template <class Kernel, class W, class Context> class row_group {
           return;
         }
       }
-      tk::load<abreast, kernel::whole, columns_each<op>(i)>(x, of, from.vector_width, at_.row, col);
+      read_from_memory<i>(x, at_, col);
     });
   }
   // The oldest slots go back, if they have not yet; `met`: all lanes have read them.
@@ -313,32 +331,33 @@ template <class Kernel, class W, class Context> class row_group {
     }
   }
   // For rows that are not there: none of them, none of these.
-  template <int V> TK_DEVICE void read_vectors(auto& to, int row, int col) const {
+  template <int V, bool Optional = true>
+  TK_DEVICE void read_vectors(auto& to, int row, int col) const {
     int const cols = row < kernel::row_count(a_) ? a_.width : 0;
-    constexpr int vectors = lean ? extras_of<op>().vectors : op::vectors;
-    for_each_index<vectors>([&](auto i) __attribute__((always_inline)) {
-      auto const& from = a_.vectors[i];
-      if (from.data)
-        tk::load<abreast, kernel::whole>(to[i], static_cast<W const*>(from.data), cols,
-                                         from.vector_width, col);
-      else fill_row(to[i], op::vector_default(i));
-    });
+    for_each_index<Optional ? op::vectors : first_optional>(
+        [&](auto i) __attribute__((always_inline)) {
+          auto const& from = a_.vectors[i];
+          if ((lean && i < first_optional) || from.data)
+            tk::load<abreast, kernel::whole>(to[i], static_cast<W const*>(from.data), cols,
+                                             from.vector_width, col);
+          else fill_row(to[i], op::vector_default(i));
+        });
   }
 
   // body(p) for each part of what is in registers.
-  template <int V, class Body> TK_DEVICE void for_each_part(Body body) {
+  template <int V, bool Optional = true, class Body> TK_DEVICE void for_each_part(Body body) {
     TK_UNROLL
     for (int i = 0; i < N / V; ++i) {
-      part<V> p{*this, i, {}};
+      part<V, Optional> p{*this, i, {}};
       if constexpr (!holds_vectors && op::vectors > 0)
-        read_vectors<V>(p.vectors, at_.row, col_ + i * V);
+        read_vectors<V, Optional>(p.vectors, at_.row, col_ + i * V);
       body(p);
     }
   }
   // body(p) for each part of the rows.
-  template <class Body> TK_DEVICE void pass(Body body) {
+  template <bool Optional = true, class Body> TK_DEVICE void pass(Body body) {
     if constexpr (!is_long) {
-      for_each_part<kernel::V>(body);
+      for_each_part<kernel::V, Optional>(body);
     } else {
       bool const take = !a_.pieces_fit_ring || pass_ == 0,
                  last = !a_.pieces_fit_ring || pass_ == a_.passes - 1;
@@ -347,15 +366,15 @@ template <class Kernel, class W, class Context> class row_group {
         unreleased_ = last && a_.through_ring;
         release(false);
         col_ = col_at(piece);
-        for_each_part<kernel::V>(body);
+        for_each_part<kernel::V, Optional>(body);
       }
       ++pass_;
     }
   }
 
   // F over a part's columns that are inside, of those this lane has.
-  template <class F, int V, class X>
-  TK_DEVICE column share(part<V> const& p, X const& x, float start) const {
+  template <class F, int V, bool Optional, class X>
+  TK_DEVICE column share(part<V, Optional> const& p, X const& x, float start) const {
     int const col = p.col();
     bool const whole = !cut_ && (!shifted || col >= 0) && (col + V / abreast <= a_.width);
     if constexpr (whole_rows) {
@@ -405,79 +424,23 @@ template <class Kernel, class W, class Context> class row_group {
     if constexpr (!is_long && rows_cross_warps<R, shared>) release(true);
     return all;
   }
-
-  // ---- sums over rows
-  static constexpr bool sums_in_registers = kernel::sums > 0 && !is_long;
-  static constexpr int sum_count = kernel::sums > 0 ? kernel::sums : 1;
-  using lane_sums = float[sum_count][per_row];
-  static_assert(kernel::sums == 0 || !is_long || (R == 1 && (shared || kernel::workers == 1)),
-                "of long rows one lane has a column");
-  TK_DEVICE float* sums_of_task(int i) const {
-    return a_.sums[i] + std::int64_t{task_} * a_.sum_stride;
-  }
-  TK_DEVICE void put_sum(int i, int col, float x) const {
-    if (a_.sums[i] && col < a_.width) sums_of_task(i)[col] = x;
-  }
-  template <int I, int V, class X>
-  TK_DEVICE void add_part([[maybe_unused]] int index, [[maybe_unused]] int col, X const& x) {
-    using op_x = operand<X>;
-    using part_map = be::fragment_map<R, V>;
-    op_x const from{x};
-    if constexpr (sums_in_registers) {
-      int const left = kernel::row_count(a_) - at_.row - places::lane_row();
-      part_map::for_each([&](int i, int r, int) {
-        float const v = from.template element<part_map>(i, r);
-        sums_[I][index * (part_map::count / part_map::rows_per_lane) + part_map::nth(i)] +=
-            places::row(r) < left ? v : 0.f;
-      });
-    } else {
-      float* const to = sums_of_task(I) + (col + places::lane_col());
-      int const columns = a_.width - col - places::lane_col();
-      part_map::for_each([&](int i, int r, int) {
-        int const c = part_map::col(i);
-        if (c >= columns) return;
-        float const v = from.template element<part_map>(i, r);
-        to[c] = begun_ == 1 ? v : to[c] + v;
-      });
-    }
-  }
-  // body(i, col, x) for each sum x of this lane, whose column begins at col_ + col.
-  template <class Body> TK_DEVICE void for_each_sum(Body body) const {
-    if (abreast > 1 && be::worker_lane() % be::warp_lanes >= places::lanes) return;
-    TK_UNROLL
-    for (int i = 0; i < kernel::sums; ++i) TK_UNROLL
-    for (int k = 0; k < per_row; ++k)
-      body(i, places::lane_col() + map::col(map::element(0, k)), sums_[i][k]);
-  }
-  TK_DEVICE void add_up() {
-    constexpr int each = N / abreast / kernel::workers;
-    int const warp = be::worker_lane() / be::warp_lanes,
-              mine = c_.w.id() * kernel::turns + (kernel::turns > 1 ? warp : 0);
-    for (int turn = 0; turn < kernel::workers * kernel::turns; ++turn) {
-      if (turn == mine)
-        for_each_sum([&](int i, int col, float x) {
-          float& to = c_.scratches[col / each].sums.of[i][col % each];
-          to = turn == 0 ? x : to + x;
-        });
-      meet<true>(c_);
-    }
-    TK_UNROLL
-    for (int i = 0; i < kernel::sums; ++i)
-      for (int k = be::worker_lane(); k < each; k += be::worker_lanes)
-        put_sum(i, c_.w.id() * each + k, c_.scratch.sums.of[i][k]);
-    meet<true>(c_);
+  TK_DEVICE void add_up_both(column& x, column& y) {
+    column all[] = {x, y};
+    row_totals<plus, shared, abreast>(c_, all, buffer_);
+    if constexpr (!is_long && rows_cross_warps<R, shared>) release(true);
+    x = all[0], y = all[1];
   }
 
   Context& c_;
   typename kernel::args const& a_;
-  int task_, begun_ = 0;
   typename kernel::place at_{};
   int col_ = 0, buffer_ = 0, pass_ = 0;
   bool cut_ = false, unreleased_ = false;
   int end_[map::rows_per_lane]{};
   input_tiles<op, R, N> in_;
   [[no_unique_address]] std::conditional_t<kernel::ahead, input_tiles<op, R, N>, no_memory> next_;
-  [[no_unique_address]] std::conditional_t<sums_in_registers, lane_sums, no_memory> sums_;
+  [[no_unique_address]] std::conditional_t<(kernel::sums > 0), column_adder<kernel>, no_memory>
+      sums_;
   [[no_unique_address]] std::conditional_t<holds_vectors, vector_rows<N>, no_memory> vectors_;
 };
 

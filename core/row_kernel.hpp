@@ -17,6 +17,7 @@
 //   sum(f), max(f)     over each row; sum_both(f, g) is two sums in one pass
 //   max_and_sum(f)     the maximum, and the sum of exp2(f - maximum); max_and_sums(f, g) that of g,
 //                      too, in one pass
+//   keep_exp2(f)       keeps exp2(f - maximum), `each`, and gives the sum of these
 //   each(body)         body(p) writes by p.write(row_output<I>, f), which is nothing where absent,
 //                      and adds f to sums over all rows by p.add(column_sum<I>, f), of Op::sums
 //   limit(g)           from now on row i ends at column g(i)
@@ -65,7 +66,8 @@ template <class Op> struct row_args {
   divisor by_rows, by_n1;
   int numbers_are_wide;        // of 64 bits; a flag, but a word
   int planned, planned_tasks;  // groups that the first tasks share; the rest is dealt late
-  unsigned* tickets;           // null where nothing is
+  int in_turn;        // whether tasks take groups in turn, or side by side; a flag, but a word
+  unsigned* tickets;  // null where nothing is
 };
 
 template <class Op, int... I> constexpr int widest_input(std::integer_sequence<int, I...>) {
@@ -80,8 +82,17 @@ template <class Op, int... I> constexpr int widest_input(std::integer_sequence<i
 // Lean: without what may be absent (row_extras).
 template <class Op, bool Lean = false>
 inline constexpr row_load load_of{
-    widest_input<Op>(std::make_integer_sequence<int, Op::inputs>{}), Op::held, column_sums_of<Op>(),
+    widest_input<Op>(std::make_integer_sequence<int, Lean ? extras_of<Op>().inputs : Op::inputs>{}),
+    Op::held, Lean ? extras_of<Op>().sums : column_sums_of<Op>(),
     Lean ? extras_of<Op>().inputs : Op::inputs};
+
+// The first output or input.
+template <class Op, bool Output> struct first_operand {
+  using type = typename Op::template input<0>;
+};
+template <class Op> struct first_operand<Op, true> {
+  using type = typename Op::template output<0>;
+};
 
 // Of a lane's rows at most 8 numbers, or one run of columns.
 template <int R, int C> constexpr int columns_at_once() {
@@ -109,7 +120,7 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   static constexpr bool counted = abreast > 1;
   // Rows of all operands begin and end at multiples of 16 bytes.
   static constexpr bool whole = !Shifted && rows_shift<Op>;
-  static constexpr int sums = column_sums_of<Op>();
+  static constexpr int sums = load_of<Op, Lean>.sums;
   // Where rows are shifted, a lane has one of them, and one shift; tiles have room for it. Sums
   // over rows need them unshifted.
   static constexpr int R = !shifted ? tune.R : rows_in_warps<tune.R> ? be::worker_warps : 1;
@@ -120,10 +131,8 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   // Inputs are in slots of their own, held at once.
   static constexpr bool has_ring =
       reads_plain_rows<Op>() && abreast == 1 && slots > 1 && slots >= inputs;
-  // Where blocks stay, and registers hold them, the next rows are asked for before these are
-  // computed.
-  static constexpr bool ahead =
-      per_unit > 0 && column_sums_of<Op>() > 0 && load_of<Op, Lean>.inputs < 3;
+  // Registers hold the next rows, too, which are asked for before these are computed.
+  static constexpr bool ahead = tune.ahead && !shifted;
   static constexpr int workers = tune.workers, cluster = 1, stages = has_ring ? slots : 1,
                        own_slots = 1;
   static constexpr int group = (shared ? 1 : workers) * R * abreast;  // rows of a step
@@ -133,7 +142,13 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
     return shared && per_unit > 0 ? ceil_div(width + (shifted ? shift_room : 0), N) : workers;
   }
   static TK_BOTH int workers_of(row_args<Op> const& a) { return workers_for(a.width); }
-  static constexpr int shift_room = chunk_of<typename Op::template input<0>> - 1;
+  // Where rows are shifted, columns begin as those of this operand: where they go through the ring
+  // the first input, else the first output, if it is there.
+  static constexpr bool shifts_by_output = !has_ring && Op::outputs > 0;
+  using lead = typename first_operand<Op, shifts_by_output>::type;
+  static constexpr int shift_room = (chunk_of<lead> > chunk_of<typename Op::template input<0>>
+                                         ? chunk_of<lead>
+                                         : chunk_of<typename Op::template input<0>>)-1;
   // Columns that are computed and written at once: of whole rows, as many as registers hold.
   static constexpr int V = whole_rows ? 64 : columns_at_once<R, N>();
   template <class W>
@@ -152,9 +167,11 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   struct column_sums {
     float of[sums > 0 ? sums : 1][N / abreast / workers];
   };
+  // Empty members keep their byte: with [[no_unique_address]] nvcc 13.0 steps through an array of
+  // these by more than their size.
   struct scratch {
-    [[no_unique_address]] row_exchange<R, shared> exchange;
-    [[no_unique_address]] std::conditional_t<sums_meet, column_sums, no_memory> sums;
+    row_exchange<R, shared> exchange;
+    std::conditional_t<sums_meet, column_sums, no_memory> sums;
   };
   using args = row_args<Op>;
   struct task {
@@ -165,24 +182,32 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   // Multiprocessors that all wait for memory don't get equal shares of it: some groups are dealt
   // late, a few at a time, to those that are done.
   static constexpr int late_share = 16, late_groups = 4;  // one group in 16; by tasks of 4
-  // Where blocks need not leave sums, there are more than run at a time, and the hardware deals them
-  // to multiprocessors that are done.
-  static int tasks_for(int groups, int units, std::int64_t width) {
+  // How groups are dealt: to so many tasks, in turn or side by side. Rows that are moved at a time
+  // should lie together: short ones have tasks of a few groups, which the hardware deals to
+  // multiprocessors that are done; longer ones, of which the next are asked for, some more tasks
+  // than run at a time, in turn. Where sums are left, or blocks stay, tasks are as many as run.
+  struct dealing {
+    int tasks, in_turn;
+  };
+  static dealing deal(int groups, int units, std::int64_t width) {
     constexpr int waves = 8;
-    int const most = units * (per_unit > 0 && sums == 0 ? per_unit * waves
-                                                        : be::row_tasks_per_unit(width));
-    return groups <= most ? groups : ceil_div(groups, ceil_div(groups, most));
+    constexpr std::int64_t few = 16 * 1024;  // bytes
+    constexpr bool many = per_unit > 0 && sums == 0;
+    std::int64_t const bytes = width * element_bytes * group;
+    if (many && bytes <= few / 2)
+      return {ceil_div(groups, static_cast<int>(few / (bytes > 0 ? bytes : 1))), false};
+    int const most = units * (many ? per_unit * waves : be::row_tasks_per_unit(width));
+    return {groups <= most ? groups : ceil_div(groups, ceil_div(groups, most)), be::rows_in_turn};
   }
   static TK_BOTH int tasks(args const& a) {
     return a.planned_tasks + ceil_div(a.groups - a.planned, late_groups);
   }
-  // Of the planned tasks, groups lie side by side (by 1), or tasks take them in turn.
   static TK_BOTH task task_at(args const& a, int i, int) {
     task t{i, a.planned, a.planned_tasks, 0, i};
     if (int const late = i - a.planned_tasks; late >= 0) {
       int const first = a.planned + late * late_groups, last = first + late_groups;
       t = {first, last < a.groups ? last : a.groups, 1, 0, i};
-    } else if constexpr (!be::rows_in_turn || (per_unit > 0 && sums == 0)) {
+    } else if (!a.in_turn) {
       t.first = static_cast<int>(std::int64_t{a.planned} * i / a.planned_tasks);
       t.last = static_cast<int>(std::int64_t{a.planned} * (i + 1) / a.planned_tasks);
       t.by = 1;

@@ -34,17 +34,18 @@ template <class Op> constexpr int number_of(int input) {
   if constexpr (requires { Op::number_of(0); }) return Op::number_of(input);
   else return -1;
 }
-// From these numbers on, inputs, outputs and vectors may be absent, and often are all absent: there
-// are kernels without them, where p(...) of one adds nothing to a sum.
+// From these numbers on, inputs, outputs, vectors and sums over rows may be absent. Often the
+// inputs, outputs and sums among them all are, and the first vectors are there: there are lean
+// kernels for that, in which p(...) of what is absent adds nothing to a sum.
 struct row_extras {
-  int inputs, outputs, vectors;
+  int inputs, outputs, vectors, sums;
 };
 template <class Op> constexpr bool has_extras() {
   return requires { Op::extras; };
 }
 template <class Op> constexpr row_extras extras_of() {
   if constexpr (has_extras<Op>()) return Op::extras;
-  else return {Op::inputs, Op::outputs, Op::vectors};
+  else return {Op::inputs, Op::outputs, Op::vectors, column_sums_of<Op>()};
 }
 // Whether copies of the ring bring the rows of all inputs as they are.
 template <class Op> constexpr bool reads_plain_rows() {

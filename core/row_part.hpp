@@ -28,10 +28,15 @@ template <class Op, int R, int N, int I> struct input_tiles<Op, R, N, I, true> {
 
 // What is not there, in a sum.
 struct absent {};
+TK_DEVICE absent operator*(absent, float) { return {}; }
 template <class X> TK_DEVICE std::remove_cvref_t<X> operator+(X&& x, absent) {
   return static_cast<X&&>(x);
 }
 template <class X> TK_DEVICE std::remove_cvref_t<X> operator+(absent, X&& x) {
+  return static_cast<X&&>(x);
+}
+
+template <class X> TK_DEVICE std::remove_cvref_t<X> operator-(X&& x, absent) {
   return static_cast<X&&>(x);
 }
 
@@ -90,6 +95,8 @@ template <int R, int V, int S, class X> struct within {
   }
 };
 template <int R, int V, int S, class X> inline constexpr bool is_lazy<within<R, V, S, X>> = true;
+template <class X> inline constexpr bool is_within = false;
+template <int R, int V, int S, class X> inline constexpr bool is_within<within<R, V, S, X>> = true;
 template <int R, int V, int S, class X> struct operand<within<R, V, S, X>> : within<R, V, S, X> {};
 
 // Pairs of columns (a, b) become (-b, a).
@@ -127,15 +134,17 @@ template <int R, int V, int S> inline constexpr bool is_lazy<one_column<R, V, S>
 template <int R, int V, int S> struct operand<one_column<R, V, S>> : one_column<R, V, S> {};
 
 // The index-th V columns of dst become x.
+template <int R, int C, class Operand>
+TK_DEVICE void put_elements(reg_tile<float, R, C>& dst, int index, Operand const& x) {
+  using map = be::fragment_map<R, Operand::cols>;
+  map::for_each([&](int i, int r, int) {
+    dst.e[be::fragment_map<R, C>::template part<Operand::cols>(i, index)] =
+        x.template element<map>(i, r);
+  });
+}
 template <int R, int C, class X>
 TK_DEVICE void put_part(reg_tile<float, R, C>& dst, int index, X const& x) {
-  using op = operand<X>;
-  using map = be::fragment_map<R, op::cols>;
-  op const from{x};
-  map::for_each([&](int i, int r, int) {
-    dst.e[be::fragment_map<R, C>::template part<op::cols>(i, index)] =
-        from.template element<map>(i, r);
-  });
+  put_elements(dst, index, operand<X>{x});
 }
 
 // All values of a row become x.

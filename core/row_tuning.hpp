@@ -24,12 +24,14 @@ struct row_load {
 // Tiles of R rows by N columns in registers: each worker has rows of its own, or the workers share
 // R rows of `workers` times N columns. In a row of a tile lie `abreast` short rows side by side.
 // `stages` slots of such tiles for all workers, fewer than there are inputs where rows go straight
-// to registers; values per column of up to `hold` bytes stay in registers. With `per_unit` above 0 all
-// rows do, so many blocks share a multiprocessor (core/block.hpp, direct_op), and where workers share
-// rows, a block has as many of them as a row needs.
+// to registers; values per column of up to `hold` bytes stay in registers. With `per_unit` above 0
+// all rows do, so many blocks share a multiprocessor (core/block.hpp, direct_op), and where workers
+// share rows, a block has as many of them as a row needs; `ahead`: registers hold the next rows,
+// too, which are asked for before these are computed.
 struct row_tuning {
   int workers, R, N, abreast, stages, hold, per_unit;
   bool shared;
+  bool ahead = false;
 };
 
 }  // namespace tk

@@ -14,7 +14,8 @@
 //                                           to global memory, clipped
 //   row_sum<All>(c, x, buffer)              of any tile; c is the context, whose scratch has
 //                                           row_exchange<R, All> exchange
-//   row_total<F, All, S>(c, x, buffer)      the same of any F, of each lane's share x
+//   row_total<F, All, S>(c, x, buffer)      the same of any F, of each lane's share x; row_totals
+//                                           that of several, in place
 // Instead of a tensor load and store take whatever has rows (rows_with).
 // load<S> and store<S> take S short rows side by side (flat_places); <S, true> rows that begin and
 // end at multiples of 16 bytes, and test nothing; load<S, Whole, 2> rows of which each element is
@@ -26,6 +27,7 @@
 // bits every time. When a sum returns, all lanes have read what they read before it. After the last
 // sum of a task, rejoin<R, All>(c) lets the next task begin with buffer 0.
 #pragma once
+#include "core/chunk.hpp"
 #include "core/move.hpp"
 #include "core/reduce.hpp"
 #include "core/vector.hpp"
@@ -37,11 +39,11 @@ namespace tk {
 // ---- reductions
 template <int R, bool All> inline constexpr bool rows_cross_warps = All || !rows_in_warps<R>;
 
-// What warps leave for one another. There are two buffers, used alternately, so that one barrier a
-// sum is enough: between two writes to the same buffer lies the barrier of the sum in between,
-// which a warp reaches only when it has read the first.
+// What warps leave for one another of one value or two. There are two buffers, used alternately, so
+// that one barrier a time is enough: between two writes to the same buffer lies the barrier of the
+// time in between, which a warp reaches only when it has read the first.
 template <int R, bool All = false, bool Needed = rows_cross_warps<R, All>> struct row_exchange {
-  alignas(16) float of[2][R][be::worker_warps];
+  alignas(16) float of[2][2][R][be::worker_warps];
 };
 template <int R, bool All> struct row_exchange<R, All, false> {};
 
@@ -70,23 +72,28 @@ template <int R, bool All, class Context> TK_DEVICE void rejoin([[maybe_unused]]
   if constexpr (rows_cross_warps<R, All>) meet<All>(c);
 }
 
-// F of what all lanes have of a row.
-template <class F, bool All, int S = 1, class Context, int R>
-TK_DEVICE reg_col<float, R> row_total([[maybe_unused]] Context& c, reg_col<float, R> x,
-                                      [[maybe_unused]] int& buffer) {
+// Each of x becomes F of what all lanes have of a row.
+template <class F, bool All, int S = 1, class Context, int R, int K>
+TK_DEVICE void row_totals([[maybe_unused]] Context& c, reg_col<float, R> (&x)[K],
+                          [[maybe_unused]] int& buffer) {
+  static_assert(K <= 2);
   if constexpr (rows_cross_warps<R, All>) {
     static_assert(is_flat<R> && flat_rows_per_lane<R> == R,
                   "a row that several warps share is in all lanes");
     int const warp = be::worker_lane() / be::warp_lanes;
-    across_cols<whole_warp, F, 1, R>(
-        x.e, 0, true, [&](int r, float v) { c.scratch.exchange.of[buffer][r][warp] = v; });
+    TK_UNROLL
+    for (int k = 0; k < K; ++k)
+      across_cols<whole_warp, F, 1, R>(
+          x[k].e, 0, true, [&](int r, float v) { c.scratch.exchange.of[buffer][k][r][warp] = v; });
     meet<All>(c);
     auto const add = [&](auto const& exchange, bool first) {
       TK_UNROLL
+      for (int k = 0; k < K; ++k) TK_UNROLL
       for (int r = 0; r < R; ++r) TK_UNROLL
-      for (int k = 0; k < be::worker_warps; ++k)
-        x.e[r] =
-            first && k == 0 ? exchange.of[buffer][r][k] : F{}(x.e[r], exchange.of[buffer][r][k]);
+      for (int w = 0; w < be::worker_warps; ++w) {
+        float const v = exchange.of[buffer][k][r][w];
+        x[k].e[r] = first && w == 0 ? v : F{}(x[k].e[r], v);
+      }
     };
     if constexpr (All) {
       add(c.scratches[0].exchange, true);
@@ -101,12 +108,18 @@ TK_DEVICE reg_col<float, R> row_total([[maybe_unused]] Context& c, reg_col<float
   } else if constexpr (is_flat<R>) {
     TK_UNROLL
     for (int bit = 1; bit < be::warp_lanes / S; bit *= 2) TK_UNROLL
+    for (int k = 0; k < K; ++k) TK_UNROLL
     for (int r = 0; r < flat_rows_per_lane<R>; ++r)
-      x.e[r] = F{}(x.e[r], be::shuffle_xor(x.e[r], bit));
+      x[k].e[r] = F{}(x[k].e[r], be::shuffle_xor(x[k].e[r], bit));
   } else {
-    x = across<F>(x);
+    for (auto& each : x) each = across<F>(each);
   }
-  return x;
+}
+template <class F, bool All, int S = 1, class Context, int R>
+TK_DEVICE reg_col<float, R> row_total(Context& c, reg_col<float, R> const& x, int& buffer) {
+  reg_col<float, R> all[] = {x};
+  row_totals<F, All, S>(c, all, buffer);
+  return all[0];
 }
 template <bool All = false, class Context, tile_expression X>
 TK_DEVICE auto row_sum(Context& c, X&& x, int& buffer) {
@@ -114,8 +127,6 @@ TK_DEVICE auto row_sum(Context& c, X&& x, int& buffer) {
 }
 
 // ---- movement, by chunks of 16 bytes
-// Elements that move at once: 16 bytes.
-template <class T> inline constexpr int chunk_of = 16 / static_cast<int>(sizeof(T));
 // Whether each chunk from column `col` on is inside or outside the tensor as a whole, and can move
 // as one.
 template <class T> TK_DEVICE bool in_chunks(std::int64_t cols, int vector_width, int col) {
@@ -176,54 +187,6 @@ template <class T, int R, int C, int S = 1, int Each = 1> struct flat_lines {
       auto const from = line_of(x, row + places::row(r));
       line[r] = from.data - first / Each;
       left[r] = from.there ? static_cast<int>(x.cols) + first : 0;
-    }
-  }
-};
-template <class T> TK_DEVICE std::uint32_t bits_of_element(T x) {
-  if constexpr (sizeof(T) == 4) return std::bit_cast<std::uint32_t>(x);
-  else return x.bits;
-}
-// A chunk of which the elements from `first` to before `left` are there: all or none, where it is
-// Whole; else one by one, unless all are there and it lies at a multiple of 16 bytes.
-template <class T> struct chunk_words {
-  static constexpr int n = chunk_of<T>;
-  std::uint32_t w[4] = {};
-  // At once from `chunk`, which may be a copy, or else from p.
-  template <bool Whole>
-  TK_DEVICE void read(T const* chunk, T const* p, int first, int left, bool aligned) {
-    if constexpr (Whole) {
-      if (left > 0) read_words<4>(w, chunk);
-    } else if (aligned && first <= 0 && left >= n) {
-      read_words<4>(w, chunk);
-    } else {
-      TK_UNROLL
-      for (int e = 0; e < n; ++e)
-        if (first <= e && e < left) w[e * 4 / n] |= bits_of_element(p[e]) << e % (n / 4) * 16;
-    }
-  }
-  // The same of half a chunk, whose elements are two columns' each.
-  template <bool Whole> TK_DEVICE void read_twice(T const* p, int first, int left, bool aligned) {
-    std::uint32_t half[2] = {};
-    if (Whole ? left > 0 : aligned && first <= 0 && left >= n) {
-      read_words<2>(half, p);
-    } else {
-      TK_UNROLL
-      for (int e = 0; e < n / 2; ++e)
-        if (first <= 2 * e && 2 * e < left)
-          half[e * 4 / n] |= bits_of_element(p[e]) << e % (n / 4) * 16;
-    }
-    TK_UNROLL
-    for (int k = 0; k < 4; ++k) {
-      if constexpr (sizeof(T) == 4) w[k] = half[k / 2];
-      else w[k] = (half[k / 2] >> k % 2 * 16 & 0xffff) * 0x10001u;
-    }
-  }
-  // Its elements become those from i on of a tile or row.
-  template <class X> TK_DEVICE void put(X& x, int i) const {
-    TK_UNROLL
-    for (int k = 0; k < 4; ++k) {
-      if constexpr (sizeof(T) == 4) x.e[i + k] = std::bit_cast<float>(w[k]);
-      else x.e[i / 2 + k] = w[k];
     }
   }
 };

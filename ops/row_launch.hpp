@@ -124,30 +124,37 @@ int launch_class(row_problem<Op> const& x, merged_rows const& shape, void* works
                  void* stream) {
   using kernel = row_kernel<Op, Class, Shifted, Lean>;
   using base = typename Op::template input<0>;
+  using lead = typename kernel::lead;
   typename kernel::args a{};
   a.op = x.op;
   a.through_ring = kernel::has_ring;
-  auto const memory_of = [&]<class T>(row_tensor_view const& m, row_table const& table, T) {
+  // Where rows are shifted, loads that don't go through the ring take any place.
+  bool const by_output = kernel::shifts_by_output && x.out[0].data;
+  auto const& leads = by_output ? x.out[0] : x.in[0];
+  auto const& of_leads = by_output ? row_table{} : x.tables[0];
+  auto const memory_of = [&]<class T>(row_tensor_view const& m, row_table const& table, bool output,
+                                      T) {
     int vector_width = 0;
     if (m.data && kernel::shifted) {
       bool const tables_are_whole =
-          (x.tables[0].stride | table.stride) * static_cast<int>(sizeof(T)) % 16 == 0;
-      bool const moves = sizeof(T) == sizeof(base) && tables_are_whole;
-      vector_width = moves && alike(x.in[0], m, sizeof(T)) ? chunk_of<T> : 1;
+          (of_leads.stride | table.stride) * static_cast<int>(sizeof(T)) % 16 == 0;
+      bool const moves = (kernel::has_ring || output) && tables_are_whole &&
+                         sizeof(T) == (by_output ? sizeof(lead) : sizeof(base));
+      vector_width = moves && alike(leads, m, sizeof(T)) ? chunk_of<T> : 1;
     } else if (m.data) vector_width = row_vector_width<T>(m, table);
     return row_memory{m.data,       m.row_stride + table.stride, m.outer_stride, m.middle_stride,
                       vector_width, static_cast<int>(table.rows)};
   };
   for_each_index<Op::inputs>([&](auto i) {
     using type = typename Op::template input<i>;
-    a.in[i] = memory_of(x.in[i], x.tables[i], type{});
+    a.in[i] = memory_of(x.in[i], x.tables[i], false, type{});
     if (!x.in[i].data) return;
     ++a.present;
     if (a.in[i].vector_width != chunk_of<type>) a.through_ring = false;
     if (!kernel::shifted && shape.width % chunk_of<type> != 0) a.through_ring = false;
   });
   for_each_index<Op::outputs>(
-      [&](auto i) { a.out[i] = memory_of(x.out[i], {}, typename Op::template output<i>{}); });
+      [&](auto i) { a.out[i] = memory_of(x.out[i], {}, true, typename Op::template output<i>{}); });
   for (int i = 0; i < row_values_of<Op>(); ++i) {
     auto const& v = x.values[i];
     a.values[i] = {v.data, v.row_stride, v.outer_stride, v.middle_stride, 1, 0};
@@ -175,17 +182,26 @@ int launch_class(row_problem<Op> const& x, merged_rows const& shape, void* works
   a.groups = a.groups_of_matrix;
   if (!kernel::counted) a.groups *= static_cast<int>(shape.n0 * shape.n1);
   a.planned = a.groups;
-  a.planned_tasks = kernel::tasks_for(a.groups, be::rt::multiprocessors(), shape.width);
+  auto const dealt = kernel::deal(a.groups, be::rt::multiprocessors(), shape.width);
+  a.planned_tasks = dealt.tasks;
+  a.in_turn = dealt.in_turn;
   row_sums const sums(x.in[0], kernel::sums);
   for (int i = 0; i < kernel::sums; ++i)
     if (x.sums[i].data) a.sums[i] = in_workspace<float>(workspace, sums.of(i));
   a.sum_stride = sums.stride();
-  if (kernel::sums == 0 && kernel::per_unit == 0 && workspace && a.groups >= kernel::late_share * a.planned_tasks) {
+  if (kernel::sums == 0 && kernel::per_unit == 0 && workspace &&
+      a.groups >= kernel::late_share * a.planned_tasks) {
     a.planned -= a.groups / kernel::late_share;
     a.tickets = static_cast<unsigned*>(workspace);
   }
   be::launch<kernel>(a, stream);
   return a.planned_tasks;
+}
+
+template <class Op, bool Lean, int Class = 0> constexpr int first_shared_class() {
+  constexpr auto of = load_of<Op, Lean>;
+  if constexpr (Class == be::row_classes(of) || be::tune_rows(Class, of).shared) return Class;
+  else return first_shared_class<Op, Lean, Class + 1>();
 }
 
 // The class whose tiles hold a row with the fewest columns to spare. It follows from the width and
@@ -198,10 +214,12 @@ void find_class(std::int64_t width, int& best, std::int64_t& columns) {
       using kernel = row_kernel<Op, Class, Shifted, Lean>;
       constexpr int more = Shifted ? kernel::shift_room : 0;
       if (width <= kernel::span - more) {
-        bool const shares = kernel::shared && kernel::per_unit > 0;
-        std::int64_t const has =
-            shares ? kernel::workers_for(static_cast<int>(width)) * kernel::N : kernel::span;
-        if (has < columns || (has == columns && shares)) best = Class, columns = has;
+        // Of equal ones, a warp's own; of those that workers share, that of fewer workers.
+        std::int64_t const has = kernel::shared && kernel::per_unit > 0
+                                     ? kernel::workers_for(static_cast<int>(width)) * kernel::N
+                                     : kernel::span;
+        if (has < columns || (has == columns && best >= first_shared_class<Op, Lean>()))
+          best = Class, columns = has;
       }
     }
     find_class<Op, Shifted, Lean, Class + 1>(width, best, columns);
@@ -212,8 +230,7 @@ int launch_chosen(int chosen, row_problem<Op> const& x, merged_rows const& shape
                   void* stream) {
   constexpr int last = be::row_classes(load_of<Op, Lean>);
   if constexpr (Class == last || !Shifted || be::rows_shift(Class, load_of<Op, Lean>))
-    if (chosen == Class)
-      return launch_class<Op, Class, Shifted, Lean>(x, shape, workspace, stream);
+    if (chosen == Class) return launch_class<Op, Class, Shifted, Lean>(x, shape, workspace, stream);
   if constexpr (Class < last)
     return launch_chosen<Op, Shifted, Lean, Class + 1>(chosen, x, shape, workspace, stream);
   else return 0;
@@ -227,13 +244,14 @@ int choose_class(row_problem<Op> const& x, merged_rows const& shape, void* works
   return launch_chosen<Op, Shifted, Lean>(best, x, shape, workspace, stream);
 }
 
-// Whether nothing is there that may be absent; values per column are of input 0's type then.
+// Whether lean kernels take it (row_extras).
 template <class Op> bool is_lean(row_problem<Op> const& x) {
   constexpr auto extras = extras_of<Op>();
   bool lean = true;
   for (int i = extras.inputs; i < Op::inputs; ++i) lean = lean && !x.in[i].data;
   for (int i = extras.outputs; i < Op::outputs; ++i) lean = lean && !x.out[i].data;
-  for (int i = 0; i < Op::vectors; ++i) lean = lean && !(i >= extras.vectors && x.vectors[i].data);
+  for (int i = 0; i < extras.vectors; ++i) lean = lean && x.vectors[i].data;
+  for (int i = extras.sums; i < column_sums_of<Op>(); ++i) lean = lean && !x.sums[i].data;
   return lean;
 }
 

@@ -43,8 +43,9 @@ class row_sums {
  public:
   row_sums(row_tensor_view const& x, int count) : stride_((x.width + 3) / 4 * 4) {
     if (count == 0) return;
-    auto const tasks = std::min(x.outer * x.middle * x.rows,
-                                std::int64_t{be::rt::multiprocessors()} * be::row_tasks_per_unit(x.width));
+    auto const tasks =
+        std::min(x.outer * x.middle * x.rows,
+                 std::int64_t{be::rt::multiprocessors()} * be::row_tasks_per_unit(x.width));
     each_ = static_cast<std::size_t>(tasks * stride_) * sizeof(float);
     first_ = layout_.add(each_ * static_cast<std::size_t>(count));
   }

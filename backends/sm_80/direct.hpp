@@ -19,17 +19,21 @@ template <direct_op Op> struct direct_context {
   typename Op::scratch& scratch;
   block_meeting all;
 };
+// As many as the block has.
 template <direct_op Op> struct direct_memory {
   typename Op::scratch scratch[Op::workers];
 };
-// Dynamic shared memory may begin anywhere.
-template <class Op>
-inline constexpr int direct_smem_bytes = sizeof(direct_memory<Op>) + alignof(direct_memory<Op>);
+// Dynamic shared memory may begin at a multiple of 16 alone.
+template <direct_op Op> int direct_smem_bytes(int workers) {
+  static_assert(alignof(typename Op::scratch) <= 16);
+  static_assert(sizeof(direct_memory<Op>) <= smem_bytes);
+  return workers * static_cast<int>(sizeof(typename Op::scratch));
+}
 
 template <direct_op Op>
-TK_SHARING_KERNEL(Op::workers * worker_lanes, Op::per_unit)
+TK_SHARING_KERNEL(Op::workers* worker_lanes, Op::per_unit)
 run_direct(TK_ARGUMENT typename Op::args const a) {
-  auto& m = *reinterpret_cast<direct_memory<Op>*>(ptx::aligned_smem(alignof(direct_memory<Op>)));
+  auto& m = *reinterpret_cast<direct_memory<Op>*>(ptx::dynamic_smem());
   worker const w{Op::workers > 1 ? ptx::broadcast(ptx::thread() / worker_lanes) : 0};
   direct_context<Op> c{w, Op::workers_of(a), m.scratch, m.scratch[w.id()], {}};
   Op::compute(c, a, Op::task_at(a, ptx::block(), 0));

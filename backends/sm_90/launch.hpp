@@ -58,8 +58,9 @@ template <class Op> void launch(typename Op::args const& a, void* stream) {
   if (tasks == 0) return;
   rt::require_chip();
   if constexpr (direct_op<Op>) {
-    int const threads = Op::workers_of(a) * worker_lanes;
-    rt::launch(run_direct<Op>, {tasks, threads, 1, direct_smem_bytes<Op>, stream}, a);
+    int const workers = Op::workers_of(a);
+    auto const smem = static_cast<std::size_t>(direct_smem_bytes<Op>(workers));
+    rt::launch(run_direct<Op>, {tasks, workers * worker_lanes, 1, smem, stream}, a);
   } else {
     static_assert(block_smem_bytes<Op> <= smem_bytes,
                   "the op's tiles exceed a block's shared memory");

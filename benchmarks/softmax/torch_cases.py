@@ -39,7 +39,7 @@ class row_case:
         share = every / (self.rows * self.width)
         read = sum(x.numel() * x.element_size() * (share if x.numel() > self.width else 1)
                    for x in inputs if x is not None)
-        return read + output.numel() * output.element_size()
+        return int(read) + output.numel() * output.element_size()
 
     def compare(self, results):
         """Error and its limit: one rounding, the floor, and fp32 exponentials and sums, which are

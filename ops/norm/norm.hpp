@@ -19,7 +19,7 @@ template <class T> struct norm {
   static constexpr row_output<1> r{};
   static constexpr row_vector<0> weight{};
   static constexpr row_vector<1> bias{};
-  static constexpr row_extras extras{.inputs = 1, .outputs = 1, .vectors = 1};
+  static constexpr row_extras extras{.inputs = 1, .outputs = 1, .vectors = 1, .sums = 0};
   static TK_BOTH constexpr float vector_default(int i) { return i == 0 ? 1.f : 0.f; }
   template <int> using input = T;
   template <int> using output = T;
@@ -33,15 +33,21 @@ template <class T> struct norm {
   template <class Rows> static TK_DEVICE void run(Rows& rows, args const& a) {
     using column = typename Rows::column;
     auto const sum = rows.keep([](auto const& p) { return p(x) + p(residual); });
-    column mean = 0.f;
-    if (a.layer)
-      mean = quotient(rows.sum([&](auto const& p) { return p(sum); }), a.columns, a.per_column);
-    auto const squares = rows.sum([&](auto const& p) { return square(p(sum) - mean); });
-    column const scale = rsqrt(squares * a.per_column + a.eps);
-    rows.each([&](auto const& p) {
-      p.write(r, p(sum));
-      p.write(y, (p(sum) - mean) * scale * p(weight) + p(bias));
-    });
+    auto const normalise = [&](auto deviation) {
+      auto const squares = rows.sum([&](auto const& p) { return square(deviation(p)); });
+      column const scale = rsqrt(squares * a.per_column + a.eps);
+      rows.each([&](auto const& p) {
+        p.write(r, p(sum));
+        p.write(y, deviation(p) * scale * p(weight) + p(bias));
+      });
+    };
+    if (a.layer) {
+      auto const all = rows.sum([&](auto const& p) { return p(sum); });
+      column const mean = quotient(all, a.columns, a.per_column);
+      normalise([&](auto const& p) { return p(sum) - mean; });
+    } else {
+      normalise([&](auto const& p) { return p(sum); });
+    }
   }
 };
 

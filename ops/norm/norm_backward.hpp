@@ -22,7 +22,7 @@ template <class T> struct norm_backward {
   static constexpr row_vector<0> weight{};
   static constexpr column_sum<0> dweight{};
   static constexpr column_sum<1> dbias{};
-  static constexpr row_extras extras{.inputs = 2, .outputs = 1, .vectors = 1};
+  static constexpr row_extras extras{.inputs = 2, .outputs = 1, .vectors = 1, .sums = 1};
   static TK_BOTH constexpr float vector_default(int) { return 1; }
   template <int> using input = T;
   template <int> using output = T;
@@ -35,23 +35,27 @@ template <class T> struct norm_backward {
 
   template <class Rows> static TK_DEVICE void run(Rows& rows, args const& a) {
     using column = typename Rows::column;
-    auto const mean_of = [&](column const& sum) { return quotient(sum, a.columns, a.per_column); };
-    column mean = 0.f, mean_g = 0.f;
+    auto const propagate = [&](auto deviation, auto mean_g) {
+      auto const [squares, products] =
+          rows.sum_both([&](auto const& p) { return square(deviation(p)); },
+                        [&](auto const& p) { return p(dy) * p(weight) * deviation(p); });
+      column const scale = rsqrt(squares * a.per_column + a.eps);
+      column const mean_gh = products * scale * a.per_column;
+      rows.each([&](auto const& p) {
+        p.add(dweight, p(dy) * (deviation(p) * scale));
+        p.add(dbias, p(dy));
+        p.write(dx, p(dr) + (p(dy) * p(weight) - mean_g - deviation(p) * scale * mean_gh) * scale);
+      });
+    };
     if (a.layer) {
-      auto const sums = rows.sum_both([](auto const& p) { return p(r) * 1.f; },
+      auto const sums = rows.sum_both([](auto const& p) { return p(r); },
                                       [](auto const& p) { return p(dy) * p(weight); });
-      mean = mean_of(sums.first), mean_g = mean_of(sums.second);
+      column const mean = quotient(sums.first, a.columns, a.per_column);
+      column const mean_g = quotient(sums.second, a.columns, a.per_column);
+      propagate([&](auto const& p) { return p(r) - mean; }, mean_g);
+    } else {
+      propagate([](auto const& p) { return p(r); }, absent{});
     }
-    auto const [squares, products] =
-        rows.sum_both([&](auto const& p) { return square(p(r) - mean); },
-                      [&](auto const& p) { return p(dy) * p(weight) * (p(r) - mean); });
-    column const scale = rsqrt(squares * a.per_column + a.eps);
-    column const mean_gh = products * scale * a.per_column;
-    rows.each([&](auto const& p) {
-      p.add(dweight, p(dy) * ((p(r) - mean) * scale));
-      p.add(dbias, p(dy) * 1.f);
-      p.write(dx, p(dr) + (p(dy) * p(weight) - mean_g - (p(r) - mean) * scale * mean_gh) * scale);
-    });
   }
 };
 

@@ -20,8 +20,13 @@ struct seen_columns {
   }
 };
 
+// Without a bias its type does not matter.
+template <bool Same> struct softmax_extras {};
+template <> struct softmax_extras<true> {
+  static constexpr row_extras extras{.inputs = 1, .outputs = 1, .vectors = 0, .sums = 0};
+};
 // Of elements of type T, with a bias of type B.
-template <class T, class B> struct softmax {
+template <class T, class B> struct softmax : softmax_extras<std::is_same_v<T, B>> {
   static constexpr int inputs = 2, outputs = 1, vectors = 0, held = 1;
   static constexpr row_input<0> x{};
   static constexpr row_input<1> bias{};
@@ -38,10 +43,9 @@ template <class T, class B> struct softmax {
   template <class Rows> static TK_DEVICE void run(Rows& rows, args const& a) {
     a.seen.limit(rows);
     auto const s = rows.keep([&](auto const& p) { return p(x) * a.scale_log2 + p(bias) * log2_e; });
-    auto const all = rows.max_and_sum([&](auto const& p) { return p(s); });
-    auto const shift = where_equal(all.max, -inf, 0.f, all.max);
-    auto const inverse = where_equal(all.sum, 0.f, 0.f, reciprocal(all.sum));
-    rows.each([&](auto const& p) { p.write(y, p.inside(exp2(p(s) - shift) * inverse)); });
+    auto const exps = rows.keep_exp2([&](auto const& p) { return p(s); });
+    auto const inverse = where_equal(exps.sum, 0.f, 0.f, reciprocal(exps.sum));
+    rows.each([&](auto const& p) { p.write(y, p.inside(p(exps.each) * inverse)); });
   }
 };
 

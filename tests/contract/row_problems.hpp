@@ -157,7 +157,8 @@ template <class Op> void run_rows(row_problem<Op> const& x) {
 
 // So many rows that some are dealt late, the last of them fewer than the others, with a tail.
 template <class Kernel> int rows_with_late_tasks() {
-  int const tasks = be::rt::multiprocessors() * be::row_tasks_per_unit(Kernel::span), odd = tasks / 2 * 2 + 1;
+  int const tasks = be::rt::multiprocessors() * be::row_tasks_per_unit(Kernel::span),
+            odd = tasks / 2 * 2 + 1;
   return (Kernel::late_share * odd + 2) * Kernel::group + 1;
 }
 
@@ -168,8 +169,7 @@ void for_each_class(Body body) {
     using index = std::integral_constant<int, Class>;
     body(index{}, std::false_type{});
     if constexpr (rows_shift<Op>)
-      if constexpr (be::rows_shift(Class, load_of<Op>))
-        body(index{}, std::true_type{});
+      if constexpr (be::rows_shift(Class, load_of<Op>)) body(index{}, std::true_type{});
     for_each_class<Op, Shard, Shards, Class + Shards>(body);
   }
 }

@@ -39,7 +39,7 @@ template <class T, int R, int N, bool All> struct flat_rows : simple_op {
     shared_vec<T, N> of[workers][R];
   };
   struct scratch {
-    [[no_unique_address]] row_exchange<R, All> exchange;
+    row_exchange<R, All> exchange;
   };
   struct args {
     int cases;

@@ -55,7 +55,7 @@ template <class T, int R, int S, bool All> struct row_parts : simple_op {
   using places = flat_places<R, N, S>;
   using map = be::fragment_map<R, N>;
   struct scratch {
-    [[no_unique_address]] row_exchange<R, All> exchange;
+    row_exchange<R, All> exchange;
   };
   struct args {
     int cases;

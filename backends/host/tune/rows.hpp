@@ -12,8 +12,14 @@ constexpr int row_classes(row_load) { return 4; }
 constexpr bool rows_shift(int, row_load) { return false; }
 constexpr row_tuning tune_rows(int c, row_load) {
   constexpr int widths[] = {128, 1024, 4096, 8192, 8192};
-  return {
-      .workers = 1, .R = 1, .N = widths[c], .abreast = 1, .stages = 0, .hold = 4, .per_unit = 0, .shared = false};
+  return {.workers = 1,
+          .R = 1,
+          .N = widths[c],
+          .abreast = 1,
+          .stages = 0,
+          .hold = 4,
+          .per_unit = 0,
+          .shared = false};
 }
 
 }  // namespace tk::be

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// A chunk of 16 bytes of a row, read from where it lies, in whole, in part or across two.
+#pragma once
+#include "core/move.hpp"
+
+namespace tk {
+
+// Elements that move at once: 16 bytes.
+template <class T> inline constexpr int chunk_of = 16 / static_cast<int>(sizeof(T));
+template <class T> TK_DEVICE std::uint32_t bits_of_element(T x) {
+  if constexpr (sizeof(T) == 4) return std::bit_cast<std::uint32_t>(x);
+  else return x.bits;
+}
+// A chunk of which the elements from `first` to before `left` are there: all or none, where it is
+// Whole; else one by one, unless the chunks of 16 bytes that it lies in are there.
+template <class T> struct chunk_words {
+  static constexpr int n = chunk_of<T>;
+  std::uint32_t w[4] = {};
+  // From any p, where both chunks that it lies in are there.
+  TK_DEVICE void read_across(T const* p, int begin) {
+    std::uint32_t two[8];
+    read_words<4>(two, p - begin);
+    if (begin == 0) {
+      for (int k = 4; k < 8; ++k) two[k] = 0;
+    } else {
+      read_words<4>(two + 4, p - begin + n);
+    }
+    int const word = begin * 4 / n, bits = begin * static_cast<int>(sizeof(T)) % 4 * 8;
+    TK_UNROLL
+    for (int k = 0; k < 6; ++k) two[k] = word & 2 ? two[k + 2] : two[k];
+    TK_UNROLL
+    for (int k = 0; k < 5; ++k) two[k] = word & 1 ? two[k + 1] : two[k];
+    TK_UNROLL
+    for (int k = 0; k < 4; ++k)
+      w[k] = static_cast<std::uint32_t>((std::uint64_t{two[k + 1]} << 32 | two[k]) >> bits);
+  }
+  // At once from `chunk`, which may be a copy, or else from p.
+  template <bool Whole>
+  TK_DEVICE void read(T const* chunk, T const* p, int first, int left, bool aligned) {
+    if constexpr (Whole) {
+      if (left > 0) read_words<4>(w, chunk);
+    } else if (aligned && first <= 0 && left >= n) {
+      read_words<4>(w, chunk);
+    } else if (int const begin = shift_of(p);
+               !aligned && first <= -begin && left >= (begin == 0 ? n : 2 * n - begin)) {
+      read_across(p, begin);
+    } else {
+      TK_UNROLL
+      for (int e = 0; e < n; ++e)
+        if (first <= e && e < left) w[e * 4 / n] |= bits_of_element(p[e]) << e % (n / 4) * 16;
+    }
+  }
+  // The same of half a chunk, whose elements are two columns' each.
+  template <bool Whole> TK_DEVICE void read_twice(T const* p, int first, int left, bool aligned) {
+    std::uint32_t half[2] = {};
+    if (Whole ? left > 0 : aligned && first <= 0 && left >= n) {
+      read_words<2>(half, p);
+    } else {
+      TK_UNROLL
+      for (int e = 0; e < n / 2; ++e)
+        if (first <= 2 * e && 2 * e < left)
+          half[e * 4 / n] |= bits_of_element(p[e]) << e % (n / 4) * 16;
+    }
+    TK_UNROLL
+    for (int k = 0; k < 4; ++k) {
+      if constexpr (sizeof(T) == 4) w[k] = half[k / 2];
+      else w[k] = (half[k / 2] >> k % 2 * 16 & 0xffff) * 0x10001u;
+    }
+  }
+  // Its elements become those from i on of a tile or row.
+  template <class X> TK_DEVICE void put(X& x, int i) const {
+    TK_UNROLL
+    for (int k = 0; k < 4; ++k) {
+      if constexpr (sizeof(T) == 4) x.e[i + k] = std::bit_cast<float>(w[k]);
+      else x.e[i / 2 + k] = w[k];
+    }
+  }
+};
+
+}  // namespace tk
