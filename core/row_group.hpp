@@ -59,7 +59,8 @@ template <class Kernel, class W, class Context> class row_group {
   }
 
   template <class F> TK_DEVICE auto keep(F f) {
-    using value = decltype(f(std::declval<part<whole_rows ? N : kernel::V, true> const&>()));
+    using first = part<whole_rows ? N : kernel::V, true>;
+    using value = decltype(f(*static_cast<first const*>(nullptr)));
     if constexpr (is_long || is_columns_part<value>) {
       return kept<F, no_memory>{f, {}};
     } else {
@@ -100,7 +101,9 @@ template <class Kernel, class W, class Context> class row_group {
   };
   template <class F> TK_DEVICE auto keep_exp2(F f) {
     auto const of = [=](column const& max) {
-      return [=](auto const& p) { return exp2(f(p) - where_equal(max, -inf, 0.f, max)); };
+      return [=](auto const& p) {
+        return exp2(combine<minus_unfused>(f(p), where_equal(max, -inf, 0.f, max)));
+      };
     };
     if constexpr (is_long) {
       auto const all = max_and_sum(f);
@@ -123,7 +126,7 @@ template <class Kernel, class W, class Context> class row_group {
       y.max = max(f);
       column const shift = exponent_of(y.max);
       fold([&](auto const& p) __attribute__((always_inline)) {
-        y.sum = y.sum + share<plus>(p, exp2(f(p) - shift), 0.f);
+        y.sum = y.sum + share<plus>(p, exp2(combine<minus_unfused>(f(p), shift)), 0.f);
         add_other(p);
       });
     } else {
@@ -132,7 +135,8 @@ template <class Kernel, class W, class Context> class row_group {
         column const before = top;
         top = tk::max(top, share<larger>(p, f(p), -inf));
         column const shift = exponent_of(top);
-        y.sum = y.sum * exp2(before - shift) + share<plus>(p, exp2(f(p) - shift), 0.f);
+        y.sum = y.sum * exp2(before - shift);
+        y.sum = y.sum + share<plus>(p, exp2(combine<minus_unfused>(f(p), shift)), 0.f);
         add_other(p);
       });
       y.max = total<larger>(top);

@@ -84,7 +84,7 @@ template <class Op, bool Lean = false>
 inline constexpr row_load load_of{
     widest_input<Op>(std::make_integer_sequence<int, Lean ? extras_of<Op>().inputs : Op::inputs>{}),
     Op::held, Lean ? extras_of<Op>().sums : column_sums_of<Op>(),
-    Lean ? extras_of<Op>().inputs : Op::inputs};
+    Lean ? extras_of<Op>().inputs : Op::inputs, row_values_of<Op>()};
 
 // The first output or input.
 template <class Op, bool Output> struct first_operand {

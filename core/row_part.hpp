@@ -26,6 +26,11 @@ struct input_tiles : input_tiles<Op, R, N, I + 1> {
 };
 template <class Op, int R, int N, int I> struct input_tiles<Op, R, N, I, true> {};
 
+// A large product less its rounded self is 0, and not what rounding left of it.
+struct minus_unfused {
+  TK_DEVICE float operator()(float x, float y) const { return be::subtract(x, y); }
+};
+
 // What is not there, in a sum.
 struct absent {};
 TK_DEVICE absent operator*(absent, float) { return {}; }

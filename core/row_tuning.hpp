@@ -16,9 +16,10 @@
 namespace tk {
 
 // What an op asks of a lane: the widest element that is read; so many numbers of each element of a
-// row that are held at once; so many sums over rows for each column; so many inputs.
+// row that are held at once; so many sums over rows for each column; so many inputs; so many
+// tensors with a number for each row.
 struct row_load {
-  int element_bytes, held, sums, inputs;
+  int element_bytes, held, sums, inputs, values;
 };
 
 // Tiles of R rows by N columns in registers: each worker has rows of its own, or the workers share

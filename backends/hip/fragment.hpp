@@ -56,6 +56,8 @@ TK_DEVICE float max(float a, float b) { return gcn::max(a, b); }
 TK_DEVICE float min(float a, float b) { return gcn::min(a, b); }
 TK_DEVICE float exp2(float x) { return gcn::exp2(x); }
 TK_DEVICE float log2(float x) { return gcn::log2(x); }
+// x - y, not fused with the product that x may be.
+TK_DEVICE float subtract(float x, float y) { return gcn::subtract(x, y); }
 TK_DEVICE float reciprocal(float x) { return gcn::reciprocal(x); }
 TK_DEVICE float rsqrt(float x) { return gcn::rsqrt(x); }
 // a * b + c, rounded once.

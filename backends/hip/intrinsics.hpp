@@ -53,6 +53,11 @@ template <class T> TK_DEVICE T& lds() {
 
 // ---- arithmetic
 TK_DEVICE float exp2(float x) { return __builtin_amdgcn_exp2f(x); }
+// x - y, not fused with the product that x may be.
+TK_DEVICE float subtract(float x, float y) {
+  asm("" : "+v"(x));
+  return x - y;
+}
 TK_DEVICE float log2(float x) { return __builtin_amdgcn_logf(x); }
 TK_DEVICE float reciprocal(float x) { return __builtin_amdgcn_rcpf(x); }
 TK_DEVICE float rsqrt(float x) { return __builtin_amdgcn_rsqf(x); }

@@ -52,6 +52,8 @@ TK_DEVICE float max(float a, float b) { return ptx::max(a, b); }
 TK_DEVICE float min(float a, float b) { return -ptx::max(-a, -b); }
 TK_DEVICE float exp2(float x) { return ptx::ex2(x); }
 TK_DEVICE float log2(float x) { return ptx::lg2(x); }
+// x - y, not fused with the product that x may be.
+TK_DEVICE float subtract(float x, float y) { return ptx::subtract(x, y); }
 TK_DEVICE float reciprocal(float x) { return ptx::reciprocal(x); }
 TK_DEVICE float rsqrt(float x) { return ptx::rsqrt(x); }
 // a * b + c, rounded once.

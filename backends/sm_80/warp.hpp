@@ -36,6 +36,8 @@ TK_DEVICE float ex2(float x) {
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
+// x - y, not fused with the product that x may be.
+TK_DEVICE float subtract(float x, float y) { return __fsub_rn(x, y); }
 TK_DEVICE float lg2(float x) {
   float y;
   asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));

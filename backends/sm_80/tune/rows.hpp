@@ -13,7 +13,8 @@ constexpr int row_workers_per_unit(row_load of) { return of.sums > 0 ? 4 : 8; }
 constexpr int row_numbers_of_lane(row_load of) {
   bool const one = of.inputs == 1 && of.held == 1;
   if (of.sums > 0) return of.element_bytes == 2 && of.sums == 1 && of.inputs == 2 ? 24 : 16;
-  if (of.element_bytes == 2) return one ? 32 : of.inputs == 2 && of.held == 2 ? 24 : 16;
+  if (of.element_bytes == 2)
+    return one ? (of.values > 0 ? 24 : 32) : of.inputs == 2 && of.held == 2 ? 24 : 16;
   return one ? 16 : 8;
 }
 // Classes 0 to 2: several rows of up to 32 << c columns abreast; then rows in a warp, with 8, 16,
@@ -27,7 +28,14 @@ inline constexpr bool rows_in_turn = true;
 constexpr int row_tasks_per_unit(std::int64_t width) {
   return width <= 2048 ? 4 : width <= 4096 ? 2 : 1;
 }
-constexpr bool rows_shift(int c, row_load of) { return c == 2 || c >= row_warp_classes(of) - 1; }
+// Rows at any place: of a warp 128 columns and 16 numbers a lane, and all that are shared; but in
+// fp32 with sums over rows 8, since more would spill.
+constexpr bool rows_shift(int c, row_load of) {
+  int const most = of.sums > 0 && of.element_bytes == 4 ? 8 : row_numbers_of_lane(of);
+  int const first = row_warp_classes(of);
+  if (c == 2 || c == row_classes(of)) return true;
+  return c < first ? 8 * (c - 2) == (most < 16 ? most : 16) : 8 * (c - first + 1) <= most;
+}
 constexpr row_tuning tune_rows(int c, row_load of) {
   int const most = row_numbers_of_lane(of), units = row_workers_per_unit(of);
   if (c == row_classes(of)) {
