@@ -2,6 +2,7 @@
 // A chunk of 16 bytes of a row, read from where it lies, in whole, in part or across two.
 #pragma once
 #include "core/move.hpp"
+#include "core/row_tuning.hpp"
 
 namespace tk {
 
@@ -18,13 +19,10 @@ template <class T> struct chunk_words {
   std::uint32_t w[4] = {};
   // From any p, where both chunks that it lies in are there.
   TK_DEVICE void read_across(T const* p, int begin) {
-    std::uint32_t two[8];
-    read_words<4>(two, p - begin);
-    if (begin == 0) {
-      for (int k = 4; k < 8; ++k) two[k] = 0;
-    } else {
-      read_words<4>(two + 4, p - begin + n);
-    }
+    std::uint32_t low[4], high[4] = {};
+    read_words<4>(low, p - begin);
+    if (begin != 0) read_words<4>(high, p - begin + n);
+    std::uint32_t two[] = {low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]};
     int const word = begin * 4 / n, bits = begin * static_cast<int>(sizeof(T)) % 4 * 8;
     TK_UNROLL
     for (int k = 0; k < 6; ++k) two[k] = word & 2 ? two[k + 2] : two[k];
@@ -41,8 +39,8 @@ template <class T> struct chunk_words {
       if (left > 0) read_words<4>(w, chunk);
     } else if (aligned && first <= 0 && left >= n) {
       read_words<4>(w, chunk);
-    } else if (int const begin = shift_of(p);
-               !aligned && first <= -begin && left >= (begin == 0 ? n : 2 * n - begin)) {
+    } else if (int const begin = shift_of(p); be::reads_across && !aligned && first <= -begin &&
+                                              left >= (begin == 0 ? n : 2 * n - begin)) {
       read_across(p, begin);
     } else {
       TK_UNROLL

@@ -59,8 +59,7 @@ template <class Kernel, class W, class Context> class row_group {
   }
 
   template <class F> TK_DEVICE auto keep(F f) {
-    using first = part<whole_rows ? N : kernel::V, true>;
-    using value = decltype(f(*static_cast<first const*>(nullptr)));
+    using value = decltype(f(*static_cast<part<whole_rows ? N : kernel::V, true>*>(nullptr)));
     if constexpr (is_long || is_columns_part<value>) {
       return kept<F, no_memory>{f, {}};
     } else {

@@ -142,9 +142,9 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
     return shared && per_unit > 0 ? ceil_div(width + (shifted ? shift_room : 0), N) : workers;
   }
   static TK_BOTH int workers_of(row_args<Op> const& a) { return workers_for(a.width); }
-  // Where rows are shifted, columns begin as those of this operand: where they go through the ring
-  // the first input, else the first output, if it is there.
-  static constexpr bool shifts_by_output = !has_ring && Op::outputs > 0;
+  // Where rows are shifted, columns begin as those of this operand: of direct ops the first output,
+  // if it is there, else the first input.
+  static constexpr bool shifts_by_output = per_unit > 0 && Op::outputs > 0;
   using lead = typename first_operand<Op, shifts_by_output>::type;
   static constexpr int shift_room = (chunk_of<lead> > chunk_of<typename Op::template input<0>>
                                          ? chunk_of<lead>

@@ -128,7 +128,7 @@ int launch_class(row_problem<Op> const& x, merged_rows const& shape, void* works
   typename kernel::args a{};
   a.op = x.op;
   a.through_ring = kernel::has_ring;
-  // Where rows are shifted, loads that don't go through the ring take any place.
+  // Where rows are shifted, direct ops load from any place.
   bool const by_output = kernel::shifts_by_output && x.out[0].data;
   auto const& leads = by_output ? x.out[0] : x.in[0];
   auto const& of_leads = by_output ? row_table{} : x.tables[0];
@@ -138,7 +138,7 @@ int launch_class(row_problem<Op> const& x, merged_rows const& shape, void* works
     if (m.data && kernel::shifted) {
       bool const tables_are_whole =
           (of_leads.stride | table.stride) * static_cast<int>(sizeof(T)) % 16 == 0;
-      bool const moves = (kernel::has_ring || output) && tables_are_whole &&
+      bool const moves = (kernel::per_unit == 0 || output) && tables_are_whole &&
                          sizeof(T) == (by_output ? sizeof(lead) : sizeof(base));
       vector_width = moves && alike(leads, m, sizeof(T)) ? chunk_of<T> : 1;
     } else if (m.data) vector_width = row_vector_width<T>(m, table);

@@ -24,6 +24,7 @@ constexpr int row_runs_of_lane(row_load of) { return row_numbers_of_lane(of) / 8
 constexpr int row_warp_classes(row_load of) { return 3 + row_runs_of_lane(of); }
 constexpr int row_classes(row_load of) { return row_warp_classes(of) + row_runs_of_lane(of); }
 inline constexpr bool lean_rows = true;
+inline constexpr bool reads_across = true;
 inline constexpr bool rows_in_turn = true;
 constexpr int row_tasks_per_unit(std::int64_t width) {
   return width <= 2048 ? 4 : width <= 4096 ? 2 : 1;
