@@ -35,9 +35,12 @@ constexpr row_tuning tune_rows(int c, row_load of) {
             .hold = c < 6 ? 2 : 0,
             .per_unit = 0,
             .shared = false};
+  bool const narrow = c == row_classes(of) && of.sums > 0 && of.element_bytes == 4;
   return {.workers = 8,
           .R = 1,
-          .N = two || c == 7 ? 1024 : 2048,
+          .N = narrow          ? 512
+               : two || c == 7 ? 1024
+                               : 2048,
           .abreast = 1,
           .stages = 0,
           .hold = 0,
