@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Not measured on a card.
 #pragma once
+#include <cstdint>
+
 #include "core/row_tuning.hpp"
 
 namespace tk::be {

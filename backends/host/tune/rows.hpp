@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Measured with norm on a Xeon of the fourth generation (AVX-512, 48 KB L1, 2 MB L2 per core).
 #pragma once
+#include <cstdint>
+
 #include "core/row_tuning.hpp"
 
 namespace tk::be {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // For chips with 64 K registers in a multiprocessor; measured on an H200 (132 SMs, CUDA 13.0).
 #pragma once
+#include <cstdint>
+
 #include TK_CHIP(arch.hpp)
 #include "core/row_tuning.hpp"
 
