@@ -58,7 +58,8 @@ function(tk_test name)
                                TK_TEST_NAME="${program}")
     target_link_libraries(${program} PRIVATE ${arg_LIBRARIES} tk_doctest_main tk_core tk_flags)
     target_include_directories(${program} SYSTEM PRIVATE ${TK_DLPACK_INCLUDE})
-    if(arg_DEVICE AND TK_DEVICE STREQUAL CXX)  # many kernels that run once: compiling them takes longest
+    # Many kernels that run once, or few checks of what is emulated: compiling them takes longest.
+    if(TK_EMULATE OR (arg_DEVICE AND TK_DEVICE STREQUAL CXX))
       target_compile_options(${program} PRIVATE -O1)
     endif()
     set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CXX)
