@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+// Not measured.
+#pragma once
+#include "ops/topk/tuning.hpp"
+
+namespace tk::be {
+
+constexpr topk_tuning tune_topk() { return {.workers = 4, .per_unit = 3, .chunks = 4}; }
+
+}  // namespace tk::be

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// topk: the k largest numbers of each row, or the smallest, in order, and their columns.
+// Shapes    x[outer, middle, rows, width]; values, indices[outer, middle, rows, k], either absent.
+// Order     of values, and of columns where they are equal, by keys of 64 bits that are all
+//           different: the result is exact, whatever the schedule.
+// Source    a block has a row, which it reads once. Keys above the k-th largest so far go to shared
+//           memory (WarpSelect, Johnson et al., arXiv 1702.08734); where that is full, and at the
+//           end, the bitonic network sorts them (Batcher, "Sorting networks and their
+//           applications", 1968) and the k largest stay.
+#pragma once
+#include "backends/kernel.hpp"
+#include "core/row_operand.hpp"
+#include "core/rows.hpp"
+#include "core/schedule.hpp"
+#include "ops/topk/problem.hpp"
+#include "ops/topk/tuning.hpp"
+
+namespace tk {
+
+// Keys in the order of numbers, and below those of lower columns where numbers are equal. No key is
+// 0, which stands for none.
+template <class T> struct ordered_key {
+  static constexpr std::uint32_t infinity = std::is_same_v<T, fp16> ? 0x7c000000 : 0x7f800000;
+  std::uint32_t flip;  // all ones: the smallest number has the largest key
+
+  // Of a number's bits, those of 16-bit numbers in the upper half.
+  TK_DEVICE std::uint64_t of(std::uint32_t bits, int col) const {
+    std::uint32_t const sign = 0x80000000, magnitude = bits & ~sign;
+    std::uint32_t key = bits & sign ? ~bits : bits | sign;
+    if (magnitude == 0) key = sign;
+    if (magnitude > infinity) key = ~0u;
+    return std::uint64_t{key ^ flip} << 32 | ~static_cast<std::uint32_t>(col);
+  }
+  static TK_DEVICE int column(std::uint64_t key) {
+    return static_cast<int>(~static_cast<std::uint32_t>(key));
+  }
+};
+
+// Rows of several matrices; data is null where they are absent.
+struct topk_rows {
+  void* data;
+  std::int64_t row_stride, stride0, stride1;
+};
+struct topk_args {
+  topk_rows x, values, indices;
+  divisor each, middle;  // the rows of a matrix, and how many matrices there are of the inner kind
+  int rows, width, k;
+  std::uint32_t flip;
+  int wide;  // indices are int64; a flag, but a word
+
+  template <class X> TK_BOTH X* row_of(topk_rows const& of, int row) const {
+    return counted_rows<X>{static_cast<X*>(of.data), rows,  0,     of.row_stride, of.stride0,
+                           of.stride1,               each, middle}
+        .at(row, 0);
+  }
+};
+
+// Keys of one row in the shared memory of a block, of which the k largest are wanted. All lanes
+// call. Op has `each`, keys in the scratch memory of a worker.
+template <class Op, class Context> class best_keys {
+ public:
+  TK_DEVICE best_keys(Context& c, int k)
+      : c_(c), k_(k), lane_(c.w.id() * be::worker_lanes + c.w.lane()) {
+    if (lane_ == 0) added(0) = 0;
+    meet<true>(c_);
+  }
+  TK_DEVICE int lane() const { return lane_; }
+  TK_DEVICE int lanes() const { return workers_of(c_) * be::worker_lanes; }
+  TK_DEVICE int room() const { return workers_of(c_) * Op::each; }
+
+  // Only what is no less than the k-th largest of the lanes' own keys will do. Before any offer.
+  TK_DEVICE void begin_above(std::uint64_t own) {
+    if (k_ > lanes()) return;
+    at(lane_) = own;
+    meet<true>(c_);
+    sort(lanes());
+    least_ = at(k_ - 1);
+    if (least_ > 0) --least_;
+    meet<true>(c_);
+  }
+
+  // Each lane brings E keys, key(i) the i-th.
+  template <int E, class Key> TK_DEVICE void offer(Key key) {
+    static_assert(E <= 32);
+    for (std::uint32_t left = ~0u;;) {
+      unsigned number = 0;
+      TK_UNROLL
+      for (int i = 0; i < E; ++i) {
+        bool const wanted = (left >> i & 1) != 0 && key(i) > least_;
+        number += wanted;
+        if (!wanted) left &= ~(1u << i);
+      }
+      int place = count_;
+      if (number > 0) {
+        place += static_cast<int>(reserve(&added(turn_), number));
+        TK_UNROLL
+        for (int i = 0; i < E; ++i) {
+          if ((left >> i & 1) == 0) continue;
+          if (place < room()) {
+            at(place) = key(i);
+            left &= ~(1u << i);
+          }
+          ++place;
+        }
+      }
+      // Of three counters one is used, one still read, and one made ready for the next turn.
+      int const next = turn_ == 2 ? 0 : turn_ + 1;
+      if (lane_ == 0) added(next) = 0;
+      meet<true>(c_);
+      count_ += static_cast<int>(added(turn_));
+      turn_ = next;
+      if (count_ <= room()) return;
+      count_ = room();
+      keep_best();
+    }
+  }
+
+  // Leaves the k largest, the largest first.
+  TK_DEVICE void keep_best() {
+    sort(count_);
+    if (count_ < k_) return;
+    count_ = k_;
+    least_ = at(k_ - 1);
+  }
+  TK_DEVICE std::uint64_t& at(int i) const {
+    return c_.scratches[i / Op::each].keys[i % Op::each];
+  }
+
+ private:
+  TK_DEVICE unsigned& added(int turn) const { return c_.scratches[0].added[turn]; }
+
+  // The first n, descending.
+  TK_DEVICE void sort(int n) {
+    int size = 1;
+    while (size < n) size *= 2;
+    for (int i = n + lane_; i < size; i += lanes()) at(i) = 0;
+    meet<true>(c_);
+    for (int run = 2; run <= size; run *= 2)
+      for (int step = run / 2; step > 0; step /= 2) {
+        for (int i = lane_; i < size / 2; i += lanes()) {
+          int const low = 2 * i - (i & (step - 1)), high = low + step;
+          bool const descending = (low & run) == 0;
+          std::uint64_t const x = at(low), y = at(high);
+          if ((x < y) == descending) at(low) = y, at(high) = x;
+        }
+        meet<true>(c_);
+      }
+  }
+
+  Context& c_;
+  int k_, lane_, count_ = 0, turn_ = 0;
+  std::uint64_t least_ = 0;  // keys that are not larger don't count
+};
+
+template <class T> struct topk {
+  static constexpr auto tune = be::tune_topk();
+  static constexpr int workers = tune.workers, per_unit = tune.per_unit, cluster = 1, stages = 1,
+                       own_slots = 1;
+  // Keys in shared memory: as many again as may be wanted.
+  static constexpr int each = 2 * most_of_a_row / workers;
+  static constexpr int E = tune.chunks * chunk_of<T>, N = E * be::worker_lanes;
+  static_assert(each % be::worker_lanes == 0, "a key of each lane has room");
+  using tile = reg_tile<T, 1, N>;
+  using map = be::fragment_map<1, N>;
+  struct stage {};
+  struct own {};
+  struct scratch {
+    std::uint64_t keys[each];
+    unsigned added[4];
+  };
+  using args = topk_args;
+  struct task {
+    int row, steps;
+  };
+
+  static TK_BOTH int tasks(args const& a) { return a.rows; }
+  static TK_BOTH task task_at(args const&, int i, int) { return {i, 0}; }
+  static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
+  // Of a direct op: each has columns, and there is room for the keys.
+  static TK_BOTH int workers_of(args const& a) {
+    int const columns = ceil_div(a.width, N), keys = ceil_div(2 * a.k, each);
+    int const wanted = columns > keys ? columns : keys;
+    return wanted < workers ? wanted : workers;
+  }
+
+  // Columns from `col` on of a row, and their keys.
+  struct part {
+    tile x;
+    int col, width;
+    ordered_key<T> order;
+    TK_DEVICE std::uint64_t key(int i) const {
+      int const at = col + map::col(i);
+      if (at < 0 || at >= width) return 0;
+      std::uint32_t bits;
+      if constexpr (sizeof(T) == 4) bits = std::bit_cast<std::uint32_t>(x.e[i]);
+      else bits = i % 2 ? x.e[i / 2] & 0xffff0000 : x.e[i / 2] << 16;
+      return order.of(bits, at);
+    }
+    TK_DEVICE std::uint64_t largest() const {
+      std::uint64_t most = 0;
+      TK_UNROLL
+      for (int i = 0; i < E; ++i) most = key(i) > most ? key(i) : most;
+      return most;
+    }
+  };
+
+  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    T const* const row = a.row_of<T const>(a.x, t.row);
+    tensor<T const> const x{row, 1, a.width, 0};
+    // Columns begin at the boundary of 16 bytes before the row.
+    int const shift = shift_of(row), across = tk::workers_of(c) * N;
+    int const parts = ceil_div(a.width + shift, across);
+    best_keys<topk, Context> best(c, a.k);
+    for (int i = 0; i < parts; ++i) {
+      part p{.width = a.width, .order = {a.flip}};
+      int const col = place_of(i, parts) * across + c.w.id() * N - shift;
+      tk::load(p.x, x, chunk_of<T>, 0, col);
+      p.col = col + map::lane_col(be::worker_lane());
+      if (i == 0 && a.width > best.room()) best.begin_above(p.largest());
+      best.template offer<E>([&](int e) { return p.key(e); });
+    }
+    best.keep_best();
+    for (int i = best.lane(); i < a.k; i += best.lanes()) {
+      int const col = ordered_key<T>::column(best.at(i));
+      if (a.values.data) a.row_of<T>(a.values, t.row)[i] = row[col];
+      if (!a.indices.data) continue;
+      if (a.wide) a.row_of<std::int64_t>(a.indices, t.row)[i] = col;
+      else a.row_of<std::int32_t>(a.indices, t.row)[i] = col;
+    }
+    meet<true>(c);
+  }
+
+ private:
+  // Parts in the order in which they are read: the last whole one first, so that of ascending rows,
+  // too, few keys are above the largest so far.
+  static TK_DEVICE int place_of(int i, int parts) {
+    if (i == parts - 1) return i;
+    return i == 0 ? parts - 2 : i - 1;
+  }
+};
+
+}  // namespace tk
