@@ -9,51 +9,13 @@
 //           applications", 1968) and the k largest stay.
 #pragma once
 #include "backends/kernel.hpp"
-#include "core/row_operand.hpp"
 #include "core/rows.hpp"
 #include "core/schedule.hpp"
+#include "ops/topk/keys.hpp"
 #include "ops/topk/problem.hpp"
 #include "ops/topk/tuning.hpp"
 
 namespace tk {
-
-// Keys in the order of numbers, and below those of lower columns where numbers are equal. No key is
-// 0, which stands for none.
-template <class T> struct ordered_key {
-  static constexpr std::uint32_t infinity = std::is_same_v<T, fp16> ? 0x7c000000 : 0x7f800000;
-  std::uint32_t flip;  // all ones: the smallest number has the largest key
-
-  // Of a number's bits, those of 16-bit numbers in the upper half.
-  TK_DEVICE std::uint64_t of(std::uint32_t bits, int col) const {
-    std::uint32_t const sign = 0x80000000, magnitude = bits & ~sign;
-    std::uint32_t key = bits & sign ? ~bits : bits | sign;
-    if (magnitude == 0) key = sign;
-    if (magnitude > infinity) key = ~0u;
-    return std::uint64_t{key ^ flip} << 32 | ~static_cast<std::uint32_t>(col);
-  }
-  static TK_DEVICE int column(std::uint64_t key) {
-    return static_cast<int>(~static_cast<std::uint32_t>(key));
-  }
-};
-
-// Rows of several matrices; data is null where they are absent.
-struct topk_rows {
-  void* data;
-  std::int64_t row_stride, stride0, stride1;
-};
-struct topk_args {
-  topk_rows x, values, indices;
-  divisor each, middle;  // the rows of a matrix, and how many matrices there are of the inner kind
-  int rows, width, k;
-  std::uint32_t flip;
-  int wide;  // indices are int64; a flag, but a word
-
-  template <class X> TK_BOTH X* row_of(topk_rows const& of, int row) const {
-    return counted_rows<X>{static_cast<X*>(of.data), rows,  0,     of.row_stride, of.stride0,
-                           of.stride1,               each, middle}
-        .at(row, 0);
-  }
-};
 
 // Keys of one row in the shared memory of a block, of which the k largest are wanted. All lanes
 // call. Op has `each`, keys in the scratch memory of a worker.
@@ -115,6 +77,18 @@ template <class Op, class Context> class best_keys {
     }
   }
 
+  // The largest of the lanes' own keys, which are all that there is.
+  TK_DEVICE void only(std::uint64_t own) {
+    at(lane_) = own;
+    meet<true>(c_);
+    int step = 1;
+    while (step < lanes()) step *= 2;
+    for (step /= 2; step > 0; step /= 2) {
+      if (int const other = lane_ + step; lane_ < step && other < lanes())
+        at(lane_) = at(lane_) > at(other) ? at(lane_) : at(other);
+      meet<true>(c_);
+    }
+  }
   // Leaves the k largest, the largest first.
   TK_DEVICE void keep_best() {
     sort(count_);
@@ -122,9 +96,7 @@ template <class Op, class Context> class best_keys {
     count_ = k_;
     least_ = at(k_ - 1);
   }
-  TK_DEVICE std::uint64_t& at(int i) const {
-    return c_.scratches[i / Op::each].keys[i % Op::each];
-  }
+  TK_DEVICE std::uint64_t& at(int i) const { return c_.scratches[i / Op::each].keys[i % Op::each]; }
 
  private:
   TK_DEVICE unsigned& added(int turn) const { return c_.scratches[0].added[turn]; }
@@ -188,13 +160,14 @@ template <class T> struct topk {
     tile x;
     int col, width;
     ordered_key<T> order;
+    TK_DEVICE part(tensor<T const> const& of, args const& a, int first)
+        : col(first + map::lane_col(be::worker_lane())), width(a.width), order{a.flip} {
+      tk::load(x, of, chunk_of<T>, 0, first);
+    }
     TK_DEVICE std::uint64_t key(int i) const {
       int const at = col + map::col(i);
       if (at < 0 || at >= width) return 0;
-      std::uint32_t bits;
-      if constexpr (sizeof(T) == 4) bits = std::bit_cast<std::uint32_t>(x.e[i]);
-      else bits = i % 2 ? x.e[i / 2] & 0xffff0000 : x.e[i / 2] << 16;
-      return order.of(bits, at);
+      return order.of(upper_bits(x, i), at);
     }
     TK_DEVICE std::uint64_t largest() const {
       std::uint64_t most = 0;
@@ -211,21 +184,23 @@ template <class T> struct topk {
     int const shift = shift_of(row), across = tk::workers_of(c) * N;
     int const parts = ceil_div(a.width + shift, across);
     best_keys<topk, Context> best(c, a.k);
+    std::uint64_t largest = 0;
     for (int i = 0; i < parts; ++i) {
-      part p{.width = a.width, .order = {a.flip}};
-      int const col = place_of(i, parts) * across + c.w.id() * N - shift;
-      tk::load(p.x, x, chunk_of<T>, 0, col);
-      p.col = col + map::lane_col(be::worker_lane());
+      part const p(x, a, (a.k == 1 ? i : place_of(i, parts)) * across + c.w.id() * N - shift);
+      if (a.k == 1) {
+        std::uint64_t const own = p.largest();
+        largest = own > largest ? own : largest;
+        continue;
+      }
       if (i == 0 && a.width > best.room()) best.begin_above(p.largest());
       best.template offer<E>([&](int e) { return p.key(e); });
     }
-    best.keep_best();
+    if (a.k == 1) best.only(largest);
+    else best.keep_best();
     for (int i = best.lane(); i < a.k; i += best.lanes()) {
       int const col = ordered_key<T>::column(best.at(i));
       if (a.values.data) a.row_of<T>(a.values, t.row)[i] = row[col];
-      if (!a.indices.data) continue;
-      if (a.wide) a.row_of<std::int64_t>(a.indices, t.row)[i] = col;
-      else a.row_of<std::int32_t>(a.indices, t.row)[i] = col;
+      a.put_index(t.row, i, col);
     }
     meet<true>(c);
   }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What topk lets a chip choose; tune_topk() is in backends/<chip>/tune/topk.hpp.
+// What topk lets a chip choose; the choices are in backends/<chip>/tune/topk.hpp:
+//   tune_topk()        of rows in general
+//   tune_topk_short()  of short rows, of which few numbers are wanted
 #pragma once
 #include "backends/select.hpp"
 
@@ -10,6 +12,11 @@ namespace tk {
 // bytes at once.
 struct topk_tuning {
   int workers, per_unit, chunks;
+};
+// `workers` of a block have rows of their own, and `per_unit` is as above. Up to `most` numbers are
+// taken of a row one after another.
+struct topk_short_tuning {
+  int workers, per_unit, most;
 };
 
 }  // namespace tk
