@@ -131,7 +131,7 @@ template <class T> struct topk {
   // Keys in shared memory: as many again as may be wanted.
   static constexpr int each = 2 * most_of_a_row / workers;
   static constexpr int E = tune.chunks * chunk_of<T>, N = E * be::worker_lanes;
-  static_assert(each % be::worker_lanes == 0, "a key of each lane has room");
+  static_assert(each % be::worker_lanes == 0 && (each & (each - 1)) == 0);
   using tile = reg_tile<T, 1, N>;
   using map = be::fragment_map<1, N>;
   struct stage {};
@@ -151,8 +151,9 @@ template <class T> struct topk {
   // Of a direct op: each has columns, and there is room for the keys.
   static TK_BOTH int workers_of(args const& a) {
     int const columns = ceil_div(a.width, N), keys = ceil_div(2 * a.k, each);
-    int const wanted = columns > keys ? columns : keys;
-    return wanted < workers ? wanted : workers;
+    int all = 1;  // a power of two, as what they sort
+    while (all < workers && (all < columns || all < keys)) all *= 2;
+    return all;
   }
 
   // Columns from `col` on of a row, and their keys.
