@@ -19,9 +19,8 @@ TEST_CASE("one fault in a topk is found") {
       wants_complaint("NaN", x, x.values, 5, [&] { put(x.values, 5, 0, std::nan("")); });
       wants_complaint("zero", x, x.values, 4, [&] { put(x.values, 4, 3, 0); });
       for (double const col : {-7., 0., 192., 193.})
-        wants_complaint("a column", x, x.indices, 5, [&] {
-          put(x.indices, 5, 2, result_at(x.indices, 5, 2) == col ? 1 : col);
-        });
+        wants_complaint("a column", x, x.indices, 5,
+                        [&] { put(x.indices, 5, 2, result_at(x.indices, 5, 2) == col ? 1 : col); });
       x.of.smallest = true;
       CHECK(!compare(x).ok());
     }

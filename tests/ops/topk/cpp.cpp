@@ -37,7 +37,6 @@ TEST_CASE("topk and argmax, the largest unless said") {
   tk::topk(x, values, {}, {.smallest = true});
   CHECK(fp32_at(arena.content(), at_values + 12) == 0);
   CHECK(tk::topk_refusal(x, {}, {})->code() == tk::status::null_pointer);
-  expect_error(tk::status::bad_shape, "values has k = 2", [&] {
-    tk::topk({arena.at(at_x), tk::dl_fp32, {2, 1}}, values, indices);
-  });
+  expect_error(tk::status::bad_shape, "values has k = 2",
+               [&] { tk::topk({arena.at(at_x), tk::dl_fp32, {2, 1}}, values, indices); });
 }

@@ -46,13 +46,16 @@ std::vector<spoiled<topk>> problems() {
        [](s& x) { lengthen(x, 5000, 1025); },
        TK_UNSUPPORTED,
        {"k = 1025", "1024"}},
-      {"x of rank 2", [](s& x) { x.x.dl.ndim = 2; }, TK_BAD_RANK, {"values has 3", "x has 2"}},
+      {"x of rank 4", [](s& x) { x.x.dl.ndim = 4; }, TK_BAD_RANK, {"values has 3", "x has 4"}},
       {"values of rank 4",
        [](s& x) { x.values.dl.ndim = 4; },
        TK_BAD_RANK,
        {"values has 4 dimensions", "x has 3"}},
       {"indices of rank 2",
-       [](s& x) { x.indices.dl.ndim = 2; },
+       [](s& x) {
+         x.indices.dl.ndim = 2;
+         x.indices.dl.strides = nullptr;
+       },
        TK_BAD_RANK,
        {"indices has 2 dimensions", "x has 3"}},
       {"values, x",
