@@ -30,9 +30,10 @@ template <class Op, class Context> class best_keys {
   TK_DEVICE int lanes() const { return workers_of(c_) * be::worker_lanes; }
   TK_DEVICE int room() const { return workers_of(c_) * Op::each; }
 
-  // Only what is no less than the k-th largest of the lanes' own keys will do. Before any offer.
+  // Only what is no less than the k-th largest of the lanes' own keys will do. Before any offer,
+  // where that says enough.
   TK_DEVICE void begin_above(std::uint64_t own) {
-    if (k_ > lanes()) return;
+    if (k_ > lanes() / 2) return;
     at(lane_) = own;
     meet<true>(c_);
     sort(lanes());
@@ -193,7 +194,7 @@ template <class T> struct topk {
         largest = own > largest ? own : largest;
         continue;
       }
-      if (i == 0 && a.width > best.room()) best.begin_above(p.largest());
+      if (i == 0 && a.width > best.lanes()) best.begin_above(p.largest());
       best.template offer<E>([&](int e) { return p.key(e); });
     }
     if (a.k == 1) best.only(largest);
