@@ -42,30 +42,23 @@ template <class Op, class Context> class best_keys {
     meet<true>(c_);
   }
 
-  // Each lane brings E keys, key(i) the i-th.
-  template <int E, class Key> TK_DEVICE void offer(Key key) {
-    static_assert(E <= 32);
-    for (std::uint32_t left = ~0u;;) {
+  // Each lane brings keys: key(i) for each bit i of `left`, which are few, as a rule.
+  template <class Key> TK_DEVICE void offer(std::uint32_t left, Key key) {
+    for (;;) {
       unsigned number = 0;
-      TK_UNROLL
-      for (int i = 0; i < E; ++i) {
-        bool const wanted = (left >> i & 1) != 0 && key(i) > least_;
-        number += wanted;
-        if (!wanted) left &= ~(1u << i);
-      }
+      for_each_bit(left, [&](int i) {
+        if (key(i) > least_) ++number;
+        else left &= ~(1u << i);
+      });
       int place = count_;
-      if (number > 0) {
-        place += static_cast<int>(reserve(&added(turn_), number));
-        TK_UNROLL
-        for (int i = 0; i < E; ++i) {
-          if ((left >> i & 1) == 0) continue;
-          if (place < room()) {
-            at(place) = key(i);
-            left &= ~(1u << i);
-          }
-          ++place;
+      if (number > 0) place += static_cast<int>(reserve(&added(turn_), number));
+      for_each_bit(left, [&](int i) {
+        if (place < room()) {
+          at(place) = key(i);
+          left &= ~(1u << i);
         }
-      }
+        ++place;
+      });
       // Of three counters one is used, one still read, and one made ready for the next turn.
       int const next = turn_ == 2 ? 0 : turn_ + 1;
       if (lane_ == 0) added(next) = 0;
@@ -99,7 +92,14 @@ template <class Op, class Context> class best_keys {
   }
   TK_DEVICE std::uint64_t& at(int i) const { return c_.scratches[i / Op::each].keys[i % Op::each]; }
 
+  TK_DEVICE std::uint64_t least() const { return least_; }
+
  private:
+  template <class Body> static TK_DEVICE void for_each_bit(std::uint32_t bits, Body body) {
+    TK_ROLL
+    for (int i = 0; bits != 0; ++i, bits >>= 1)
+      if (bits & 1) body(i);
+  }
   TK_DEVICE unsigned& added(int turn) const { return c_.scratches[0].added[turn]; }
 
   // The first n, descending.
@@ -132,7 +132,7 @@ template <class T> struct topk {
   // Keys in shared memory: as many again as may be wanted.
   static constexpr int each = 2 * most_of_a_row / workers;
   static constexpr int E = tune.chunks * chunk_of<T>, N = E * be::worker_lanes;
-  static_assert(each % be::worker_lanes == 0 && (each & (each - 1)) == 0);
+  static_assert(E <= 32 && each % be::worker_lanes == 0 && (each & (each - 1)) == 0);
   using tile = reg_tile<T, 1, N>;
   using map = be::fragment_map<1, N>;
   struct stage {};
@@ -157,25 +157,47 @@ template <class T> struct topk {
     return all;
   }
 
-  // Columns from `col` on of a row, and their keys.
+  // A lane's columns of a row, from `col` on; those outside of the row have no key.
   struct part {
     tile x;
+    T const* row;
     int col, width;
     ordered_key<T> order;
     TK_DEVICE part(tensor<T const> const& of, args const& a, int first)
-        : col(first + map::lane_col(be::worker_lane())), width(a.width), order{a.flip} {
+        : row(of.data),
+          col(first + map::lane_col(be::worker_lane())),
+          width(a.width),
+          order{a.flip} {
       tk::load(x, of, chunk_of<T>, 0, first);
     }
-    TK_DEVICE std::uint64_t key(int i) const {
-      int const at = col + map::col(i);
-      if (at < 0 || at >= width) return 0;
-      return order.of(upper_bits(x, i), at);
+    TK_DEVICE bool inside(int i) const {
+      return static_cast<unsigned>(col + map::col(i)) < static_cast<unsigned>(width);
     }
     TK_DEVICE std::uint64_t largest() const {
       std::uint64_t most = 0;
       TK_UNROLL
-      for (int i = 0; i < E; ++i) most = key(i) > most ? key(i) : most;
+      for (int i = 0; i < E; ++i) {
+        std::uint64_t const key = order.of(upper_bits(x, i), col + map::col(i));
+        if (inside(i) && key > most) most = key;
+      }
       return most;
+    }
+    // A bit for each key that may be above `least`, of numbers alone where columns don't tell.
+    TK_DEVICE std::uint32_t above(std::uint64_t least) const {
+      auto const limit = static_cast<std::uint32_t>(least >> 32);
+      bool const equal = least == 0 || ordered_key<T>::column(least) > col;
+      std::uint32_t bits = 0;
+      TK_UNROLL
+      for (int i = 0; i < E; ++i) {
+        std::uint32_t const rank = order.rank(upper_bits(x, i));
+        if (inside(i) && (rank > limit || (equal && rank == limit))) bits |= 1u << i;
+      }
+      return bits;
+    }
+    // Read again from where it lies: keys of all would not fit into registers.
+    TK_DEVICE std::uint64_t key(int i) const {
+      int const at = col + map::col(i);
+      return order.of(bits_of_element(row[at]) << (32 - 8 * sizeof(T)), at);
     }
   };
 
@@ -195,7 +217,7 @@ template <class T> struct topk {
         continue;
       }
       if (i == 0 && a.width > best.lanes()) best.begin_above(p.largest());
-      best.template offer<E>([&](int e) { return p.key(e); });
+      best.offer(p.above(best.least()), [&](int e) { return p.key(e); });
     }
     if (a.k == 1) best.only(largest);
     else best.keep_best();
