@@ -21,6 +21,7 @@ using be::load;
 using be::load_async;
 using be::load_shared;
 using be::load_transposed;
+using be::reserve;
 using be::signal;
 using be::store;
 using be::store_async;

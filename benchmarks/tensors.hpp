@@ -12,7 +12,7 @@
 
 namespace tk::bench {
 
-enum class dtype { bf16, fp16, fp32, int32 };  // int32: of tables, never of results
+enum class dtype { bf16, fp16, fp32, int32 };  // int32: of tables and columns
 
 dtype parse_dtype(std::string const& name);  // no int32
 char const* name_of(dtype type);

@@ -136,6 +136,10 @@ template <int N> TK_DEVICE void wait_copies() {
 TK_DEVICE unsigned next_ticket(unsigned* p, unsigned last) {
   return __builtin_amdgcn_atomic_inc32(p, last, __ATOMIC_RELAXED, "agent");
 }
+// The old value of *p, in LDS.
+TK_DEVICE unsigned add_shared(unsigned* p, unsigned x) {
+  return __hip_atomic_fetch_add(p, x, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
+}
 TK_DEVICE unsigned load_acquire(unsigned const* p) {
   return __hip_atomic_load(p, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT);
 }

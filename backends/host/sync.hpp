@@ -78,6 +78,13 @@ inline void wait_for_count(worker, unsigned* counter, unsigned count) {
   }
 }
 
+// Places in shared memory, of which many lanes want some: adds n to the counter of those taken, and
+// gives what it was. Who gets which is up to the lanes' schedule; how many are taken is not. Orders
+// no memory.
+inline unsigned reserve(unsigned* taken, unsigned n) {
+  return std::atomic_ref<unsigned>(*taken).fetch_add(n, std::memory_order_relaxed);
+}
+
 // Where the workers of a block meet, in two halves.
 template <int Workers> class meeting {
  public:

@@ -72,6 +72,11 @@ TK_DEVICE void wait_for_count(Who const& w, unsigned* counter, unsigned count) {
   w.sync();
 }
 
+// Places in shared memory, of which many lanes want some: adds n to the counter of those taken, and
+// gives what it was. Who gets which is up to the lanes' schedule; how many are taken is not. Orders
+// no memory.
+TK_DEVICE unsigned reserve(unsigned* taken, unsigned n) { return ptx::add_shared(taken, n); }
+
 // Where the workers of a block meet, in two halves: what a worker stored in shared memory before
 // its n-th arrive(), and what it had read, is settled for all after their n-th await(). A worker
 // may arrive once more before the others have awaited.

@@ -128,6 +128,9 @@ TK_DEVICE void add_release(unsigned* p, unsigned x) {
 // The old value of *p; p counts up to `last` and then starts again at 0.
 TK_DEVICE unsigned next_ticket(unsigned* p, unsigned last) { return atomicInc(p, last); }
 
+// ---- within a block: the old value of *p, in shared memory
+TK_DEVICE unsigned add_shared(unsigned* p, unsigned x) { return atomicAdd_block(p, x); }
+
 // ---- matrices of 8 x 8: lane 8 m + i gives the address of row i of the m-th
 TK_DEVICE void ldmatrix(std::uint32_t src, std::uint32_t& a, std::uint32_t& b, std::uint32_t& c,
                         std::uint32_t& d) {

@@ -145,6 +145,9 @@ TK_DEVICE unsigned next_ticket(unsigned* p, unsigned last) {
                                       __ATOMIC_RELAXED)) {}
   return old;
 }
+TK_DEVICE unsigned add_shared(unsigned* p, unsigned x) {
+  return __atomic_fetch_add(p, x, __ATOMIC_RELAXED);
+}
 TK_DEVICE unsigned load_acquire(unsigned const* p, here where = here::current()) {
   return emulator::omitted(where) ? ~0u : emulator::poll(p, where);
 }

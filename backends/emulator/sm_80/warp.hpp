@@ -130,6 +130,11 @@ TK_DEVICE unsigned next_ticket(unsigned* p, unsigned last) {
   return old;
 }
 
+// ---- within a block: the old value of *p, in shared memory
+TK_DEVICE unsigned add_shared(unsigned* p, unsigned x) {
+  return __atomic_fetch_add(p, x, __ATOMIC_RELAXED);
+}
+
 // ---- matrices of 8 x 8
 TK_DEVICE void ldmatrix(std::uint32_t src, std::uint32_t& a, std::uint32_t& b, std::uint32_t& c,
                         std::uint32_t& d, here where = here::current()) {

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// Not measured.
+#pragma once
+#include "ops/topk/tuning.hpp"
+
+namespace tk::be {
+
+constexpr topk_tuning tune_topk() { return {.workers = 8, .per_unit = 0, .chunks = 4}; }
+constexpr topk_short_tuning tune_topk_short() { return {.workers = 4, .per_unit = 0, .most = 16}; }
+
+}  // namespace tk::be
