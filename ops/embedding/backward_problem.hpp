@@ -14,6 +14,8 @@ struct embedding_backward_problem {
   std::int64_t ignored_id;
   bool ignores;
 
+  bool has_tokens() const { return dy.outer != 0 && dy.middle != 0 && dy.rows != 0; }
+  // Once sizes are known to be addressed in 31 bits.
   int tokens() const { return static_cast<int>(dy.outer * dy.middle * dy.rows); }
 };
 

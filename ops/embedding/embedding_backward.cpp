@@ -6,8 +6,19 @@
 
 namespace tk {
 
+namespace {
+
+// Where there is no token, its other sizes are of no account.
+void check_size(embedding_backward_problem const& x) {
+  auto dy = x.dy;
+  if (!x.has_tokens()) dy.outer = dy.middle = dy.rows = 0;
+  check_row_size(dy);
+}
+
+}  // namespace
+
 std::size_t workspace_bytes(embedding_backward_problem const& x) {
-  check_row_size(x.dy);
+  check_size(x);
   return embedding_backward_memory(x).bytes();
 }
 
@@ -24,7 +35,7 @@ void choose(embedding_backward_problem const& x, sorted_items const& sorted, voi
 }  // namespace
 
 void launch(embedding_backward_problem const& x, void* workspace, void* stream) {
-  check_row_size(x.dy);
+  check_size(x);
   auto const memory = embedding_backward_memory(x).sorting(workspace);
   auto const sorted = x.ids.type == element::int32
                           ? embedding_order<std::int32_t>::launch(x, memory, stream)
