@@ -171,7 +171,6 @@ template <class From> struct move_items : kernel<From> {
       a.to.keys[to] = key;
       a.to.numbers[to] = a.from.number(i);
     });
-    c.w.sync();
   }
 };
 

@@ -56,6 +56,7 @@ struct embedding_backward_shape {
   static constexpr int workers = whole_rows ? 1 : 4, cluster = 1, stages = 1, own_slots = 1;
   static constexpr int N = whole_rows ? 1024 : 8 * be::worker_lanes;  // columns at a time
   static constexpr int some = 32;  // tokens, rows or windows of a worker
+  static_assert(some <= piece_tokens);
   using tile = reg_tile<float, 1, N>;
   struct stage {};
   struct own {};
@@ -72,7 +73,9 @@ struct embedding_backward_shape {
   // body(first column) for those of a part.
   template <class Args, class Body>
   static TK_DEVICE void for_columns(Args const& a, int part, Body body) {
-    for (int col = part * N; col < a.dtable.cols; col += a.column_parts * N) body(col);
+    for (std::int64_t col = std::int64_t{part} * N; col < a.dtable.cols;
+         col += std::int64_t{a.column_parts} * N)
+      body(static_cast<int>(col));
   }
   // body(i) for the i below `some` of which is(i); lanes ask for one each.
   template <class Context, class Is, class Body>
@@ -120,8 +123,8 @@ template <class T, class D> struct embedding_backward_rows : embedding_backward_
     if (row >= x.none) {
       r.last = x.first_of(x.none, r.first, to);
     } else if (x.row(to) == row) {
-      int const first = x.first_of(row, r.first, to),
-                past = first + ceil_div(to - first, piece_tokens) * piece_tokens;
+      // The last piece goes on behind them.
+      int const past = x.first_of(row, r.first, to) + piece_tokens;
       r.last = x.first_of(row + 1, to, past < x.count ? past : x.count);
     }
     return r;
