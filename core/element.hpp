@@ -84,4 +84,14 @@ template <> constexpr float round_to<float>(float x) { return x; }
 template <class T> constexpr float widen(T x) { return format_of<T>::widen(x.bits); }
 constexpr float widen(float x) { return x; }
 
+// x - y on a CPU, of rounded numbers: GCC fuses a product with the sum that takes it, in vectors of
+// them also through its own barrier, but takes no fused operation apart.
+inline float subtract_rounded(float x, float y) {
+#if defined(__FP_FAST_FMAF)
+  return __builtin_fmaf(y, -1.f, x);
+#else
+  return x - y;
+#endif
+}
+
 }  // namespace tk

@@ -101,7 +101,7 @@ template <class Kernel, class W, class Context> class row_group {
   template <class F> TK_DEVICE auto keep_exp2(F f) {
     auto const of = [=](column const& max) {
       return [=](auto const& p) {
-        return exp2(combine<minus_unfused>(f(p), where_equal(max, -inf, 0.f, max)));
+        return exp2(subtract_unfused(f(p), where_equal(max, -inf, 0.f, max)));
       };
     };
     if constexpr (is_long) {
@@ -125,7 +125,7 @@ template <class Kernel, class W, class Context> class row_group {
       y.max = max(f);
       column const shift = exponent_of(y.max);
       fold([&](auto const& p) __attribute__((always_inline)) {
-        y.sum = y.sum + share<plus>(p, exp2(combine<minus_unfused>(f(p), shift)), 0.f);
+        y.sum = y.sum + share<plus>(p, exp2(subtract_unfused(f(p), shift)), 0.f);
         add_other(p);
       });
     } else {
@@ -135,7 +135,7 @@ template <class Kernel, class W, class Context> class row_group {
         top = tk::max(top, share<larger>(p, f(p), -inf));
         column const shift = exponent_of(top);
         y.sum = y.sum * exp2(before - shift);
-        y.sum = y.sum + share<plus>(p, exp2(combine<minus_unfused>(f(p), shift)), 0.f);
+        y.sum = y.sum + share<plus>(p, exp2(subtract_unfused(f(p), shift)), 0.f);
         add_other(p);
       });
       y.max = total<larger>(top);

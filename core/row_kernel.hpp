@@ -110,7 +110,7 @@ inline constexpr bool rows_shift = be::rows_shift(be::row_classes(load_of<Op>), 
 
 template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kernel {
   using op = Op;
-  static constexpr int inputs = Op::inputs, element_bytes = load_of<Op>.element_bytes;
+  static constexpr int inputs = Op::inputs, element_bytes = load_of<Op, Lean>.element_bytes;
   static constexpr bool lean = Lean;
   static constexpr auto tune = be::tune_rows(Class, load_of<Op, Lean>);
   static constexpr bool shared = tune.shared, is_long = Class == be::row_classes(load_of<Op, Lean>),

@@ -45,6 +45,12 @@ template <class X> TK_DEVICE std::remove_cvref_t<X> operator-(X&& x, absent) {
   return static_cast<X&&>(x);
 }
 
+// x - y, of which products are rounded first: a chip that may fuse them does not.
+template <class X, class Y> TK_DEVICE auto subtract_unfused(X const& x, Y const& y) {
+  return combine<minus_unfused>(x, y);
+}
+template <class X> TK_DEVICE X subtract_unfused(X const& x, absent) { return x; }
+
 // What keep() gives.
 template <class F, class Tile> struct kept {
   F f;

@@ -28,7 +28,7 @@ TK_DEVICE float multiply_add(float a, float b, float c) {
 #endif
 }
 
-TK_DEVICE float subtract(float x, float y) { return x - y; }
+TK_DEVICE float subtract(float x, float y) { return subtract_rounded(x, y); }
 
 // 2^x = 2^(n-1) (2 2^f), n = round(x); 2 2^f = 2 + f p(f) on [-1/2, 1/2], p interpolated at
 // Chebyshev's points (relative error 5e-9). Far outside the range f is rounding error and made 0; n

@@ -16,13 +16,27 @@ inline void expect_same_rank(view const& x, view const& y) {
          y.rank);
 }
 
+inline void expect_same_shape(view const& x, view const& y) {
+  expect_same_rank(x, y);
+  for (int axis = 0; axis < 4; ++axis) expect_same_size(x, axis, y, axis);
+}
+// Each size of x but the last is y's or 1.
+inline void expect_broadcast_shape(view const& x, view const& y) {
+  expect_same_rank(x, y);
+  for (int axis = 0; axis < 3; ++axis) {
+    if (x.size[axis] == y.size[axis] || x.size[axis] == 1) continue;
+    refuse(status::bad_shape, x.is->name, " has ", row_axes[axis], " = ", x.size[axis],
+           "; it must be 1 or that of ", y.is->name, ", ", y.size[axis]);
+  }
+  expect_same_size(x, 3, y, 3);
+}
+
 // Of x's rank, sizes and type.
 inline view read_rows_like(DLTensor const* given, signature const& is, view const& x,
                            reading const& how) {
   view const result = read(given, is, how);
   expect_same_type(result, x);
-  expect_same_rank(result, x);
-  for (int axis = 0; axis < 4; ++axis) expect_same_size(result, axis, x, axis);
+  expect_same_shape(result, x);
   return result;
 }
 
@@ -38,6 +52,14 @@ inline row_tensor_view as_rows(view const& x) {
   y.middle_stride = x.stride[1];
   y.row_stride = x.stride[2];
   return y;
+}
+
+// A size of 1 has stride 0 in a view, so that it may stand for any of x.
+inline row_tensor_view broadcast(row_tensor_view few, row_tensor_view const& x) {
+  few.outer = x.outer;
+  few.middle = x.middle;
+  few.rows = x.rows;
+  return few;
 }
 
 inline bool has_elements(view const& x) {

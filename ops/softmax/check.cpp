@@ -16,21 +16,7 @@ constexpr signature x_is = rows_are("x"), bias_is = rows_are("bias"), y_is = row
 view read_bias(DLTensor const* given, view const& x, reading const& how) {
   view const bias = read(given, bias_is, how);
   if (bias.type != element::fp32) expect_same_type(bias, x);
-  expect_same_rank(bias, x);
-  for (int axis = 0; axis < 3; ++axis) {
-    if (bias.size[axis] == x.size[axis] || bias.size[axis] == 1) continue;
-    refuse(status::bad_shape, "bias has ", row_axes[axis], " = ", bias.size[axis],
-           "; it must be 1 or that of x, ", x.size[axis]);
-  }
-  expect_same_size(bias, 3, x, 3);
-  return bias;
-}
-
-// A size of 1 has stride 0 in a view, so that it may stand for any.
-row_tensor_view broadcast(row_tensor_view bias, row_tensor_view const& x) {
-  bias.outer = x.outer;
-  bias.middle = x.middle;
-  bias.rows = x.rows;
+  expect_broadcast_shape(bias, x);
   return bias;
 }
 

@@ -7,9 +7,12 @@
 // expect SHARED_COLUMNS: a tile's dimensions are multiples of 16
 // expect SHARED_FP8: a shared tile of fp8 has a multiple of 32 columns
 // expect FLAT_FP8: an fp8 tile has a multiple of 16 rows
+// expect TRANSPOSING_ROWS: the rows are whole chunks of the destination
+// expect TRANSPOSING_COLUMNS: the columns are multiples of 128 bytes
 // expect VECTOR: a vector's length is a multiple of 16
 // expect PART_OF_PANEL: columns\(\) cuts whole panels
 // expect STORED_SHAPE: a tile is stored to a shared tile of its own shape
+#include "core/copy_transposed.hpp"
 #include "tests/compile/program.hpp"
 
 namespace tk::test {
@@ -34,6 +37,10 @@ shared_tile<bf16, 24, 64> wrong;
 shared_tile<float, 64, 40> wrong;
 #elif defined(SHARED_FP8)
 shared_tile<fp8_e5m2, 64, 48> wrong;
+#elif defined(TRANSPOSING_ROWS)
+transposing_tile<bf16, 20, 64> wrong;
+#elif defined(TRANSPOSING_COLUMNS)
+transposing_tile<bf16, 64, 96> wrong;
 #elif defined(VECTOR)
 shared_vec<float, 24> wrong;
 #endif

@@ -3,8 +3,8 @@
 // What expressions of the row template are made of (core/row_part.hpp), and flat rows that lie
 // abreast (core/rows.hpp), in each element type, one per shard: loads and stores of whole chunks,
 // of tails, of rows that begin anywhere; sums and maxima over rows of a warp, of a worker and of
-// all; parts of tiles and of rows, bounds and single columns of each row. Whole numbers: sums are
-// exact in any order.
+// all; parts of tiles and of rows, bounds and single columns of each row, products that are not
+// fused. Whole numbers: sums are exact in any order.
 #include "core/row_part.hpp"
 
 #include "tests/contract/support.hpp"
@@ -19,7 +19,8 @@ using type = bf16;
 using type = fp16;
 #endif
 
-inline constexpr int results = 6, cases = 12;
+inline constexpr int results = 7, cases = 12;
+inline constexpr float third = 1.f / 3;  // products by it are rounded
 
 // Rows, of `all` columns at most, in case n: whole chunks alone, a tail, rows that lie anywhere and
 // move element by element, and such that move in chunks but for their ends.
@@ -106,6 +107,9 @@ template <class T, int R, int S, bool All> struct row_parts : simple_op {
       store<S, Whole>(
           out(3), width, row, at,
           cast<T>(square(part_of<V>(p, i) - 1.f) + one_column<R, V, S>(ones, at) * 4.f));
+      store<S, Whole>(out(6), width, row, at,
+                      cast<T>(subtract_unfused(subtract_unfused(part_of<V>(p, i) * third, absent{}),
+                                               part_of<V>(w, i) * third)));
       put_part(y, i, x() * part_of<V>(filled, i) + inside());
       filled_in = filled_in + row_share<plus>(inside(), 0.f);
     }
@@ -145,10 +149,16 @@ template <class T, int R, int S = 1, bool All = false> void check_parts() {
       if (W > is.cols || before > 0) most = std::max(most, 0.f);
       for (int c = 0; c < cols; ++c) {
         float const v = x(c) + w(c), inside = c < end_of(r) ? v : 9;
-        float const all[results] = {
-            x(c),           2 * x(c) - sum + most,
-            2 * inside,     (x(c) - 1) * (x(c) - 1) + (c == one_of(r) ? 4.f : 0.f),
-            3 * v + inside, 3 * (3 * v + inside) - filled_in};
+        auto const by_third = [](float number) {
+          return static_cast<float>(double{number} * double{third});
+        };
+        float const all[results] = {x(c),
+                                    2 * x(c) - sum + most,
+                                    2 * inside,
+                                    (x(c) - 1) * (x(c) - 1) + (c == one_of(r) ? 4.f : 0.f),
+                                    3 * v + inside,
+                                    3 * (3 * v + inside) - filled_in,
+                                    by_third(x(c)) - by_third(w(c))};
         for (int i = 0; i < results; ++i)
           expected[at((n * results + i) * size + r * is.stride + c)] = to<T>(all[i]);
       }

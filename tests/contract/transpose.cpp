@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Register tiles read from shared memory transposed, in every element type, for every number of
-// panels and of rows.
-#include "tests/contract/support.hpp"
+// panels and of rows; and tensors copied transposed through shared memory, wherever they lie.
+#include "core/copy_transposed.hpp"
+#include "core/schedule.hpp"
+#include "tests/contract/placed.hpp"
 #include "tests/core/shapes.hpp"
 
 namespace tk::test {
@@ -53,6 +55,59 @@ TEST_CASE_TEMPLATE("a shared tile of fp8 is read transposed", T, fp8_e4m3, fp8_e
   expect_cases const counted(3 * (3 + 1));
   for_each_int<16, 48, 128>([](auto c) { check_transposed<T, tall, c>(); });
   check_transposed<T, 2 * M, 32>();
+}
+
+// A tile for each task.
+template <class T, int R, int C> struct copied_transposed : simple_op {
+  struct scratch {
+    transposing_tile<T, R, C> tile;
+  };
+  struct args {
+    int cases;
+    tensor<T> to;
+    tensor<T const> from;
+    int to_vector_width, from_vector_width, down, across;
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    int const plane = t.index / (a.down * a.across), tile = t.index % (a.down * a.across);
+    int const n1 = static_cast<int>(a.from.n1);
+    copy_transposed(k.w, k.scratch.tile, a.to, a.to_vector_width, a.from, a.from_vector_width,
+                    tile / a.across * R, tile % a.across * C, plane / n1, plane % n1);
+    report(k, a, t.index);
+  }
+};
+
+template <class T, int R, int C> int check_copied(shape s) {
+  int const down = ceil_div(s.rows, R), across = ceil_div(s.cols, C);
+  int const tasks = down * across * s.n0 * s.n1;
+  int const cases = tasks * static_cast<int>(std::size(placings));
+  expect_cases const counted(cases);
+  for (int p = 0; p < static_cast<int>(std::size(placings)); ++p) {
+    CAPTURE(p);
+    auto const from = placed_input<T>(s, placings[p]);
+    placed<T> into({s.cols, s.rows, s.n0, s.n1}, placings[(3 * p + 1) % output_placings],
+                   untouched<T>());
+    into.upload();
+    run<copied_transposed<T, R, C>>({tasks, into.view(), from.input(), vector_width_of(into.view()),
+                                     vector_width_of(from.input()), down, across, nullptr});
+    for (int i = 0; i < s.n0; ++i)
+      for (int j = 0; j < s.n1; ++j)
+        for (int row = 0; row < s.rows; ++row)
+          for (int col = 0; col < s.cols; ++col)
+            into.element(col, row, i, j) = from.value(row, col, i, j);
+    check_same(into.read(), into.values());
+  }
+  return cases;
+}
+
+TEST_CASE_TEMPLATE("a tensor is copied transposed", T, float, bf16, fp16, fp8_e4m3, fp8_e5m2) {
+  constexpr int line = 128 / sizeof(T);
+  int cases = check_copied<T, 16, line>({53, 2 * line + 3, 2, 1});
+  cases += check_copied<T, 64, line>({128, line, 1, 2});
+  cases += check_copied<T, 32, 2 * line>({31, 2 * line + 8, 2, 2});
+  cases += check_copied<T, 16, line>({1, 1, 1, 1});
+  CHECK(cases >= 200);
 }
 
 }  // namespace tk::test

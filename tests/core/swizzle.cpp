@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/kernel.hpp"
+#include "core/copy_transposed.hpp"
 #include "tests/core/shapes.hpp"
 
 namespace {
@@ -84,6 +85,38 @@ TEST_CASE("eight rows at one chunk, and a run of chunks, fall on different banks
                     swizzle::offset(n / swizzle::chunks, n % swizzle::chunks * 16));
               }) == 1);
   });
+}
+
+// Tiles that copy_transposed fills by rows and reads by columns.
+namespace {
+
+template <class T, int R, int C> void check_transposing() {
+  using tile = tk::transposing_tile<T, R, C>;
+  constexpr int n = tile::in_chunk, all = R * tile::chunks, down = R / n, warp = 32;
+  std::vector<int> times(all);
+  for (int i = 0; i < all; ++i)
+    ++times[static_cast<std::size_t>(tile::place(i / tile::chunks, i % tile::chunks))];
+  CHECK(times == std::vector<int>(all, 1));
+  for (int first = 0; first < all; first += warp) {
+    REQUIRE(tk::bank_passes(warp, 16, [=](int lane) {
+              int const i = first + lane;
+              return 16LL * tile::place(i / tile::chunks, i % tile::chunks);
+            }) == 1);
+    for (int e = 0; e < n; ++e)  // the e-th element of chunks of the destination
+      REQUIRE(tk::bank_passes(warp, 4, [=](int lane) {
+                int const i = first + lane, col = i / down, row = i % down * n + e;
+                int const word = col % n * int{sizeof(T)} / 4;
+                return 16LL * tile::place(row, col / n) + 4 * word;
+              }) == 1);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("chunks of rows, and elements of columns, fall on different banks") {
+  check_transposing<tk::fp8_e4m3, 64, 128>();
+  check_transposing<tk::bf16, 64, 64>();
+  check_transposing<float, 32, 64>();
 }
 
 // ---- the backend's shared tiles

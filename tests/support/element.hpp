@@ -2,7 +2,7 @@
 // Element types as the tests see them: bits <-> double, written apart from core/element.hpp so that
 // a fault there cannot hide itself. rounded(type, x) is x rounded once, to nearest even, with
 // subnormals and overflow to infinity; it is monotonous, which the element-wise bounds rely on.
-// Integers are inputs, and hold what a double does.
+// Integers hold what a double does. fp8 is there to be moved.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -13,7 +13,7 @@
 
 namespace tk::test {
 
-enum class dtype : int { bf16, fp16, fp32, int32, int64 };
+enum class dtype : int { bf16, fp16, fp32, int32, int64, fp8_e5m2 };
 constexpr bool is_integer(dtype t) { return t == dtype::int32 || t == dtype::int64; }
 
 struct number_format {
@@ -27,6 +27,7 @@ constexpr number_format format_of(dtype t) {
     case dtype::fp16: return {"fp16", 2, 10, -14, 65504.0, 0x1p-11, 0x1p-14};
     case dtype::int32: return {"int32", 4, 0, 0, 0x1p31, 0, 1};
     case dtype::int64: return {"int64", 8, 0, 0, 0x1p63, 0, 1};
+    case dtype::fp8_e5m2: return {"fp8 e5m2", 1, 2, -14, 57344.0, 0x1p-3, 0x1p-14};
     default: return {"fp32", 4, 23, -126, 0x1.fffffep127, 0x1p-24, 0x1p-126};
   }
 }
@@ -66,7 +67,8 @@ inline double decode(dtype t, std::byte const* p) {
     std::memcpy(&x, p, 4);
     return x;
   }
-  std::memcpy(&half, p, 2);
+  if (t == dtype::fp8_e5m2) half = static_cast<std::uint16_t>(std::to_integer<unsigned>(*p) << 8);
+  else std::memcpy(&half, p, 2);
   if (t == dtype::bf16) return std::bit_cast<float>(std::uint32_t{half} << 16);
   std::uint32_t const magnitude = half & 0x7fffu, sign = (half & 0x8000u) << 16;
   if (magnitude >= 0x7c00) return std::bit_cast<float>(sign | 0x7f800000 | magnitude << 13);
@@ -87,7 +89,7 @@ inline void encode(dtype t, double x, std::byte* p) {
   }
   auto const u = std::bit_cast<std::uint32_t>(single);
   std::uint16_t half = static_cast<std::uint16_t>(u >> 16);
-  if (t == dtype::fp16) {
+  if (t != dtype::bf16) {
     std::uint32_t const sign = u >> 16 & 0x8000, magnitude = u & 0x7fffffff;
     std::uint32_t const scaled =
         std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p-112f) >> 13;
@@ -95,7 +97,8 @@ inline void encode(dtype t, double x, std::byte* p) {
                                               : magnitude == 0x7f800000 ? 0x7c00
                                                                         : scaled));
   }
-  std::memcpy(p, &half, 2);
+  if (t == dtype::fp8_e5m2) half >>= 8;  // the upper byte of fp16's
+  std::memcpy(p, &half, static_cast<std::size_t>(bytes_of(t)));
 }
 
 }  // namespace tk::test

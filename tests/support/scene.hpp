@@ -114,6 +114,7 @@ struct argument {
   tensor* of;
   bool optional = false;    // NULL is no fault
   bool any_stride = false;  // in the last dimension, too
+  bool fp8 = false;         // is a type it takes
 };
 
 // A number that need not be an enumerator, as C would pass it.

@@ -48,7 +48,7 @@ template <class T> TK_DEVICE T& lds() { return *reinterpret_cast<T*>(emulator::s
 // ---- arithmetic; subnormal numbers are taken and given as zero
 TK_DEVICE float flush(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? 0 * x : x; }
 TK_DEVICE float exp2(float x) { return flush(std::exp2(flush(x))); }
-TK_DEVICE float subtract(float x, float y) { return x - y; }
+TK_DEVICE float subtract(float x, float y) { return subtract_rounded(x, y); }
 TK_DEVICE float log2(float x) { return flush(std::log2(flush(x))); }
 TK_DEVICE float reciprocal(float x) { return flush(1 / flush(x)); }
 TK_DEVICE float rsqrt(float x) { return flush(1 / std::sqrt(flush(x))); }

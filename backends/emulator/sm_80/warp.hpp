@@ -35,7 +35,7 @@ TK_DEVICE char* aligned_smem(std::uint32_t alignment) {
 // ---- arithmetic; .ftz takes and gives zero for subnormal numbers
 TK_DEVICE float flush(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? 0 * x : x; }
 TK_DEVICE float ex2(float x) { return flush(std::exp2(flush(x))); }
-TK_DEVICE float subtract(float x, float y) { return x - y; }
+TK_DEVICE float subtract(float x, float y) { return subtract_rounded(x, y); }
 TK_DEVICE float lg2(float x) { return flush(std::log2(flush(x))); }
 TK_DEVICE float reciprocal(float x) { return flush(1 / flush(x)); }
 TK_DEVICE float rsqrt(float x) { return flush(1 / std::sqrt(flush(x))); }

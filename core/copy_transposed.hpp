@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Global to global, transposed, by the lanes of a worker: rows of the source are read, and rows of
+// the destination written, in chunks of 16 bytes where they allow it, whatever the elements' type:
+// their bits are moved. Between lies a tile in shared memory, which lanes fill by rows and read by
+// columns.
+#pragma once
+#include <bit>
+
+#include "core/move.hpp"
+
+namespace tk {
+
+// R rows of C columns, in chunks:  (row r, its chunk q) -> r C / n + (q ^ (r + r / n) % 8), n
+// elements in a chunk. Eight lanes that write a row's chunks, or read a column's elements n rows
+// apart, meet no bank twice.
+template <class T, int R, int C> struct alignas(16) transposing_tile {
+  static constexpr int in_chunk = 16 / static_cast<int>(sizeof(T)), chunks = C / in_chunk;
+  static_assert(R % in_chunk == 0, "the rows are whole chunks of the destination");
+  static_assert(chunks % 8 == 0, "the columns are multiples of 128 bytes");
+  static TK_BOTH constexpr int place(int row, int chunk) {
+    return row * chunks + (chunk ^ (row + row / in_chunk) % 8);
+  }
+  chunk16 data[R * chunks];
+};
+
+template <int Words, class T> TK_DEVICE void write_words(T* dst, std::uint32_t const* src) {
+  struct alignas(4 * Words) words {
+    std::uint32_t w[Words];
+  } x;
+  TK_UNROLL
+  for (int i = 0; i < Words; ++i) x.w[i] = src[i];
+  *reinterpret_cast<words*>(dst) = x;
+}
+template <class T> TK_DEVICE void put_bits(T* p, std::uint32_t bits) {
+  if constexpr (sizeof(T) == 4) *p = std::bit_cast<T>(bits);
+  else p->bits = static_cast<decltype(p->bits)>(bits);
+}
+
+// The bits of an element of the tile.
+template <class T, int R, int C>
+TK_DEVICE std::uint32_t bits_at(transposing_tile<T, R, C> const& x, int row, int col) {
+  constexpr int n = x.in_chunk, per_word = n / 4, bits = 32 / per_word;
+  std::uint32_t const word = x.data[x.place(row, col / n)].w[col % n / per_word];
+  if constexpr (per_word == 1) return word;
+  else return word >> col % per_word * bits & ((1u << bits) - 1);
+}
+
+// dst = src transposed, of R rows and C columns of src from (row, col) on: what lies outside of src
+// is not written. Lanes have read `through` when it returns.
+template <class Worker, class T, int R, int C>
+TK_DEVICE void copy_transposed(Worker const& w, transposing_tile<T, R, C>& through,
+                               tensor<T> const& dst, int dst_vector_width,
+                               tensor<T const> const& src, int src_vector_width, int row, int col,
+                               int i, int j) {
+  constexpr int n = through.in_chunk, chunks = through.chunks, down = R / n;
+  constexpr int each = R * chunks / be::worker_lanes, at_once = each < 8 ? each : 8;
+  static_assert(each * be::worker_lanes == R * chunks && each % at_once == 0,
+                "every lane moves as many chunks");
+  for (int first = 0; first < each; first += at_once) {  // all are on their way before one is kept
+    chunk16 x[at_once];
+    TK_UNROLL
+    for (int k = 0; k < at_once; ++k) {
+      int const c = be::worker_lane() + (first + k) * be::worker_lanes;
+      x[k] = read_chunk(src, src_vector_width, row + c / chunks, col + c % chunks * n, i, j);
+    }
+    TK_UNROLL
+    for (int k = 0; k < at_once; ++k) {
+      int const c = be::worker_lane() + (first + k) * be::worker_lanes;
+      through.data[through.place(c / chunks, c % chunks)] = x[k];
+    }
+  }
+  w.sync();  // the tile is there
+  int const rows = static_cast<int>(src.rows) - row, cols = static_cast<int>(src.cols) - col;
+  if (dst_vector_width * static_cast<int>(sizeof(T)) >= 8) {
+    for (int k = 0; k < each; ++k) {
+      int const at = be::worker_lane() + k * be::worker_lanes, c = at / down, r = at % down * n;
+      if (r >= rows || c >= cols) continue;
+      T* const to = dst.at(col + c, row + r, i, j);
+      if (r + n > rows) {
+        for (int e = 0; r + e < rows; ++e) put_bits(to + e, bits_at(through, r + e, c));
+        continue;
+      }
+      chunk16 x{};
+      TK_UNROLL
+      for (int e = 0; e < n; ++e)
+        x.w[e / (n / 4)] |= bits_at(through, r + e, c) << e % (n / 4) * (128 / n);
+      if (dst_vector_width == n) {
+        write_words<4>(to, x.w);
+      } else {
+        write_words<2>(to, x.w);
+        write_words<2>(to + n / 2, x.w + 2);
+      }
+    }
+  } else {  // lanes side by side write elements side by side
+    for (int at = be::worker_lane(); at < R * C; at += be::worker_lanes) {
+      int const c = at / R, r = at % R;
+      if (r < rows && c < cols) put_bits(dst.at(col + c, row + r, i, j), bits_at(through, r, c));
+    }
+  }
+  w.sync();  // all have read
+}
+
+}  // namespace tk
