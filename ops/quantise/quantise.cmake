@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+# element type of x, of y
+foreach(t tk::bf16 tk::fp16 float)
+  foreach(f tk::fp8_e4m3 tk::fp8_e5m2)
+    string(REPLACE tk:: "" name ${t}_${f})
+    tk_instance(quantise_${name} ops/quantise/run.hpp "tk::quantise_run<${t}, ${f}>")
+  endforeach()
+endforeach()
