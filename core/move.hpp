@@ -25,8 +25,8 @@ template <class T> inline int vector_width_of(tensor<T> const& x) {
   return static_cast<int>(bytes / static_cast<int>(sizeof(T)));
 }
 
-// Elements of a row that move at once: 16 bytes, but no more than the 8 columns that a lane has side
-// by side (core/flat_map.hpp).
+// Elements of a row that move at once: 16 bytes, but no more than the 8 columns that a lane has
+// side by side (core/flat_map.hpp).
 template <class T> inline constexpr int chunk_of = sizeof(T) == 4 ? 4 : 8;
 template <class T> inline constexpr int chunk_bytes = chunk_of<T> * static_cast<int>(sizeof(T));
 
@@ -47,7 +47,8 @@ template <int Words, class T> TK_DEVICE void read_words(std::uint32_t* dst, T co
   for (int i = 0; i < Words; ++i) dst[i] = x.w[i];
 }
 
-template <int Words, class T> TK_DEVICE void write_words(T* dst, std::uint32_t const (&src)[Words]) {
+template <int Words, class T>
+TK_DEVICE void write_words(T* dst, std::uint32_t const (&src)[Words]) {
   struct alignas(4 * Words) words {
     std::uint32_t w[Words];
   } x;

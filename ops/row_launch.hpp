@@ -111,7 +111,8 @@ template <class X, class Y> bool alike(row_tensor_view const& x, row_tensor_view
   auto const same = [&](std::int64_t n, std::int64_t a, std::int64_t b) {
     return n <= 1 || (a - b) % chunk_of<X> == 0;
   };
-  return shift_of(static_cast<X const*>(x.data)) == shift_of(static_cast<Y const*>(y.data)) && same(x.rows, x.row_stride, y.row_stride) &&
+  return shift_of(static_cast<X const*>(x.data)) == shift_of(static_cast<Y const*>(y.data)) &&
+         same(x.rows, x.row_stride, y.row_stride) &&
          same(x.middle, x.middle_stride, y.middle_stride) &&
          same(x.outer, x.outer_stride, y.outer_stride);
 }

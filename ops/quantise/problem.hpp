@@ -18,12 +18,11 @@ struct quantise_problem {
   bool power_of_two;
 };
 
-// One launch: rows of x with a number of `scale` each. It is found, of their largest magnitude but
-// at least `least`, or given. data of y is null where nothing is quantised yet.
+// One launch: rows of x with a number of `scale` each, which is found or given. data of y is null
+// where nothing is quantised yet.
 struct quantise_rows {
   row_tensor_view x, y, scale;
-  float largest, least;
-  bool given, power_of_two;
+  bool given;
 };
 
 // Launches on `stream`; throws tk::error.

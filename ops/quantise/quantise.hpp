@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // quantise: of each row
-//           scale = max(largest |x|, least) / largest, perhaps up to a power of two
+//           scale = max(largest |x|, 2^-80) / largest fp8, perhaps up to a power of two
 //           y = fp8(x (1 / scale))
-// Shapes    x, y[outer, middle, rows, width], scale[outer, middle, rows]; blocks of other shapes are
+// Shapes    x, y[outer, middle, rows, width], scale[outer, middle, rows]; blocks of other shapes
+// are
 //           rows of views of x (ops/quantise/quantise.cpp).
 // Numerics  fp32, each operation rounded to nearest even; a maximum is exact in any order, so bits
-//           follow from x alone. 2^-80 as `least` keeps scales and their inverses normal, and numbers
-//           that are below 2^-126 far below the least of fp8, so that chips may flush them.
+//           follow from x alone. 2^-80 keeps scales and their inverses normal, and numbers below
+//           2^-126 far below the least of fp8, so that chips may flush them.
 // Source    Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor",
 //           1990: a quotient by a number whose rounded inverse is known.
 #pragma once
@@ -42,15 +43,15 @@ template <class T, class F> struct quantise {
   template <int> using output = F;
 
   struct args {
-    float largest, per_largest, least;
+    float largest, per_largest;
     int given, power_of_two, writes;  // flags, but words
   };
   static int passes(args const& a) { return (a.given ? 0 : 1) + (a.writes ? 1 : 0); }
 
   template <class Rows>
   static TK_DEVICE typename Rows::column find_scale(Rows& rows, args const& a) {
-    auto const most = max(
-        rows.max([](auto const& p) { return map<magnitude_or_0>(p(x)); }), a.least);
+    constexpr float least = 0x1p-80f;
+    auto const most = max(rows.max([](auto const& p) { return map<magnitude_or_0>(p(x)); }), least);
     // The remainder of infinity would be NaN.
     auto const found = where_equal(most, inf, inf, quotient(most, a.largest, a.per_largest));
     return a.power_of_two ? map<up_to_power_of_two>(found) : found;
@@ -66,6 +67,21 @@ template <class T, class F> struct quantise {
     if (!a.writes) return;
     auto const inverse = 1.f / of_rows;
     rows.each([&](auto const& p) { p.write(y, map<saturated<F>>(p(x) * inverse)); });
+  }
+};
+
+// Of scales the largest in each row.
+template <class T> struct largest_scale {
+  static constexpr int inputs = 1, outputs = 1, vectors = 0, held = 1, values = 1;
+  template <int> using input = T;
+  template <int> using output = T;  // which is never there
+  struct args {
+    int unused;
+  };
+  static int passes(args const&) { return 1; }
+
+  template <class Rows> static TK_DEVICE void run(Rows& rows, args const&) {
+    rows.put(row_value<0>{}, rows.max([](auto const& p) { return p(row_input<0>{}); }));
   }
 };
 
