@@ -147,14 +147,15 @@ struct part_scales {
   workspace_layout layout;
   std::vector<std::int64_t> counts;
   std::vector<std::size_t> at;
-  std::int64_t blocks = 0, padded = 0;  // columns of blocks, and how many numbers each has
+  // Columns of blocks, and how many numbers each has, chunks of 16 bytes.
+  std::int64_t blocks = 0, padded = 0;
 
   explicit part_scales(quantise_problem const& p) {
     if (row_workspace_bytes(p.x) > 0) layout.add_counters();
     std::int64_t const matrices = p.x.outer * p.x.middle;
     if (p.kind == scale_kind::by_128x128) {
       blocks = parts_of(p.x.width, scale_block);
-      padded = parts_of(p.x.rows, scale_block) * scale_block;
+      padded = parts_of(p.x.rows, 4) * 4;
       add(matrices * blocks * padded);
     } else if (p.kind == scale_kind::tensor && matrices * p.x.rows * p.x.width > 0) {
       longest_rows const rows(p, false);

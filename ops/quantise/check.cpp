@@ -87,6 +87,8 @@ checked<quantise_problem, 3> check(tk_quantise_problem const& given, bool data) 
                     .scale_stride = scale_strides(scale, kind),
                     .kind = kind,
                     .power_of_two = power_of_two == 1};
+  if (auto& r = result.problem.x; kind == scale_kind::tensor && !has_elements(x))
+    r.outer = r.middle = r.rows = 0;  // no size counts
   return result;
 }
 

@@ -38,6 +38,8 @@ template <class T> constexpr element element_of() {
   if constexpr (std::is_same_v<T, float>) return element::fp32;
   else if constexpr (std::is_same_v<T, bf16>) return element::bf16;
   else if constexpr (std::is_same_v<T, fp16>) return element::fp16;
+  else if constexpr (std::is_same_v<T, fp8_e4m3>) return element::fp8_e4m3;
+  else if constexpr (std::is_same_v<T, fp8_e5m2>) return element::fp8_e5m2;
   else if constexpr (std::is_same_v<T, std::int32_t>) return element::int32;
   else return element::int64;
 }

@@ -51,7 +51,8 @@ enum : unsigned {
   takes_int32 = 8,
   takes_uint64 = 16,
   takes_int64 = 32,
-  takes_64_bits = 48
+  takes_64_bits = 48,
+  takes_fp8 = 64
 };
 struct expected {
   int least_rank, rank;
