@@ -72,16 +72,20 @@ dtype parse_dtype(std::string const& name) {
 }
 
 char const* name_of(dtype type) {
-  return type == dtype::bf16   ? "bf16"
-         : type == dtype::fp16 ? "fp16"
-         : type == dtype::fp32 ? "fp32"
-                               : "int32";
+  return type == dtype::bf16       ? "bf16"
+         : type == dtype::fp16     ? "fp16"
+         : type == dtype::fp32     ? "fp32"
+         : type == dtype::int32    ? "int32"
+         : type == dtype::fp8_e4m3 ? "fp8 e4m3"
+                                   : "fp8 e5m2";
 }
 
 double rounded(dtype type, double x) {
   float const y = static_cast<float>(x);
   if (type == dtype::bf16) return widen(round_to<bf16>(y));
   if (type == dtype::fp16) return widen(round_to<fp16>(y));
+  if (type == dtype::fp8_e4m3) return widen(round_to<fp8_e4m3>(y));
+  if (type == dtype::fp8_e5m2) return widen(round_to<fp8_e5m2>(y));
   return y;
 }
 
@@ -154,6 +158,8 @@ void tensor::read(double* to, dtype type, std::byte const* from, std::int64_t n,
   if (type == dtype::bf16) widen_all<bf16>(to, from, n, step);
   if (type == dtype::fp16) widen_all<fp16>(to, from, n, step);
   if (type == dtype::fp32) widen_all<float>(to, from, n, step);
+  if (type == dtype::fp8_e4m3) widen_all<fp8_e4m3>(to, from, n, step);
+  if (type == dtype::fp8_e5m2) widen_all<fp8_e5m2>(to, from, n, step);
 }
 
 DLTensor tensor::dl() const {
@@ -161,7 +167,11 @@ DLTensor tensor::dl() const {
   t.data = data_;
   t.device.device_type = static_cast<DLDeviceType>(tk_device_type());
   t.ndim = static_cast<int>(shape_.size());
-  auto const code = type_ == dtype::bf16 ? kDLBfloat : type_ == dtype::int32 ? kDLInt : kDLFloat;
+  int const code = type_ == dtype::bf16       ? kDLBfloat
+                   : type_ == dtype::int32    ? kDLInt
+                   : type_ == dtype::fp8_e4m3 ? TK_DL_FLOAT8_E4M3FN
+                   : type_ == dtype::fp8_e5m2 ? TK_DL_FLOAT8_E5M2
+                                              : kDLFloat;
   t.dtype = {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * bytes_of(type_)), 1};
   t.shape = const_cast<std::int64_t*>(shape_.data());  // DLPack has no const; they are only read
   t.strides = const_cast<std::int64_t*>(strides_.data());

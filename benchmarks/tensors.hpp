@@ -12,12 +12,15 @@
 
 namespace tk::bench {
 
-enum class dtype { bf16, fp16, fp32, int32 };  // int32: of tables and columns
+// int32: of tables and columns; fp8: of what is quantised.
+enum class dtype { bf16, fp16, fp32, int32, fp8_e4m3, fp8_e5m2 };
 
-dtype parse_dtype(std::string const& name);  // no int32
+dtype parse_dtype(std::string const& name);  // bf16, fp16 or fp32
 char const* name_of(dtype type);
 constexpr std::int64_t bytes_of(dtype type) {
-  return type == dtype::fp32 || type == dtype::int32 ? 4 : 2;
+  return type == dtype::fp32 || type == dtype::int32          ? 4
+         : type == dtype::fp8_e4m3 || type == dtype::fp8_e5m2 ? 1
+                                                              : 2;
 }
 double rounded(dtype type, double x);  // to the type and back
 

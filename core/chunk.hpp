@@ -6,8 +6,6 @@
 
 namespace tk {
 
-// Elements that move at once: 16 bytes.
-template <class T> inline constexpr int chunk_of = 16 / static_cast<int>(sizeof(T));
 template <class T> TK_DEVICE std::uint32_t bits_of_element(T x) {
   if constexpr (sizeof(T) == 4) return std::bit_cast<std::uint32_t>(x);
   else return x.bits;

@@ -48,6 +48,25 @@ template <int Exponent, int Mantissa, bool HasInfinity> struct float_format {
     std::uint32_t const y = kept + up + (e < 1 ? 0 : static_cast<std::uint32_t>(e - 1) << Mantissa);
     return s | (y > largest ? (HasInfinity ? infinity : largest) : y);
   }
+  // The same without a branch, for loops that should become SIMD.
+  static constexpr std::uint32_t round_at_once(float x) {
+    constexpr int drop = 23 - Mantissa;
+    constexpr std::uint32_t least_normal = static_cast<std::uint32_t>(128 - bias) << 23,
+                            least_exponent = least_normal - (1u << 23),
+                            most = HasInfinity ? infinity : largest;
+    // Adding as many units of subnormals as a float counts leaves their rounded number in its low
+    // bits.
+    constexpr std::uint32_t units = static_cast<std::uint32_t>(151 - bias - Mantissa) << 23;
+    std::uint32_t const u = std::bit_cast<std::uint32_t>(x), magnitude = u & 0x7fffffff;
+    std::uint32_t const small = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) +
+                                                             std::bit_cast<float>(units)) -
+                                units;
+    std::uint32_t const normal =
+        (magnitude - least_exponent + (1u << (drop - 1)) - 1 + (magnitude >> drop & 1)) >> drop;
+    std::uint32_t const finite = magnitude < least_normal ? small : normal;
+    std::uint32_t const limited = finite < most ? finite : most;
+    return (u >> 31) * sign | (magnitude > 0x7f800000 ? nan : limited);
+  }
   static constexpr float widen(std::uint32_t x) {
     std::uint32_t const s = x & sign ? 0x80000000 : 0, m = x & ((1u << Mantissa) - 1);
     std::uint32_t const e = x >> Mantissa & exponents;

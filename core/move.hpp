@@ -25,9 +25,14 @@ template <class T> inline int vector_width_of(tensor<T> const& x) {
   return static_cast<int>(bytes / static_cast<int>(sizeof(T)));
 }
 
-// The columns from the 16-byte boundary at or before a row to the row.
+// Elements of a row that move at once: 16 bytes, but no more than the 8 columns that a lane has
+// side by side (core/flat_map.hpp).
+template <class T> inline constexpr int chunk_of = sizeof(T) == 4 ? 4 : 8;
+template <class T> inline constexpr int chunk_bytes = chunk_of<T> * static_cast<int>(sizeof(T));
+
+// The columns from the boundary of chunks at or before a row to the row.
 template <class T> TK_BOTH int shift_of(T const* row) {
-  return static_cast<int>(reinterpret_cast<std::uintptr_t>(row) % 16 / sizeof(T));
+  return static_cast<int>(reinterpret_cast<std::uintptr_t>(row) % chunk_bytes<T> / sizeof(T));
 }
 template <class T> TK_BOTH int shift_of(tensor<T> const& x, std::int64_t row) {
   return shift_of(x.at(row, 0));
@@ -40,6 +45,16 @@ template <int Words, class T> TK_DEVICE void read_words(std::uint32_t* dst, T co
   auto const x = *reinterpret_cast<words const*>(src);
   TK_UNROLL
   for (int i = 0; i < Words; ++i) dst[i] = x.w[i];
+}
+
+template <int Words, class T>
+TK_DEVICE void write_words(T* dst, std::uint32_t const (&src)[Words]) {
+  struct alignas(4 * Words) words {
+    std::uint32_t w[Words];
+  } x;
+  TK_UNROLL
+  for (int i = 0; i < Words; ++i) x.w[i] = src[i];
+  *reinterpret_cast<words*>(dst) = x;
 }
 
 // The 16 bytes from (row, col) on, zero outside the tensor; col is a multiple of 16 bytes.

@@ -139,7 +139,8 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   static constexpr int span = shared ? workers * N : N / abreast;     // and columns
   // Workers of a block whose row has `width` columns, or may begin some before.
   static TK_BOTH int workers_for(int width) {
-    return shared && per_unit > 0 ? ceil_div(width + (shifted ? shift_room : 0), N) : workers;
+    int const columns = (width > 0 ? width : 1) + (shifted ? shift_room : 0);
+    return shared && per_unit > 0 ? ceil_div(columns, N) : workers;
   }
   static TK_BOTH int workers_of(row_args<Op> const& a) { return workers_for(a.width); }
   // Where rows are shifted, columns begin as those of this operand: of direct ops the first output,

@@ -11,7 +11,7 @@
 //                                           it did not bring: the ends of rows
 //   load(row, p, cols, vector_width, col)   a reg_row of any tile: p[col + ...] of p[0, cols)
 //   store(tensor, vector_width, row, col, cast<T>(x))
-//                                           to global memory, clipped
+//                                           to global memory, clipped; T may be of 1 byte
 //   row_sum<All>(c, x, buffer)              of any tile; c is the context, whose scratch has
 //                                           row_exchange<R, All> exchange
 //   row_total<F, All, S>(c, x, buffer)      the same of any F, of each lane's share x; row_totals
@@ -126,11 +126,11 @@ TK_DEVICE auto row_sum(Context& c, X&& x, int& buffer) {
   return row_total<plus, All>(c, row_share<plus, std::remove_cvref_t<X>>(x, 0.f), buffer);
 }
 
-// ---- movement, by chunks of 16 bytes
+// ---- movement, by chunks: of 16 bytes, or 8 of 1-byte elements
 // Whether each chunk from column `col` on is inside or outside the tensor as a whole, and can move
 // as one.
 template <class T> TK_DEVICE bool in_chunks(std::int64_t cols, int vector_width, int col) {
-  return vector_width == chunk_of<T> && cols % chunk_of<T> == 0 && col % chunk_of<T> == 0;
+  return vector_width >= chunk_of<T> && cols % chunk_of<T> == 0 && col % chunk_of<T> == 0;
 }
 // Where S short rows lie side by side in each row of a tile: row q S + s of R S rows in the s-th
 // part of the tile's row q, which then has one run of columns for each lane.
@@ -376,20 +376,21 @@ TK_DEVICE void store(Rows const& dst, int vector_width, int row, int col, X cons
     }
     return;
   }
-  bool const aligned = vector_width == n;
+  bool const aligned = vector_width >= n;
   for_each_chunk<T, be::fragment_map<X::rows, X::cols>, Whole>(
       in_chunks<T>(dst.cols, vector_width, col),
       [&](auto whole, int i, int r, int c) __attribute__((always_inline)) {
         T* const p = to.line[r] + c;
         int const first = to.first - c, left = to.left[r] - c;
         if (whole ? left > 0 : aligned && first <= 0 && left >= n) {
-          chunk16 y;
+          std::uint32_t w[chunk_bytes<T> / 4];
           TK_UNROLL
-          for (int e = 0; e < 4; ++e) {
-            if constexpr (sizeof(T) == 4) y.w[e] = std::bit_cast<std::uint32_t>(x.value(i + e, r));
-            else y.w[e] = x.word(i / 2 + e, r);
+          for (int e = 0; e < chunk_bytes<T> / 4; ++e) {
+            if constexpr (sizeof(T) == 4) w[e] = std::bit_cast<std::uint32_t>(x.value(i + e, r));
+            else if constexpr (sizeof(T) == 2) w[e] = x.word(i / 2 + e, r);
+            else w[e] = x.word(i / 2 + 2 * e, r) | x.word(i / 2 + 2 * e + 1, r) << 16;
           }
-          *reinterpret_cast<chunk16*>(p) = y;
+          write_words<chunk_bytes<T> / 4>(p, w);
         } else if constexpr (!whole) {
           TK_UNROLL
           for (int e = 0; e < n; ++e)

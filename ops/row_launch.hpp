@@ -105,15 +105,14 @@ template <class T> int row_vector_width(row_tensor_view const& x, row_table cons
   return std::min(width, vector_width_of(rows));
 }
 
-// Whether the rows of both begin and end at the same places of 16-byte chunks.
-inline bool alike(row_tensor_view const& x, row_tensor_view const& y, int element_bytes) {
-  auto const place = [](row_tensor_view const& m) {
-    return reinterpret_cast<std::uintptr_t>(m.data) % 16;
-  };
+// Whether the rows of both, of elements X and Y, begin and end at the same places of chunks.
+template <class X, class Y> bool alike(row_tensor_view const& x, row_tensor_view const& y) {
+  if constexpr (chunk_of<X> != chunk_of<Y>) return false;
   auto const same = [&](std::int64_t n, std::int64_t a, std::int64_t b) {
-    return n <= 1 || (a - b) * element_bytes % 16 == 0;
+    return n <= 1 || (a - b) % chunk_of<X> == 0;
   };
-  return place(x) == place(y) && same(x.rows, x.row_stride, y.row_stride) &&
+  return shift_of(static_cast<X const*>(x.data)) == shift_of(static_cast<Y const*>(y.data)) &&
+         same(x.rows, x.row_stride, y.row_stride) &&
          same(x.middle, x.middle_stride, y.middle_stride) &&
          same(x.outer, x.outer_stride, y.outer_stride);
 }
@@ -136,11 +135,10 @@ int launch_class(row_problem<Op> const& x, merged_rows const& shape, void* works
                                       T) {
     int vector_width = 0;
     if (m.data && kernel::shifted) {
-      bool const tables_are_whole =
-          (of_leads.stride | table.stride) * static_cast<int>(sizeof(T)) % 16 == 0;
-      bool const moves = (kernel::per_unit == 0 || output) && tables_are_whole &&
-                         sizeof(T) == (by_output ? sizeof(lead) : sizeof(base));
-      vector_width = moves && alike(leads, m, sizeof(T)) ? chunk_of<T> : 1;
+      bool const tables_are_whole = (of_leads.stride | table.stride) % chunk_of<T> == 0;
+      bool const moves = (kernel::per_unit == 0 || output) && tables_are_whole;
+      bool const likewise = by_output ? alike<lead, T>(leads, m) : alike<base, T>(leads, m);
+      vector_width = moves && likewise ? chunk_of<T> : 1;
     } else if (m.data) vector_width = row_vector_width<T>(m, table);
     return row_memory{m.data,       m.row_stride + table.stride, m.outer_stride, m.middle_stride,
                       vector_width, static_cast<int>(table.rows)};
@@ -255,12 +253,12 @@ template <class Op> bool is_lean(row_problem<Op> const& x) {
   return lean;
 }
 
-// Whether the rows of all operands begin and end at multiples of 16 bytes.
+// Whether the rows of all operands begin and end at multiples of 16 bytes (8 of 1-byte elements).
 template <class Op> bool are_whole(row_problem<Op> const& x) {
   bool whole = true;
   auto const look = [&]<class T>(row_tensor_view const& m, row_table const& table, T) {
     if (m.data)
-      whole = whole && m.width % chunk_of<T> == 0 && row_vector_width<T>(m, table) == chunk_of<T>;
+      whole = whole && m.width % chunk_of<T> == 0 && row_vector_width<T>(m, table) >= chunk_of<T>;
   };
   for_each_index<Op::inputs>(
       [&](auto i) { look(x.in[i], x.tables[i], typename Op::template input<i>{}); });

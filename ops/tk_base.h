@@ -36,7 +36,7 @@
 #endif
 
 /* DLPack 1.1's type codes of the fp8 types that TK knows, by number, since DLPack's installed
- * header may be older. transpose alone takes them. */
+ * header may be older. An op that takes them says so. */
 #define TK_DL_FLOAT8_E4M3FN 10
 #define TK_DL_FLOAT8_E5M2 12
 

@@ -79,7 +79,7 @@ TK_DEVICE float widen(float x) { return x; }
 template <class T>
   requires(sizeof(T) == 1)
 TK_DEVICE std::uint32_t pack(T, float lo, float hi) {
-  return round_to<T>(hi).bits << 8 | round_to<T>(lo).bits;
+  return format_of<T>::round_at_once(hi) << 8 | format_of<T>::round_at_once(lo);
 }
 template <class T>
   requires(sizeof(T) == 1)

@@ -111,7 +111,7 @@ TK_DEVICE float value_of(fp8_e4m3, std::uint32_t bits) {
 template <class T>
   requires(sizeof(T) == 1)
 TK_DEVICE std::uint32_t bits_of(T, float x) {
-  return round_to<T>(x).bits;
+  return format_of<T>::round_at_once(x);
 }
 
 template <class T> TK_DEVICE std::uint32_t pack(T type, float lo, float hi) {

@@ -58,11 +58,18 @@ TK_DEVICE float reciprocal(float x) { return ptx::reciprocal(x); }
 TK_DEVICE float rsqrt(float x) { return ptx::rsqrt(x); }
 // a * b + c, rounded once.
 TK_DEVICE float fma(float a, float b, float c) { return std::fma(a, b, c); }
-// For e5m2 the instruction gives the largest number where infinity is wanted.
 template <class T> TK_DEVICE std::uint32_t pack(T type, float lo, float hi) {
   if constexpr (sizeof(T) == 2 || (has_fp8 && std::is_same_v<T, fp8_e4m3>))
     return ptx::pack(type, lo, hi);
-  else return round_to<T>(hi).bits << 8 | round_to<T>(lo).bits;
+  else if constexpr (has_fp8) {  // whose instruction gives the largest number for infinity
+    constexpr float too_large = 61440;
+    std::uint32_t y = ptx::pack(type, lo, hi);
+    if (__builtin_fabsf(lo) >= too_large) y = (y & 0xff80) | 0x7c;
+    if (__builtin_fabsf(hi) >= too_large) y = (y & 0x80ff) | 0x7c00;
+    return y;
+  } else {
+    return format_of<T>::round_at_once(hi) << 8 | format_of<T>::round_at_once(lo);
+  }
 }
 template <class T> TK_DEVICE float widen(T x) {
   if constexpr (sizeof(T) == 2) return ptx::widen(x);

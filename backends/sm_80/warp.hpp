@@ -71,6 +71,11 @@ TK_DEVICE std::uint32_t pack(fp8_e4m3, float lo, float hi) {
   asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(y) : "f"(hi), "f"(lo));
   return y;
 }
+TK_DEVICE std::uint32_t pack(fp8_e5m2, float lo, float hi) {
+  std::uint16_t y;
+  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(y) : "f"(hi), "f"(lo));
+  return y;
+}
 TK_DEVICE float widen(bf16 x) { return __uint_as_float(std::uint32_t{x.bits} << 16); }
 TK_DEVICE float widen(fp16 x) {
   float y;

@@ -62,6 +62,21 @@ inline row_tensor_view broadcast(row_tensor_view few, row_tensor_view const& x) 
   return few;
 }
 
+// A number for each row of x, anywhere.
+constexpr signature one_of_each_row(char const* name, unsigned types) {
+  return {name, types, 3, 0, {"b", "h", "rows"}, true};
+}
+inline view read_each_row(DLTensor const* given, signature const& is, view const& x,
+                          reading const& how) {
+  view const result = read(given, is, how);
+  if (result.rank != x.rank - 1)
+    refuse(status::bad_rank, is.name, " has ", result.rank, " dimensions where x has ", x.rank,
+           "; it must have ", x.rank - 1);
+  for (int axis = 0; axis < 3; ++axis) expect_same_size(result, axis, x, axis);
+  return result;
+}
+
+inline bool has_rows(view const& x) { return x.size[0] != 0 && x.size[1] != 0 && x.size[2] != 0; }
 inline bool has_elements(view const& x) {
   return x.size[0] != 0 && x.size[1] != 0 && x.size[2] != 0 && x.size[3] != 0;
 }

@@ -38,6 +38,8 @@ template <class T> constexpr element element_of() {
   if constexpr (std::is_same_v<T, float>) return element::fp32;
   else if constexpr (std::is_same_v<T, bf16>) return element::bf16;
   else if constexpr (std::is_same_v<T, fp16>) return element::fp16;
+  else if constexpr (std::is_same_v<T, fp8_e4m3>) return element::fp8_e4m3;
+  else if constexpr (std::is_same_v<T, fp8_e5m2>) return element::fp8_e5m2;
   else if constexpr (std::is_same_v<T, std::int32_t>) return element::int32;
   else return element::int64;
 }
@@ -97,7 +99,7 @@ template <class T> std::vector<T> column_values(int width, int seed) {
 // Columns of the widest rows that a class takes; rows that lie anywhere need room for their shift.
 template <class Op, int Class, bool Shifted> constexpr int widest() {
   using kernel = row_kernel<Op, Class, Shifted>;
-  return kernel::span - (Shifted ? chunk_of<typename Op::template input<0>> - 1 : 0);
+  return kernel::span - (Shifted ? kernel::shift_room : 0);
 }
 // The least, the most and some between; of long rows such with an even and an uneven number of
 // pieces, and with more than the ring holds.

@@ -13,10 +13,10 @@ bool is_type(tk::element type, seen_tensor const& t) {
   auto const [code, bits] = type == tk::element::bf16       ? std::pair{int(kDLBfloat), 16}
                             : type == tk::element::fp16     ? std::pair{int(kDLFloat), 16}
                             : type == tk::element::fp32     ? std::pair{int(kDLFloat), 32}
-                            : type == tk::element::int32    ? std::pair{int(kDLInt), 32}
-                            : type == tk::element::int64    ? std::pair{int(kDLInt), 64}
                             : type == tk::element::fp8_e4m3 ? std::pair{TK_DL_FLOAT8_E4M3FN, 8}
                             : type == tk::element::fp8_e5m2 ? std::pair{TK_DL_FLOAT8_E5M2, 8}
+                            : type == tk::element::int32    ? std::pair{int(kDLInt), 32}
+                            : type == tk::element::int64    ? std::pair{int(kDLInt), 64}
                                                             : std::pair{0, 0};
   return t.code == code && t.bits == bits;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Element types as the tests see them: bits <-> double, written apart from core/element.hpp so that
 // a fault there cannot hide itself. rounded(type, x) is x rounded once, to nearest even, with
-// subnormals and overflow to infinity; it is monotonous, which the element-wise bounds rely on.
-// Integers hold what a double does. fp8 is there to be moved.
+// subnormals and overflow to infinity (which fp8 e4m3 does not hold); it is monotonous, which the
+// element-wise bounds rely on. Integers hold what a double does.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -13,7 +13,8 @@
 
 namespace tk::test {
 
-enum class dtype : int { bf16, fp16, fp32, int32, int64, fp8_e5m2 };
+enum class dtype : int { bf16, fp16, fp32, int32, int64, fp8_e4m3, fp8_e5m2 };
+constexpr bool is_fp8(dtype t) { return t == dtype::fp8_e4m3 || t == dtype::fp8_e5m2; }
 constexpr bool is_integer(dtype t) { return t == dtype::int32 || t == dtype::int64; }
 
 struct number_format {
@@ -25,9 +26,10 @@ constexpr number_format format_of(dtype t) {
   switch (t) {
     case dtype::bf16: return {"bf16", 2, 7, -126, 0x1.fep127, 0x1p-8, 0x1p-126};
     case dtype::fp16: return {"fp16", 2, 10, -14, 65504.0, 0x1p-11, 0x1p-14};
+    case dtype::fp8_e4m3: return {"fp8 e4m3", 1, 3, -6, 448, 0x1p-4, 0x1p-6};
+    case dtype::fp8_e5m2: return {"fp8 e5m2", 1, 2, -14, 57344, 0x1p-3, 0x1p-14};
     case dtype::int32: return {"int32", 4, 0, 0, 0x1p31, 0, 1};
     case dtype::int64: return {"int64", 8, 0, 0, 0x1p63, 0, 1};
-    case dtype::fp8_e5m2: return {"fp8 e5m2", 1, 2, -14, 57344.0, 0x1p-3, 0x1p-14};
     default: return {"fp32", 4, 23, -126, 0x1.fffffep127, 0x1p-24, 0x1p-126};
   }
 }
@@ -50,7 +52,33 @@ inline double rounded(dtype t, double x) {
   return std::fabs(y) > f.largest ? std::copysign(HUGE_VAL, y) : y;
 }
 
+// Of 1 sign, 7 - f exponent and f fraction bits. e5m2 has fp16's exponents; of e4m3 all ones is
+// NaN, and there is no infinity.
+inline double decode_fp8(dtype t, std::byte const* p) {
+  auto const f = format_of(t);
+  int const bits = std::to_integer<int>(*p), fraction = bits & ((1 << f.fraction_bits) - 1),
+            exponent = (bits & 0x7f) >> f.fraction_bits;
+  double y = std::ldexp(fraction + (exponent ? 1 << f.fraction_bits : 0),
+                        std::max(exponent, 1) - 1 + f.least_exponent - f.fraction_bits);
+  if (t == dtype::fp8_e4m3 && (bits & 0x7f) == 0x7f) y = std::nan("");
+  if (t == dtype::fp8_e5m2 && exponent == 31) y = fraction ? std::nan("") : HUGE_VAL;
+  return bits & 0x80 ? -y : y;
+}
+inline void encode_fp8(dtype t, double x, std::byte* p) {
+  auto const f = format_of(t);
+  double const magnitude = std::fabs(x);
+  int bits = t == dtype::fp8_e4m3 ? 0x7f : std::isnan(x) ? 0x7e : 0x7c;
+  if (std::isfinite(x)) {
+    int const e = std::max(magnitude > 0 ? std::ilogb(magnitude) : 0, f.least_exponent);
+    auto const units = static_cast<int>(std::ldexp(magnitude, f.fraction_bits - e));
+    bits = ((e - f.least_exponent) << f.fraction_bits) + units;
+    if (magnitude == 0) bits = 0;
+  }
+  *p = static_cast<std::byte>(bits | (std::signbit(x) ? 0x80 : 0));
+}
+
 inline double decode(dtype t, std::byte const* p) {
+  if (is_fp8(t)) return decode_fp8(t, p);
   std::uint16_t half;
   if (t == dtype::int32) {
     std::int32_t x;
@@ -67,8 +95,7 @@ inline double decode(dtype t, std::byte const* p) {
     std::memcpy(&x, p, 4);
     return x;
   }
-  if (t == dtype::fp8_e5m2) half = static_cast<std::uint16_t>(std::to_integer<unsigned>(*p) << 8);
-  else std::memcpy(&half, p, 2);
+  std::memcpy(&half, p, 2);
   if (t == dtype::bf16) return std::bit_cast<float>(std::uint32_t{half} << 16);
   std::uint32_t const magnitude = half & 0x7fffu, sign = (half & 0x8000u) << 16;
   if (magnitude >= 0x7c00) return std::bit_cast<float>(sign | 0x7f800000 | magnitude << 13);
@@ -77,6 +104,7 @@ inline double decode(dtype t, std::byte const* p) {
 
 // x must be rounded(t, something).
 inline void encode(dtype t, double x, std::byte* p) {
+  if (is_fp8(t)) return encode_fp8(t, x, p);
   if (is_integer(t)) {
     auto const whole = static_cast<std::int64_t>(x);
     std::memcpy(p, &whole, static_cast<std::size_t>(bytes_of(t)));  // little endian
@@ -97,8 +125,7 @@ inline void encode(dtype t, double x, std::byte* p) {
                                               : magnitude == 0x7f800000 ? 0x7c00
                                                                         : scaled));
   }
-  if (t == dtype::fp8_e5m2) half >>= 8;  // the upper byte of fp16's
-  std::memcpy(p, &half, static_cast<std::size_t>(bytes_of(t)));
+  std::memcpy(p, &half, 2);
 }
 
 }  // namespace tk::test

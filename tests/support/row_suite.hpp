@@ -69,6 +69,17 @@ inline tensor place_rows(world& w, dtype type, row_shape const& shape, matrix_la
   return x;
 }
 
+// Numbers for each row: x's sizes, with 1 in place of the last, which the interface does not know.
+inline row_shape shape_of_each(row_shape shape) {
+  shape.width = 1;
+  return shape;
+}
+inline DLTensor without_last(tensor const& x) {
+  DLTensor y = x.dl();
+  --y.ndim;
+  return y;
+}
+
 // Uniform in mean +- size, rounded.
 inline void fill_uniform(tensor& x, std::uint64_t seed, double mean, double size) {
   auto const bytes = bytes_of(x.type);

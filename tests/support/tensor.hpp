@@ -88,8 +88,9 @@ inline DLTensor tensor::dl() const {
   x.device = {static_cast<DLDeviceType>(tk_device_type()), 0};
   x.ndim = static_cast<std::int32_t>(shape.size());
   x.dtype = {static_cast<std::uint8_t>(type == dtype::bf16       ? kDLBfloat
-                                       : type == dtype::fp8_e5m2 ? TK_DL_FLOAT8_E5M2
                                        : is_integer(type)        ? kDLInt
+                                       : type == dtype::fp8_e4m3 ? TK_DL_FLOAT8_E4M3FN
+                                       : type == dtype::fp8_e5m2 ? TK_DL_FLOAT8_E5M2
                                                                  : kDLFloat),
              static_cast<std::uint8_t>(8 * bytes_of(type)), 1};
   x.shape = const_cast<std::int64_t*>(shape.data());

@@ -49,6 +49,13 @@ TK_DEVICE std::uint32_t pack(fp16, float lo, float hi) { return pack_as<fp16>(lo
 TK_DEVICE std::uint32_t pack(fp8_e4m3, float lo, float hi) {
   return std::uint32_t{round_to<fp8_e4m3>(hi).bits} << 8 | round_to<fp8_e4m3>(lo).bits;
 }
+TK_DEVICE std::uint32_t pack(fp8_e5m2, float lo, float hi) {
+  auto const saturated = [](float x) -> std::uint32_t {
+    std::uint32_t const y = round_to<fp8_e5m2>(x).bits;
+    return (y & 0x7f) == 0x7c ? y - 1 : y;
+  };
+  return saturated(hi) << 8 | saturated(lo);
+}
 TK_DEVICE float widen(bf16 x) { return emulator::widen_bf16(x.bits); }
 TK_DEVICE float widen(fp16 x) { return emulator::widen_fp16(x.bits); }
 TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {

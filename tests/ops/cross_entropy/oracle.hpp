@@ -142,17 +142,6 @@ template <class Case> loss_options options_of(Case const& c) {
           static_cast<double>(c.softcap)};
 }
 
-// Numbers for each row: x's sizes, with 1 in place of the last, which the interface does not know.
-inline row_shape shape_of_each(row_shape shape) {
-  shape.width = 1;
-  return shape;
-}
-inline DLTensor without_last(tensor const& x) {
-  DLTensor y = x.dl();
-  --y.ndim;
-  return y;
-}
-
 // Of the last row a column.
 template <class Case> void fill_labels(tensor& labels, Case const& c) {
   double const outside[] = {-1, static_cast<double>(c.shape.width), -0x1p31, 0x1p31 - 1};

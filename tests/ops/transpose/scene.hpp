@@ -25,7 +25,7 @@ struct transpose {
     arena.write(host);
   }
   std::vector<argument> arguments() {
-    return {{.name = "x", .of = &x, .fp8 = true}, {.name = "y", .of = &y, .fp8 = true}};
+    return {{.name = "x", .of = &x, .takes_fp8 = true}, {.name = "y", .of = &y, .takes_fp8 = true}};
   }
   problem_type const* get() {
     problem.x = x.given;
