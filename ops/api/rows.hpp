@@ -16,13 +16,19 @@ inline void expect_same_rank(view const& x, view const& y) {
          y.rank);
 }
 
-// Of x's rank, sizes and type.
-inline view read_rows_like(DLTensor const* given, signature const& is, view const& x,
-                           reading const& how) {
+// Of x's rank and sizes.
+inline view read_rows_of_size(DLTensor const* given, signature const& is, view const& x,
+                              reading const& how) {
   view const result = read(given, is, how);
-  expect_same_type(result, x);
   expect_same_rank(result, x);
   for (int axis = 0; axis < 4; ++axis) expect_same_size(result, axis, x, axis);
+  return result;
+}
+// And of its type.
+inline view read_rows_like(DLTensor const* given, signature const& is, view const& x,
+                           reading const& how) {
+  view const result = read_rows_of_size(given, is, x, how);
+  expect_same_type(result, x);
   return result;
 }
 
