@@ -14,6 +14,10 @@
 // does not have a multiple of 32 of the plane's columns.
 // Tiles at one place share what is drawn once: draw(mask, plane, below, row, col), or
 // draw_transposed, then keep(x, mask) for each.
+// Long rows, of which a lane has runs of 8 neighbours, have a spread of their own, in which a
+// call's 16 bytes are neighbours (draw_run; core/row_random.hpp):
+//   counter  word 0: row    word 1: col / 16    word 2: random_rows    word 3: offset, low
+//   byte     col % 16
 #pragma once
 #include "core/tile.hpp"
 
@@ -52,7 +56,49 @@ TK_BOTH constexpr random_plane random_plane_of(std::uint64_t seed, std::uint64_t
           static_cast<std::uint32_t>(seed >> 32) ^ static_cast<std::uint32_t>(offset >> 32), index,
           static_cast<std::uint32_t>(offset)};
 }
+// The same from two words of device memory, where there are such, so that a captured graph draws
+// anew.
+TK_BOTH constexpr random_plane random_plane_of(std::uint64_t const* state, std::uint64_t seed,
+                                               std::uint64_t offset, std::uint32_t index) {
+  return random_plane_of(state ? state[0] : seed, state ? state[1] : offset, index);
+}
+// What elements are multiplied by that are kept where `below` of 256 bytes are not.
+TK_BOTH constexpr float kept_inverse(int below) { return 256.f / static_cast<float>(256 - below); }
 
+// ---- rows of their own
+inline constexpr std::uint32_t random_rows = ~std::uint32_t{0};  // their plane
+
+// The bytes of eight columns of a row, the lowest byte first.
+struct random_run {
+  std::uint32_t w[2];
+};
+// From any column, or from a multiple of 8. What is drawn for columns below 0 is nobody's.
+template <bool Aligned>
+TK_BOTH constexpr random_run draw_run(random_plane const& plane, int row, int col) {
+  auto const call = [&](int block) {
+    return plane.call(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(block));
+  };
+  auto const low = call(col >> 4);
+  if constexpr (Aligned) {
+    bool const second = (col & 8) != 0;
+    return {{second ? low.w[2] : low.w[0], second ? low.w[3] : low.w[1]}};
+  } else {
+    int const begin = col & 15, bits = (begin & 3) * 8;
+    random_words high{};
+    if (begin > 8) high = call((col >> 4) + 1);
+    std::uint32_t all[] = {low.w[0], low.w[1], low.w[2], low.w[3], high.w[0], high.w[1]};
+    TK_UNROLL
+    for (int k = 0; k < 4; ++k) all[k] = begin & 8 ? all[k + 2] : all[k];
+    TK_UNROLL
+    for (int k = 0; k < 3; ++k) all[k] = begin & 4 ? all[k + 1] : all[k];
+    auto const word = [&](int k) {
+      return static_cast<std::uint32_t>((std::uint64_t{all[k + 1]} << 32 | all[k]) >> bits);
+    };
+    return {{word(0), word(1)}};
+  }
+}
+
+// ---- tiles
 // Where a byte is; sums of coordinates that have no bit of the block in common may be taken apart.
 TK_BOTH constexpr int random_call_row(int row) { return (row >> 4 << 3) + (row & 7); }
 TK_BOTH constexpr int random_call_col(int col) { return (col >> 5 << 2) + (col >> 1 & 3); }

@@ -6,6 +6,7 @@
 #include "core/column_adder.hpp"
 #include "core/row_operand.hpp"
 #include "core/row_part.hpp"
+#include "core/row_random.hpp"
 
 namespace tk {
 
@@ -234,6 +235,11 @@ template <class Kernel, class W, class Context> class row_group {
       static_assert(has_pairs<op>());
       return rotated_pairs<std::remove_cvref_t<X>>(x);
     }
+    template <class X>
+    TK_DEVICE auto keep_random(X&& x, random_plane const& plane, unsigned below) const {
+      return kept_at_random<R, V, abreast, !shifted, std::remove_cvref_t<X>>(
+          x, plane, below, rows.first_row(), col());
+    }
     template <int I, class X> TK_DEVICE void add(column_sum<I>, [[maybe_unused]] X&& x) const {
       if constexpr (I < kernel::sums)
         if (rows.a_.sums[I]) rows.sums_.template add<I, V>(rows.a_, rows.at_.row, index, col(), x);
@@ -265,6 +271,10 @@ template <class Kernel, class W, class Context> class row_group {
     }
   };
 
+  // The number of this lane's first row among those of all matrices.
+  TK_DEVICE int first_row() const {
+    return kernel::matrix_of(a_, at_) * a_.rows + at_.row + places::lane_row();
+  }
   // body(r, row) for each of this lane's rows that is there.
   template <class Body> TK_DEVICE void for_each_row(Body body) const {
     TK_UNROLL
@@ -386,22 +396,9 @@ template <class Kernel, class W, class Context> class row_group {
     } else {
       reg_tile<float, R, V> y;
       put_part(y, 0, x);
-      if constexpr (kernel::whole) {  // of a lane's columns, a run of 8, all are inside, or none
-        using part_map = be::fragment_map<R, V>;
-        static_assert(part_map::count / part_map::rows_per_lane == 8);
-        if (!cut_) {
-          constexpr int chunk = chunk_of<typename op::template input<0>>;
-          int const left = a_.width - col - places::lane_col();
-          if constexpr (chunk < 8) {  // or each half of them
-            TK_UNROLL
-            for (int i = 0; i < part_map::count; ++i)
-              if (i % 8 >= chunk) y.e[i] = left > chunk ? y.e[i] : start;
-          }
-          column all = row_share<F>(y, start);
-          TK_UNROLL
-          for (float& e : all.e) e = left > 0 ? e : start;
-          return all;
-        }
+      if constexpr (kernel::whole) {
+        constexpr int chunk = chunk_of<typename op::template input<0>>;
+        if (!cut_) return share_of_chunks<F, chunk>(y, a_.width - col - places::lane_col(), start);
       }
       if (!whole) y = within<R, V, abreast, reg_tile<float, R, V>>(y, end_, col, start);
       return row_share<F>(y, start);

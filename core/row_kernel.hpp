@@ -22,6 +22,9 @@
 //                      and adds f to sums over all rows by p.add(column_sum<I>, f), of Op::sums
 //   limit(g)           from now on row i ends at column g(i)
 //   p.inside(f)        f, and 0 outside of the row
+//   p.keep_random(f, plane, below)
+//                      f where the byte that the plane has for the row's number among all rows and
+//                      the column (core/random.hpp, rows) is not below `below`, else 0
 //   p.rotate_pairs(f)  pairs of columns (a, b) become (-b, a), where Op::pairs
 //   value<T>(row_value<I>, f), column_of<T>(row_value<I>)
 //                      what is read for each row, of Op::values: value(v, f) is f of it, column_of
@@ -249,6 +252,10 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
       return tensor<T>{data + at.i * x.stride0 + at.j * x.stride1, a.rows, a.width, x.row_stride};
   }
   static TK_BOTH int row_count(args const& a) { return counted ? a.all_rows : a.rows; }
+  // Before row r there are matrix_of rows + r of all matrices.
+  static TK_BOTH int matrix_of(args const& a, place const& at) {
+    return counted ? 0 : at.i * a.n1 + at.j;
+  }
   // Those of an input.
   template <int I> static TK_BOTH auto input_rows(args const& a, place const& at) {
     using type = typename Op::template input<I> const;
@@ -262,9 +269,8 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
         auto const read = [&]<class N>(N) -> std::int64_t {
           return *rows_of<N const>(a.values[by], a, at).at(row, 0);
         };
-        int const matrix = counted ? 0 : at.i * a.n1 + at.j;
         return Op::place(a.op, a.numbers_are_wide ? read(std::int64_t{}) : read(std::int32_t{}),
-                         matrix * a.rows + row);
+                         matrix_of(a, at) * a.rows + row);
       };
       return numbered_rows<decltype(rows), type, decltype(number)>{
           rows,    static_cast<type*>(x.data),   x.table_rows, x.row_stride,

@@ -158,6 +158,23 @@ TK_DEVICE void put_part(reg_tile<float, R, C>& dst, int index, X const& x) {
   put_elements(dst, index, operand<X>{x});
 }
 
+// row_share of the first `left` columns of this lane's, a run of 8, of which whole chunks are
+// inside.
+template <class F, int Chunk, int R, int V>
+TK_DEVICE reg_col<float, R> share_of_chunks(reg_tile<float, R, V>& x, int left, float start) {
+  using map = be::fragment_map<R, V>;
+  static_assert(map::count / map::rows_per_lane == 8);
+  if constexpr (Chunk < 8) {
+    TK_UNROLL
+    for (int i = 0; i < map::count; ++i)
+      if (i % 8 >= Chunk) x.e[i] = left > Chunk ? x.e[i] : start;
+  }
+  auto all = row_share<F>(x, start);
+  TK_UNROLL
+  for (float& e : all.e) e = left > 0 ? e : start;
+  return all;
+}
+
 // All values of a row become x.
 template <class T, int R, int C> TK_DEVICE void fill_row(reg_row<T, R, C>& dst, float x) {
   TK_UNROLL

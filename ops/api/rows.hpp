@@ -31,12 +31,18 @@ inline void expect_broadcast_shape(view const& x, view const& y) {
   expect_same_size(x, 3, y, 3);
 }
 
-// Of x's rank, sizes and type.
+// Of x's rank and sizes.
+inline view read_rows_of_size(DLTensor const* given, signature const& is, view const& x,
+                              reading const& how) {
+  view const result = read(given, is, how);
+  expect_same_shape(result, x);
+  return result;
+}
+// And of its type.
 inline view read_rows_like(DLTensor const* given, signature const& is, view const& x,
                            reading const& how) {
-  view const result = read(given, is, how);
+  view const result = read_rows_of_size(given, is, x, how);
   expect_same_type(result, x);
-  expect_same_shape(result, x);
   return result;
 }
 

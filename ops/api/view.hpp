@@ -45,7 +45,7 @@ void expect_same_type(view const& x, view const& y);
 
 // The same elements in the same places.
 inline bool is_same(view const& x, view const& y) {
-  return x.data == y.data && x.stride == y.stride;
+  return x.data == y.data && x.stride == y.stride && x.type == y.type;
 }
 
 // `output` shares no byte with `other`; no two of its elements share an address.

@@ -2,9 +2,9 @@
 // See check_options.hpp. Options are checked after q and k, to whose sizes theirs are held.
 #include "ops/attention/check_options.hpp"
 
-#include <cmath>
 #include <limits>
 
+#include "ops/api/dropout.hpp"
 #include "ops/api/entry.hpp"
 
 namespace tk::api {
@@ -16,7 +16,6 @@ constexpr signature packed_bias_is{"bias", any_type, 4, 4, {"b", "hq", "max_nq",
 constexpr signature sinks_is{"sinks", fp32_only, 1, 1, {"hq"}};
 constexpr signature q_starts_is{"q_starts", only(element::int32), 1, 1, {"b + 1"}};
 constexpr signature k_starts_is{"k_starts", only(element::int32), 1, 1, {"b + 1"}};
-constexpr signature random_state_is{"random_state", integers64, 1, 1, {"2"}};
 
 constexpr std::int64_t most_rows = std::numeric_limits<std::int32_t>::max() - 1024;
 
@@ -57,14 +56,12 @@ void read_window(bool& has, std::int64_t& width, int given_switch, int given,
 }
 
 void read_numbers(attention_terms& to, tk_attention_options const& given) {
-  constexpr float least = 0x1p-64f, most = 0x1p64f, most_dropout = 255.f / 256;
-  float const cap = given.softcap, p = given.dropout;
+  constexpr float least = 0x1p-64f, most = 0x1p64f;
+  float const cap = given.softcap;
   if (cap != 0 && !(cap >= least && cap <= most))
     refuse(status::bad_value, "softcap is ", cap, "; it must be 0 or from 2^-64 to 2^64");
-  if (!(p >= 0 && p <= most_dropout))
-    refuse(status::bad_value, "dropout is ", p, "; it must be from 0 to 255/256");
   to.softcap = cap;
-  to.dropout = static_cast<int>(std::lround(256 * p));
+  to.dropout = read_dropout(given.dropout);
   to.seed = given.seed;
   to.offset = given.offset;
 }
@@ -190,11 +187,7 @@ checked_options check_options(tk_attention_options const& given, mask_kind mask,
     to.sinks = {true, static_cast<float const*>(sinks.data), 0, sinks.stride[0]};
   }
   if (given.bias) read_bias(to, bias, given.bias, q, how);
-  if (given.random_state) {
-    random_state = read(given.random_state, random_state_is, how);
-    expect_size(random_state, 0, 2);
-    to.random_state = static_cast<std::uint64_t const*>(random_state.data);
-  }
+  to.random_state = read_random_state(random_state, given.random_state, how);
   if (mask == mask_kind::causal || (to.has_right && to.right == 0)) {
     result.mask = mask_kind::causal;
     to.has_right = false;

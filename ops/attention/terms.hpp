@@ -41,13 +41,12 @@ template <class T> struct device_terms {
     return sinks.data ? sinks.data[head * sinks.h_stride] * log2_e : -inf;
   }
   TK_DEVICE random_plane plane(int batch, int head, int heads) const {
-    auto const* const state = random_state;
-    return random_plane_of(state ? state[0] : seed, state ? state[1] : offset,
+    return random_plane_of(random_state, seed, offset,
                            static_cast<std::uint32_t>(batch * heads + head));
   }
 
   // What weights that are kept are multiplied by.
-  TK_DEVICE float kept_inverse() const { return 256.f / static_cast<float>(256 - dropout); }
+  TK_DEVICE float kept_inverse() const { return tk::kept_inverse(dropout); }
 
   TK_BOTH bool packed() const { return q.starts != nullptr; }
   TK_BOTH sequence at(int s) const { return {q.start(s), k.start(s), q.length(s), k.length(s)}; }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ops/api/check.hpp"
+#include "ops/api/dropout.hpp"
 #include "ops/norm/norm.h"
 #include "ops/norm/problem.hpp"
 
@@ -22,12 +23,25 @@ inline void expect_eps(float eps) {
   refuse(status::bad_value, "eps is ", eps, "; it must be finite and not negative");
 }
 
+// Of the type of another, or fp32.
+inline void expect_type_or_fp32(view const& x, view const& like) {
+  if (x.type != element::fp32) expect_same_type(x, like);
+}
+
+template <class Given> norm_dropout read_mask(Given const& given, view& state, reading const& how) {
+  expect_reserved(given.reserved2, "reserved2");
+  return {.below = read_dropout(given.dropout),
+          .seed = given.seed,
+          .offset = given.offset,
+          .random_state = read_random_state(state, given.random_state, how)};
+}
+
 // A value for each column of x, whose last axis is `width`: of x's type or fp32.
 constexpr signature columns_are(char const* name) { return {name, any_type, 1, 1, {"width"}}; }
 inline view read_columns(DLTensor const* given, signature const& is, view const& x, int width,
                          reading const& how) {
   view const result = read(given, is, how);
-  if (result.type != element::fp32) expect_same_type(result, x);
+  expect_type_or_fp32(result, x);
   expect_same_size(result, 0, x, width);
   return result;
 }

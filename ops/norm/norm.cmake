@@ -3,4 +3,9 @@
 foreach(t tk::bf16 tk::fp16 float)
   string(REPLACE tk:: "" name ${t})
   tk_instance(norm_${name} ops/norm/run.hpp "tk::norm_run<${t}>")
+  tk_instance(norm_dropout_${name} ops/norm/run.hpp "tk::norm_run<${t}, ${t}, true>")
+endforeach()
+# residual and r in fp32 beside 16 bits, with and without dropout
+foreach(t bf16 fp16)
+  tk_instance(norm_stream_${t} ops/norm/run.hpp "tk::norm_run<tk::${t}, float, true>")
 endforeach()

@@ -6,17 +6,28 @@
 
 namespace tk {
 
-template <class T> struct norm_run {
+template <class T, class Stream = T, bool Drops = false> struct norm_run {
   static void launch(norm_problem const& x, void* workspace, void* stream);
 };
 
 std::size_t workspace_bytes(norm_problem const& x) { return row_workspace_bytes(x.x); }
 
+namespace {
+
+template <class T> void launch_as(norm_problem const& x, void* workspace, void* stream) {
+  if constexpr (sizeof(T) == 2)
+    if (x.stream == element::fp32) return norm_run<T, float, true>::launch(x, workspace, stream);
+  if (x.dropout.below != 0) norm_run<T, T, true>::launch(x, workspace, stream);
+  else norm_run<T>::launch(x, workspace, stream);
+}
+
+}  // namespace
+
 void launch(norm_problem const& x, void* workspace, void* stream) {
   check_row_size(x.x);
-  if (x.x.type == element::bf16) norm_run<bf16>::launch(x, workspace, stream);
-  else if (x.x.type == element::fp16) norm_run<fp16>::launch(x, workspace, stream);
-  else norm_run<float>::launch(x, workspace, stream);
+  if (x.x.type == element::bf16) launch_as<bf16>(x, workspace, stream);
+  else if (x.x.type == element::fp16) launch_as<fp16>(x, workspace, stream);
+  else launch_as<float>(x, workspace, stream);
 }
 
 }  // namespace tk

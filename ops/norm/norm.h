@@ -14,20 +14,32 @@ typedef enum tk_norm_kind {
   TK_NORM_RMS = 1    /* y = r / sqrt(mean r^2 + eps) weight + bias */
 } tk_norm_kind;
 
-/* r = x + residual; y is r normalised row by row (LayerNorm or RMSNorm), times weight, plus bias
+/* r = residual + x, where dropout is on residual + mask o x / (1 - p); y is r normalised row by row
+ * (LayerNorm or RMSNorm), times weight, plus bias
  *
- * x, residual, y and r are [rows, width], or [width] for one row, of one type: bf16, fp16 or fp32.
- * weight and bias are [width], contiguous, of x's type or fp32, both of one type. residual, weight,
- * bias and r may be NULL: 0, 1, 0, and not written. Sizes may be 0, and go to 2^31 - 65537 (else
- * TK_UNSUPPORTED). The mean and the variance are taken in fp32 of the sum x + residual before it is
- * rounded to r's type, and y from that sum as well; y and r are rounded once. The variance is that
- * of differences from the mean, so that a large mean does not cost it digits. A row whose variance
- * and eps are both 0 gives NaN. The sum of squares must be below 2^128 (larger: 0 or NaN), and
- * variance + eps counts as 0 below 2^-126. y and r may be x or residual themselves (same data,
- * shape and strides). `repeat`: the bits of a row depend on that row, weight and bias, with
- * TK_REPEAT_RUN as well; this holds between problems in which every row of every tensor begins
+ * x, residual, y and r are [rows, width], or [width] for one row; x and y of one type, bf16, fp16
+ * or fp32, residual and r both of x's type or both fp32. weight and bias are [width], contiguous,
+ * of x's type or fp32, both of one type. residual, weight, bias and r may be NULL: 0, 1, 0, and not
+ * written. Sizes may be 0, and go to 2^31 - 65537 (else TK_UNSUPPORTED). The mean and the variance
+ * are taken in fp32 of r before it is rounded to its type, and y from that sum as well; y and r are
+ * rounded once. The variance is that of differences from the mean, so that a large mean does not
+ * cost it digits. A row whose variance and eps are both 0 gives NaN. The sum of squares must be
+ * below 2^128 (larger: 0 or NaN), and variance + eps counts as 0 below 2^-126. y and r may be x or
+ * residual themselves (same data, shape, strides and type).
+ *
+ *   dropout   a probability p, 0 (off) to 255/256: each element of x is dropped where its random
+ *             byte is below round(256 p), and else divided by 1 - round(256 p) / 256. A dropped
+ *             element counts as 0, whatever it is. The bytes follow from seed, offset, row and
+ *             column alone: byte col % 16 (of four words, the lowest byte first) of Philox4x32-10
+ *             with the key (low seed, high seed xor high offset) and the counter (row, col / 16,
+ *             2^32 - 1, low offset) (core/random.hpp). random_state, 64-bit integers [2] on the
+ *             device, is read in place of the fields seed and offset, so that a captured graph
+ *             draws anew.
+ *
+ * `repeat`: the bits of a row depend on that row, weight and bias, and with dropout on its number,
+ * with TK_REPEAT_RUN as well; this holds between problems in which every row of every tensor begins
  * and ends at a multiple of 16 bytes, and between others in which that row of x has the same
- * address modulo 16. */
+ * address modulo 16; and between such with dropout, between such without, and of the same types. */
 typedef struct tk_norm_problem {
   size_t size; /* sizeof(tk_norm_problem) */
   DLTensor const* x;
@@ -41,6 +53,12 @@ typedef struct tk_norm_problem {
   /* the first version ended here */
   tk_repeat repeat;
   int reserved; /* 0 */
+  /* later fields; 0 is off */
+  float dropout;
+  int reserved2; /* 0 */
+  uint64_t seed;
+  uint64_t offset;
+  DLTensor const* random_state; /* may be NULL */
 } tk_norm_problem;
 
 TK_API tk_status tk_norm(tk_norm_problem const* problem, void* workspace, size_t workspace_bytes,

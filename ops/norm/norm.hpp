@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: MIT
-// norm: r = x + residual;  layer: y = (r - mean) / sqrt(var + eps) w + b;  rms: y = r / sqrt(mean
-// r^2 + eps) w + b, over each row.
+// norm: r = residual + mask o x / (1 - p);  layer: y = (r - mean) / sqrt(var + eps) w + b;  rms:
+// y = r / sqrt(mean r^2 + eps) w + b, over each row.
 // Shapes    x, residual, y, r[rows, width]; w, b[width] or absent; any sizes, any row stride.
+// Types     residual and r are Stream: x's type T, or fp32. Drops: kernels that have a mask, where
+//           they are asked for one, for all rows of a launch; others take Stream = T alone.
+// Mask      core/random.hpp's bytes of rows, by the row's number among all and the column.
 // Numerics  mean and variance (biased) are of the fp32 sum r, before it is rounded to its type, and
 //           so is y. The variance is of differences from the mean: a large mean does not hurt it.
 //           That of equal numbers is exact where their sum is, and their differences are 0.
-// Order     core/row_kernel.hpp's.
+// Order     core/row_kernel.hpp's. Rows that do not fit into a tile draw their mask in every pass.
 #pragma once
 #include "core/row_kernel.hpp"
+#include "ops/norm/dropout.hpp"
 
 namespace tk {
 
-template <class T> struct norm {
+template <class T, class Stream = T, bool Drops = false> struct norm : norm_extras<Drops, 1, 0> {
+  static_assert(Drops || std::is_same_v<T, Stream>);
   static constexpr int inputs = 2, outputs = 2, vectors = 2, held = 1;
   static constexpr row_input<0> x{};
   static constexpr row_input<1> residual{};
@@ -19,20 +24,26 @@ template <class T> struct norm {
   static constexpr row_output<1> r{};
   static constexpr row_vector<0> weight{};
   static constexpr row_vector<1> bias{};
-  static constexpr row_extras extras{.inputs = 1, .outputs = 1, .vectors = 1, .sums = 0};
   static TK_BOTH constexpr float vector_default(int i) { return i == 0 ? 1.f : 0.f; }
-  template <int> using input = T;
-  template <int> using output = T;
+  template <int I> using input = std::conditional_t<I == 0, T, Stream>;
+  template <int I> using output = std::conditional_t<I == 0, T, Stream>;
 
-  struct args {
-    int layer;                       // a flag, but a word
-    float eps, columns, per_column;  // columns: the width; per_column: 1 / columns
-  };
+  using args = norm_args_of<Drops>;
   static int passes(args const& a) { return a.layer ? 3 : 2; }
 
   template <class Rows> static TK_DEVICE void run(Rows& rows, args const& a) {
+    if constexpr (Drops) {
+      run_of(rows, a, [plane = plane_of(a), below = a.below, inverse = a.inverse](auto const& p) {
+        return p.keep_random(p(x), plane, below) * inverse + p(residual);
+      });
+    } else {
+      run_of(rows, a, [](auto const& p) { return p(x) + p(residual); });
+    }
+  }
+
+  template <class Rows, class F> static TK_DEVICE void run_of(Rows& rows, args const& a, F of_sum) {
     using column = typename Rows::column;
-    auto const sum = rows.keep([](auto const& p) { return p(x) + p(residual); });
+    auto const sum = rows.keep(of_sum);
     auto const normalise = [&](auto deviation) {
       auto const squares = rows.sum([&](auto const& p) { return square(deviation(p)); });
       column const scale = rsqrt(squares * a.per_column + a.eps);

@@ -1,36 +1,41 @@
 // SPDX-License-Identifier: MIT
 // norm_backward: with g = dy weight, h = (r - mean) scale, scale = 1 / sqrt(var + eps)
-//           dx = dr + scale (g - mean g - h mean(g h))     (rms: without mean and mean g)
+//           dresidual = dr + scale (g - mean g - h mean(g h))    (rms: without mean and mean g)
+//           dx = mask o dresidual / (1 - p)
 //           dweight = sum over rows of dy h, dbias = sum over rows of dy
-// Shapes    r, dy, dr, dx[rows, width]; weight, dweight, dbias[width]; dr, weight, dweight and
-// dbias
-//           may be absent.
-// Numerics  fp32; statistics as norm's, of r as it was stored. dx, dweight and dbias are rounded
-//           once.
+// Shapes    r, dy, dr, dx, dresidual[rows, width]; weight, dweight, dbias[width]; dr, dresidual,
+//           weight, dweight and dbias may be absent.
+// Types     r, dr and dresidual are Stream: the type T of dy and dx, or fp32. Drops: kernels that
+//           write dresidual, and have norm's mask where they are asked for one; others take
+//           Stream = T alone, and in them dx is both.
+// Numerics  fp32; statistics as norm's, of r as it was stored. dx, dresidual, dweight and dbias are
+//           rounded once.
 // Order     core/row_kernel.hpp's.
 #pragma once
 #include "core/row_kernel.hpp"
+#include "ops/norm/dropout.hpp"
 
 namespace tk {
 
-template <class T> struct norm_backward {
-  static constexpr int inputs = 3, outputs = 1, vectors = 1, sums = 2, held = 2;
-  static constexpr row_input<0> r{};
-  static constexpr row_input<1> dy{};
+template <class T, class Stream = T, bool Drops = false>
+struct norm_backward : norm_extras<Drops, 2, 1> {
+  static_assert(Drops || std::is_same_v<T, Stream>);
+  static constexpr int inputs = 3, outputs = Drops ? 2 : 1, vectors = 1, sums = 2, held = 2;
+  // Values per column are of input 0's type, or fp32: where r may be wider, dy comes first.
+  static constexpr int at_r = Drops ? 1 : 0, at_dy = Drops ? 0 : 1;
+  static constexpr row_input<at_r> r{};
+  static constexpr row_input<at_dy> dy{};
   static constexpr row_input<2> dr{};
   static constexpr row_output<0> dx{};
+  static constexpr row_output<1> dresidual{};
   static constexpr row_vector<0> weight{};
   static constexpr column_sum<0> dweight{};
   static constexpr column_sum<1> dbias{};
-  static constexpr row_extras extras{.inputs = 2, .outputs = 1, .vectors = 1, .sums = 1};
   static TK_BOTH constexpr float vector_default(int) { return 1; }
-  template <int> using input = T;
-  template <int> using output = T;
+  template <int I> using input = std::conditional_t<I == at_dy, T, Stream>;
+  template <int I> using output = std::conditional_t<I == 0, T, Stream>;
 
-  struct args {
-    int layer;                       // a flag, but a word
-    float eps, columns, per_column;  // columns: the width; per_column: 1 / columns
-  };
+  using args = norm_args_of<Drops>;
   static int passes(args const& a) { return a.layer ? 3 : 2; }
 
   template <class Rows> static TK_DEVICE void run(Rows& rows, args const& a) {
@@ -41,10 +46,19 @@ template <class T> struct norm_backward {
                         [&](auto const& p) { return p(dy) * p(weight) * deviation(p); });
       column const scale = rsqrt(squares * a.per_column + a.eps);
       column const mean_gh = products * scale * a.per_column;
+      auto const total = [&](auto const& p) {
+        return p(dr) + (p(dy) * p(weight) - mean_g - deviation(p) * scale * mean_gh) * scale;
+      };
+      [[maybe_unused]] auto const plane = plane_of(a);
       rows.each([&](auto const& p) {
         p.add(dweight, p(dy) * (deviation(p) * scale));
         p.add(dbias, p(dy));
-        p.write(dx, p(dr) + (p(dy) * p(weight) - mean_g - deviation(p) * scale * mean_gh) * scale);
+        if constexpr (Drops) {
+          p.write(dresidual, total(p));
+          p.write(dx, p.keep_random(total(p), plane, a.below) * a.inverse);
+        } else {
+          p.write(dx, total(p));
+        }
       });
     };
     if (a.layer) {

@@ -17,6 +17,10 @@ struct norm_backward_options {
   std::size_t workspace_bytes = 0;
   tk_repeat repeat = TK_REPEAT_RUN;
   tk::stream stream{};
+  output_view dresidual{};  // needed with dropout: dx is not the gradient of r then
+  float dropout = 0;        // that of norm(), as are
+  std::uint64_t seed = 0, offset = 0;
+  tensor_view random_state{};  // in place of seed and offset
 };
 
 namespace detail {
@@ -34,16 +38,24 @@ inline tk_norm_backward_problem problem(tensor_view const& r, tensor_view const&
           .kind = o.kind,
           .eps = o.eps,
           .repeat = o.repeat,
-          .reserved = 0};
+          .reserved = 0,
+          .dresidual = o.dresidual.get(),
+          .dropout = o.dropout,
+          .reserved2 = 0,
+          .seed = o.seed,
+          .offset = o.offset,
+          .random_state = o.random_state.get()};
 }
 
 }  // namespace detail
 
-// dx, the gradient of y = norm(r) weight + bias with respect to r, plus dr; dweight and dbias, sums
-// over all rows. r is what norm() gave (its x, where it had no residual), kind and eps are its own.
-// r, dy, dr and dx [width] to [b, h, rows, width], the same sizes, of one type (bf16, fp16, fp32);
-// weight, dweight, dbias [width] of that type or fp32; the last dimension contiguous. Sums are
-// fp32. dx may be r, dy or dr itself. Throws tk::error before anything is launched or written.
+// dresidual, the gradient of y = norm(r) weight + bias with respect to r, plus dr; dx, the same, or
+// mask o dresidual / (1 - dropout); dweight and dbias, sums over all rows. r is what norm() gave
+// (its x, where it had no residual and no dropout), kind, eps, dropout, seed and offset are its
+// own. r, dy, dr, dx and dresidual [width] to [b, h, rows, width], the same sizes; dy and dx of one
+// type (bf16, fp16, fp32), r, dr and dresidual of that or all fp32; weight, dweight, dbias [width]
+// of dy's type or fp32; the last dimension contiguous. Sums are fp32. dx and dresidual may be r, dy
+// or dr themselves. Throws tk::error before anything is launched or written.
 inline void norm_backward(tensor_view const& r, tensor_view const& dy, output_view const& dx,
                           norm_backward_options const& options = {}) {
   auto const problem = detail::problem(r, dy, dx, options);

@@ -7,7 +7,7 @@
 namespace tk {
 
 struct norm_options {
-  tensor_view residual{};  // r = x + residual
+  tensor_view residual{};  // r = residual + x
   tensor_view weight{};    // [width], 1 where absent
   tensor_view bias{};      // [width], 0 where absent
   output_view r{};         // not written where absent
@@ -17,6 +17,9 @@ struct norm_options {
   std::size_t workspace_bytes = 0;
   tk_repeat repeat = TK_REPEAT_RUN;
   tk::stream stream{};
+  float dropout = 0;  // of x, before residual is added
+  std::uint64_t seed = 0, offset = 0;
+  tensor_view random_state{};  // in place of seed and offset
 };
 
 namespace detail {
@@ -32,15 +35,21 @@ inline tk_norm_problem problem(tensor_view const& x, output_view const& y, norm_
           .kind = o.kind,
           .eps = o.eps,
           .repeat = o.repeat,
-          .reserved = 0};
+          .reserved = 0,
+          .dropout = o.dropout,
+          .reserved2 = 0,
+          .seed = o.seed,
+          .offset = o.offset,
+          .random_state = o.random_state.get()};
 }
 
 }  // namespace detail
 
-// r = x + residual, and y = r normalised row by row, times weight, plus bias; x, residual, y, r
-// [rows, width] of one type (bf16, fp16, fp32), weight and bias [width] of that type or fp32; the
-// last dimension contiguous. Statistics, and y, from the fp32 sum r. y and r may be x or residual
-// themselves. Throws tk::error before anything is launched or written.
+// r = residual + x, or residual + mask o x / (1 - dropout), and y = r normalised row by row, times
+// weight, plus bias; x, y [rows, width] of one type (bf16, fp16, fp32), residual and r of that or
+// both fp32, weight and bias [width] of x's type or fp32; the last dimension contiguous.
+// Statistics, and y, from the fp32 sum r. y and r may be x or residual themselves. Throws tk::error
+// before anything is launched or written.
 inline void norm(tensor_view const& x, output_view const& y, norm_options const& options = {}) {
   auto const problem = detail::problem(x, y, options);
   detail::require(

@@ -28,6 +28,11 @@ void touch();
 void agree(tk::any_tensor const& x, seen_tensor const& t);
 void agree(tk::matrix const& x, seen_tensor const& t);
 
+// Data of a tensor that need not be there.
+template <class T> void at(T const* data, seen_tensor const& t, char const* what) {
+  bool const there = t.looked_at && !t.empty();
+  require(there ? address_of(data) == t.address : data == nullptr, what);
+}
 // Is T the element type of x?
 template <class T> bool is_of(tk::any_tensor const& x);
 template <> bool is_of<tk::bf16>(tk::any_tensor const& x);

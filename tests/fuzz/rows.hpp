@@ -21,13 +21,17 @@ inline void same_rank(seen_call& call, char const* name, char const* like) {
   bool const known = call.tensors[x].shaped && call.tensors[y].shaped;
   call.by_query.add(known && call.spec->tensors[x].ndim != call.spec->tensors[y].ndim, TK_BAD_RANK);
 }
-// Of the rank, sizes and type of `like`.
-inline void read_rows(seen_call& call, char const* name, char const* like) {
+// Of the rank and sizes of `like`.
+inline void read_rows_of_size(seen_call& call, char const* name, char const* like) {
   call.read(name, {1, 4, takes_any});
   auto const &t = call.tensors[call.index(name)], &x = call.tensors[call.index(like)];
-  same_type(call.by_query, t, x);
   same_rank(call, name, like);
   for (int axis = 0; axis < 4; ++axis) same_size(call.by_query, t, axis, x, axis);
+}
+// And of its type.
+inline void read_rows(seen_call& call, char const* name, char const* like) {
+  read_rows_of_size(call, name, like);
+  same_type(call.by_query, call.tensors[call.index(name)], call.tensors[call.index(like)]);
 }
 // Past what a launch addresses, of the sizes of `x`.
 inline void look_at_size(seen_call& call, seen_tensor const& x) {

@@ -17,10 +17,6 @@ inline void agree(tk::heads const& x, seen_tensor const& t, bool packed) {
               x.h_stride == t.stride[n + 1],
           "strides of heads changed");
 }
-template <class T> void at(T const* data, seen_tensor const& t, char const* what) {
-  bool const there = t.looked_at && !t.empty();
-  require(there ? address_of(data) == t.address : data == nullptr, what);
-}
 
 template <class Given, class Problem> void check_options(Problem const& x, seen_call const& call) {
   auto const given = call.part<tk_attention_options>();

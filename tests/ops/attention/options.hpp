@@ -7,6 +7,7 @@
 #include <string>
 
 #include "ops/attention/attention_forward.h"
+#include "tests/support/dropout.hpp"
 #include "tests/support/launch.hpp"
 #include "tests/support/parallel.hpp"
 #include "tests/support/random.hpp"
@@ -57,29 +58,6 @@ inline span span_of(option_case const& x, std::int64_t s) {
   y.q = cut(x.q_starts, s, x.nq, x.max_nq, y.nq);
   y.k = cut(x.k_starts, s, x.nk, x.max_nk, y.nk);
   return y;
-}
-
-// Numbers that are no tensor of dtype, on the device.
-struct device_numbers {
-  memory* in = nullptr;
-  DLDataType type{};
-  std::int64_t size = 0;
-  DLTensor dl() {
-    DLTensor x{};
-    x.data = in->device();
-    x.device = {static_cast<DLDeviceType>(tk_device_type()), 0};
-    x.ndim = 1;
-    x.dtype = type;
-    x.shape = &size;
-    return x;
-  }
-};
-template <class T>
-device_numbers put_numbers(world& w, DLDataType type, std::vector<T> const& values) {
-  auto const size = static_cast<std::int64_t>(values.size() * sizeof(T));
-  device_numbers x{&w.raw(size, 0, role::input), type, static_cast<std::int64_t>(values.size())};
-  std::memcpy(x.in->image(), values.data(), static_cast<std::size_t>(size));
-  return x;
 }
 
 // o and lse are what the forward writes, or what the backward reads.

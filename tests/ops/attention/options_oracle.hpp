@@ -7,42 +7,24 @@
 // Kept weights are divided by the share that is kept, and so are errors. Random bytes are drawn by
 // their definition (core/random.hpp), written apart from it.
 #pragma once
-#include <array>
 #include <cmath>
 #include <mutex>
 
 #include "tests/ops/attention/options.hpp"
+#include "tests/support/dropout.hpp"
 
 namespace tk::test {
 
-// Philox4x32-10 as its paper has it.
-struct philox_reference {
-  std::uint32_t key[2];
-  std::array<std::uint32_t, 4> operator()(std::array<std::uint32_t, 4> c) const {
-    std::uint32_t k0 = key[0], k1 = key[1];
-    for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
-      std::uint64_t const x = 0xD2511F53ull * c[0], y = 0xCD9E8D57ull * c[2];
-      c = {static_cast<std::uint32_t>(y >> 32) ^ c[1] ^ k0, static_cast<std::uint32_t>(y),
-           static_cast<std::uint32_t>(x >> 32) ^ c[3] ^ k1, static_cast<std::uint32_t>(x)};
-    }
-    return c;
-  }
-};
-
 inline unsigned random_byte(option_case const& x, std::int64_t s, std::int64_t head,
                             std::int64_t row, std::int64_t col) {
-  philox_reference const draw{
-      {static_cast<std::uint32_t>(x.seed),
-       static_cast<std::uint32_t>(x.seed >> 32) ^ static_cast<std::uint32_t>(x.offset >> 32)}};
+  auto const draw = philox_reference::of(x.seed, x.offset);
   auto const word = [](std::int64_t n) { return static_cast<std::uint32_t>(n); };
   auto const words = draw({word(row / 16 * 8 + row % 8), word(col / 32 * 4 + col % 8 / 2),
                            word(s * x.hq + head), static_cast<std::uint32_t>(x.offset)});
   std::int64_t const byte = row / 8 % 2 * 8 + col / 8 % 4 * 2 + col % 2;
   return words[static_cast<std::size_t>(byte / 4)] >> byte % 4 * 8 & 255;
 }
-inline unsigned drop_below(option_case const& x) {
-  return static_cast<unsigned>(std::lround(256 * double{x.dropout}));
-}
+inline unsigned drop_below(option_case const& x) { return drop_below(x.dropout); }
 
 // Does row `row` of sequence `of` see key `key`?
 inline bool sees(option_case const& x, span const& of, std::int64_t row, std::int64_t key) {

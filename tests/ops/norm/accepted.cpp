@@ -69,6 +69,13 @@ TEST_CASE("norm: all types, and nothing to do") {
       auto const before = s.arena.content();
       EXPECT_OK(call(s));
       CHECK(s.arena.content() != before);
+      for (auto* t : {&s.residual, &s.r}) t->dl.dtype = fp32;
+      EXPECT_OK(call(s));
+      for (auto* t : {&s.residual, &s.r}) {  // one of both
+        t->given = nullptr;
+        EXPECT_OK(call(s));
+        t->given = &t->dl;
+      }
     }
   }
   for (int axis = 0; axis < 2; ++axis) {

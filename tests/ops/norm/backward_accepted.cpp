@@ -44,14 +44,24 @@ TEST_CASE("norm's backward: dx may be an input, optional operands may be none") 
     EXPECT_OK(call(x));
     auto const host = x.arena.content();
     check(host, s::at_dx, 120, 6.5, 3.5);
+    check(host, s::at_dresidual, 120, 6.5, 3.5);
     check(host, s::at_dweight, 20, -48, 0);
     check(host, s::at_dbias, 20, 96, 0);
   }
+  SUBCASE("dresidual on dr, dx on dy") {
+    x.dresidual.dl.data = x.dr.dl.data;
+    x.dx.dl.data = x.dy.dl.data;
+    EXPECT_OK(call(x));
+    check(x.arena.content(), s::at_dr, 120, 6.5, 3.5);
+    check(x.arena.content(), s::at_dy, 120, 6.5, 3.5);
+  }
   SUBCASE("nothing but r, dy and dx") {
     x.weight.given = x.dr.given = x.dweight.given = x.dbias.given = nullptr;
+    x.dresidual.given = x.random_state.given = nullptr;
     EXPECT_OK(call(x));
     auto const host = x.arena.content();
     check(host, s::at_dx, 120, 3, -3);
+    check(host, s::at_dresidual, 0, 0, 0);
     check(host, s::at_dweight, 0, 0, 0);
     check(host, s::at_dbias, 0, 0, 0);
   }
@@ -127,6 +137,8 @@ TEST_CASE("norm's backward: all types") {
         auto const before = x.arena.content();
         EXPECT_OK(call(x));
         CHECK(x.arena.content() != before);
+        for (auto* t : {&x.r, &x.dr, &x.dresidual}) t->dl.dtype = fp32;
+        EXPECT_OK(call(x));
       }
 }
 

@@ -53,10 +53,10 @@ TEST_CASE("a row too many in the sums is found, one too few, one twice") {
       REQUIRE(launch_twice(x) == "");
       REQUIRE(compare(x).wrong == "");
       column_sums sums(x.of.shape.width);
-      error_meter dx(type);
-      for (std::int64_t row = 0; row < x.of.shape.rows; ++row) add_row(x, row, dx, &sums);
+      auto meters = meters_of(x);
+      for (std::int64_t row = 0; row < x.of.shape.rows; ++row) add_row(x, row, meters, &sums);
       CHECK(judge_sums(x, sums).wrong == "");
-      add_row(x, 7, dx, &sums);
+      add_row(x, 7, meters, &sums);
       CHECK(!judge_sums(x, sums).ok());
       x.of.shape.rows -= 1;
       CHECK(!compare(x).ok());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The oracle of tk_norm_backward against finite differences: norm in double precision, the loss
-// sum y dy, and each element of r, weight and bias moved up and down.
+// sum y dy, and each element of x or r, weight and bias moved up and down.
 #include <doctest/doctest.h>
 
 #include "tests/ops/norm/backward_oracle.hpp"
@@ -15,11 +15,15 @@ struct small_norm {
   float eps;
   std::vector<row> r, dy;
   row weight, bias;
+  std::vector<row> dropped{};  // x, of which mask o x / (1 - p) is added to r, where there is any
+  norm_mask mask{};
 
   double loss() const {
     double sum = 0;
     for (std::size_t i = 0; i < r.size(); ++i) {
-      auto const& x = r[i];
+      auto x = r[i];
+      for (std::size_t j = 0; i < dropped.size() && j < x.size(); ++j)
+        x[j] += dropped[i][j] * mask.kept(std::int64_t(i), std::int64_t(j));
       double mean = 0, var = 0;
       for (double const v : x) mean += v / static_cast<double>(x.size());
       if (kind == TK_NORM_RMS) mean = 0;
@@ -81,6 +85,31 @@ TEST_CASE("the oracle's gradients are the limits of differences") {
         }
       }
   CHECK(compared == 4 * 4 * (3 + 17));
+}
+
+TEST_CASE("dx, through the mask, is the limit of differences") {
+  constexpr std::size_t width = 17;
+  int compared = 0;
+  for (auto const kind : {TK_NORM_LAYER, TK_NORM_RMS})
+    for (float const p : {0.25f, 0.9f}) {
+      auto x = filled(kind, 0.25f, 4, width);
+      x.dropped = x.dy;
+      x.mask.p = p;
+      for (std::size_t i = 0; i < x.r.size(); ++i) {
+        auto r = x.r[i];
+        row kept(width);
+        for (std::size_t j = 0; j < width; ++j) {
+          kept[j] = x.mask.kept(std::int64_t(i), std::int64_t(j));
+          r[j] += x.dropped[i][j] * kept[j];
+        }
+        auto const exact = gradient_of_row(kind, x.eps, r, x.dy[i], x.weight);
+        for (std::size_t j = 0; j < width; ++j, ++compared) {
+          CHECK(std::fabs(exact.dx[j] - difference(x, x.r[i][j])) < 1e-6);
+          CHECK(std::fabs(exact.dx[j] * kept[j] - difference(x, x.dropped[i][j])) < 1e-6);
+        }
+      }
+    }
+  CHECK(compared == 4 * 4 * int(width));
 }
 
 }  // namespace

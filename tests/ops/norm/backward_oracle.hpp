@@ -6,7 +6,7 @@
 //           at most: 16 u of the mean of magnitudes; the terms' own errors, a product or two each
 //   scale   as in norm.hpp: 14 u, and the differences' errors
 //   t       those of its three parts, 2 u of each for its product and difference
-//   dx      those of scale and t, two roundings
+//   dx      those of scale and t, two roundings; where a mask follows, a product and its factor
 // and to dweight and dbias, sums over rows of dy h and dy: the terms' own errors, and of the sum of
 // their magnitudes min(rows, 32) u. Up to 32 rows that is the most any order commits. D additions
 // of more, one behind the other, err by a walk of D steps of u / sqrt 3 of what is summed so far:
@@ -111,8 +111,9 @@ inline void add_unless_special(error_meter& to, std::int64_t row, std::int64_t c
          special ? 0 : rounded(to.type(), exact) - exact, special ? 0 : slack);
 }
 
-inline void add_row(norm_backward_operands const& x, std::int64_t row, error_meter& dx,
-                    column_sums* sums) {
+// meters: of dx, and of dresidual where it is there.
+inline void add_row(norm_backward_operands const& x, std::int64_t row,
+                    std::span<error_meter> meters, column_sums* sums) {
   norm_backward_case const& c = x.of;
   auto const n = static_cast<std::size_t>(c.shape.width);
   auto const r = given_row(x.r, row), dy = given_row(x.dy, row);
@@ -124,8 +125,13 @@ inline void add_row(norm_backward_operands const& x, std::int64_t row, error_met
   for (std::size_t i = 0; i < n; ++i) {
     auto const col = static_cast<std::int64_t>(i);
     double const sum = exact.dx[i] + dr[i];
-    add_unless_special(dx, row, col, result_at(x.dx, row, col), sum,
-                       slack.dx[i] + fp32_roundoff * (std::fabs(dr[i]) + std::fabs(sum)));
+    double const of_sum = slack.dx[i] + fp32_roundoff * (std::fabs(dr[i]) + std::fabs(sum));
+    double const kept = c.mask.p == 0 ? 1 : c.mask.kept(row, col);
+    double const dx = kept == 0 ? 0 : sum * kept;
+    double const of_dx = c.mask.p == 0 ? 0 : 2 * fp32_roundoff * std::fabs(dx);
+    add_unless_special(meters[0], row, col, result_at(x.dx, row, col), dx, of_sum * kept + of_dx);
+    if (x.dresidual.in)
+      add_unless_special(meters[1], row, col, result_at(x.dresidual, row, col), sum, of_sum);
     if (!sums) continue;
     double const term = dy[i] * exact.h[i];
     sums->dweight[i] += term;
@@ -138,7 +144,7 @@ inline void add_row(norm_backward_operands const& x, std::int64_t row, error_met
 
 inline void check_row(norm_backward_operands const& x, std::int64_t row,
                       std::span<error_meter> meters) {
-  add_row(x, row, meters[0], nullptr);
+  add_row(x, row, meters, nullptr);
 }
 
 inline verdict judge_sums(norm_backward_operands const& x, column_sums const& sums) {
@@ -171,12 +177,12 @@ inline verdict compare(norm_backward_operands const& x) {
   std::int64_t const rows = x.of.shape.all_rows();
   std::int64_t const some = 8 + (1 << 16) / (1 + x.of.shape.width);
   parallel_for((rows + some - 1) / some, [&](std::int64_t part) {
-    error_meter dx(x.dx.type);
+    auto rows_of = meters_of(x);
     column_sums own(x.of.shape.width);
     for (std::int64_t row = part * some; row < std::min(rows, (part + 1) * some); ++row)
-      add_row(x, row, dx, &own);
+      add_row(x, row, rows_of, &own);
     std::scoped_lock const lock(merging);
-    all[0].merge(dx);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].merge(rows_of[i]);
     sums.merge(own);
   });
   auto v = judge_rows(x, all, rows);
@@ -189,8 +195,8 @@ inline verdict compare(norm_backward_operands const& x) {
 
 inline std::vector<tensor> written_by(norm_backward_operands const& x) {
   std::vector<tensor> all{x.dx};
-  for (auto const* sums : {&x.dweight, &x.dbias})
-    if (sums->in) all.push_back(*sums);
+  for (auto const* more : {&x.dresidual, &x.dweight, &x.dbias})
+    if (more->in) all.push_back(*more);
   return all;
 }
 

@@ -37,20 +37,31 @@ std::vector<spoiled<s>> wrong_types() {
     for (auto* t : x.rows()) t->dl.dtype = type;
   };
   return {
-      {"dy, r", [](s& x) { x.dy.dl.dtype = bf16; }, TK_BAD_TYPE, {"dy is bf16", "r is fp32"}},
+      {"dy, r", [](s& x) { x.r.dl.dtype = bf16; }, TK_BAD_TYPE, {"r is bf16", "dy is fp32"}},
+      {"dx, dy", [](s& x) { x.dy.dl.dtype = bf16; }, TK_BAD_TYPE, {"dx is fp32", "dy is bf16"}},
+      {"dresidual, r",
+       [](s& x) { x.dresidual.dl.dtype = fp16; },
+       TK_BAD_TYPE,
+       {"dresidual is fp16", "r is fp32"}},
+      {"dresidual of dy's type, r fp32",
+       [](s& x) {
+         for (auto* t : {&x.dy, &x.dx, &x.dresidual}) t->dl.dtype = bf16;
+       },
+       TK_BAD_TYPE,
+       {"dresidual is bf16", "r is fp32"}},
       {"dr, r", [](s& x) { x.dr.dl.dtype = fp16; }, TK_BAD_TYPE, {"dr is fp16", "r is fp32"}},
-      {"dx, r", [](s& x) { x.dx.dl.dtype = bf16; }, TK_BAD_TYPE, {"dx is bf16", "r is fp32"}},
+      {"dx, dy", [](s& x) { x.dx.dl.dtype = bf16; }, TK_BAD_TYPE, {"dx is bf16", "dy is fp32"}},
       {"weight, r",
        [](s& x) { x.weight.dl.dtype = fp16; },
        TK_BAD_TYPE,
-       {"weight is fp16", "r is fp32"}},
+       {"weight is fp16", "dy is fp32"}},
       {"dweight, r",
        [=](s& x) {
          rows(x, bf16);
          x.dweight.dl.dtype = fp16;
        },
        TK_BAD_TYPE,
-       {"dweight is fp16", "r is bf16"}},
+       {"dweight is fp16", "dy is bf16"}},
       {"dbias, dweight",
        [=](s& x) {
          rows(x, bf16);
@@ -71,6 +82,21 @@ std::vector<spoiled<s>> wrong_values() {
       {"eps nan", [](s& x) { x.problem.eps = inf - inf; }, TK_BAD_VALUE, {"eps is", "nan"}},
       {"eps inf", [](s& x) { x.problem.eps = inf; }, TK_BAD_VALUE, {"eps is inf"}},
       {"eps -1", [](s& x) { x.problem.eps = -1; }, TK_BAD_VALUE, {"eps is -1"}},
+      {"dropout 1", [](s& x) { x.problem.dropout = 1; }, TK_BAD_VALUE, {"dropout is 1", "255/256"}},
+      {"dropout", [](s& x) { x.problem.dropout = -1; }, TK_BAD_VALUE, {"dropout is -1"}},
+      {"dropout nan", [](s& x) { x.problem.dropout = inf - inf; }, TK_BAD_VALUE, {"dropout is"}},
+      {"reserved2", [](s& x) { x.problem.reserved2 = 3; }, TK_BAD_STRUCT, {"reserved2 is 3"}},
+      {"dropout without dresidual",
+       [](s& x) {
+         x.problem.dropout = 0.25f;
+         x.dresidual.given = nullptr;
+       },
+       TK_NULL_POINTER,
+       {"dresidual is NULL", "dropout is 0.25"}},
+      {"random_state of one",
+       [](s& x) { x.random_state.shape[0] = 1; },
+       TK_BAD_SHAPE,
+       {"random_state has 2 = 1"}},
   };
 }
 
@@ -81,8 +107,10 @@ std::vector<spoiled<s>> overlaps() {
     tensor s::* is;
     bool by_rows;
   };
-  constexpr named outputs[] = {
-      {"dx", &s::dx, true}, {"dweight", &s::dweight, false}, {"dbias", &s::dbias, false}};
+  constexpr named outputs[] = {{"dx", &s::dx, true},
+                               {"dresidual", &s::dresidual, true},
+                               {"dweight", &s::dweight, false},
+                               {"dbias", &s::dbias, false}};
   constexpr named all[] = {{"r", &s::r, true},
                            {"dy", &s::dy, true},
                            {"weight", &s::weight, false},
@@ -107,6 +135,24 @@ std::vector<spoiled<s>> overlaps() {
                       parts, launch_only});
       if (!may_be) list.push_back({"on it", at(0), TK_BAD_OVERLAP, parts, launch_only});
     }
+  list.push_back({"dx on dresidual",
+                  [](s& x) { x.dx.dl.data = x.dresidual.dl.data; },
+                  TK_BAD_OVERLAP,
+                  {"dx at", "dresidual at"},
+                  launch_only});
+  list.push_back({"dbias on random_state",
+                  [](s& x) { x.random_state.dl.data = x.dbias.dl.data; },
+                  TK_BAD_OVERLAP,
+                  {"dbias at", "random_state at"},
+                  launch_only});
+  list.push_back({"dx on r of another type",
+                  [](s& x) {
+                    x.dx.dl.data = x.r.dl.data;
+                    for (auto* t : {&x.dy, &x.dx}) t->dl.dtype = bf16;
+                  },
+                  TK_BAD_OVERLAP,
+                  {"dx at", "r at"},
+                  launch_only});
   list.push_back({"dx on r, other strides",
                   [](s& x) {
                     x.dx.dl.data = x.r.dl.data;
@@ -132,7 +178,7 @@ TEST_CASE("the scene is a correct problem and writes its output") { check_scene<
 
 TEST_CASE("refusals") {
   std::vector<std::int64_t> const rows{16, 64, 128};
-  check_refusals<s>(2, {rows, rows, {128}, rows, rows, {128}, {128}}, {}, [] {
+  check_refusals<s>(2, {rows, rows, {128}, rows, rows, {128}, {128}, rows, {2}}, {}, [] {
     try_all(wrong_shapes());
     try_all(wrong_types());
     try_all(wrong_values());

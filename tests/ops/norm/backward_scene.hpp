@@ -15,7 +15,8 @@ struct norm_backward {
   static constexpr std::size_t first_size = 72;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size);
   static constexpr std::size_t at_r = 0, at_dy = 4096, at_weight = 8192, at_dr = 12288,
-                               at_dx = 16384, at_dweight = 20480, at_dbias = 24576;
+                               at_dx = 16384, at_dweight = 20480, at_dbias = 22528,
+                               at_dresidual = 24576, at_random_state = 30720;
   memory arena{arena_bytes, arena_byte};
   tensor r{arena.at(at_r), fp32, {2, 3, 20}};
   tensor dy{arena.at(at_dy), fp32, {2, 3, 20}};
@@ -24,9 +25,13 @@ struct norm_backward {
   tensor dx{arena.at(at_dx), fp32, {2, 3, 20}};
   tensor dweight{arena.at(at_dweight), fp32, {20}};
   tensor dbias{arena.at(at_dbias), fp32, {20}};
-  problem_type problem{
-      sizeof(problem_type), nullptr, nullptr,       nullptr, nullptr, nullptr, nullptr, nullptr,
-      TK_NORM_LAYER,        0.25f,   TK_REPEAT_RUN, 0};
+  tensor dresidual{arena.at(at_dresidual), fp32, {2, 3, 20}};
+  tensor random_state{arena.at(at_random_state), uint64, {2}};
+  problem_type problem{};
+  norm_backward() {
+    problem.size = sizeof problem;
+    problem.eps = 0.25f;
+  }
 
   std::vector<argument> arguments() {
     return {{"r", &r},
@@ -35,9 +40,11 @@ struct norm_backward {
             {"dr", &dr, true},
             {"dx", &dx},
             {"dweight", &dweight, true},
-            {"dbias", &dbias, true}};
+            {"dbias", &dbias, true},
+            {"dresidual", &dresidual, true},
+            {"random_state", &random_state, true}};
   }
-  std::vector<tensor*> rows() { return {&r, &dy, &dr, &dx}; }
+  std::vector<tensor*> rows() { return {&r, &dy, &dr, &dx, &dresidual}; }
   std::vector<tensor*> columns() { return {&weight, &dweight, &dbias}; }
   problem_type const* get() {
     problem.r = r.given;
@@ -47,6 +54,8 @@ struct norm_backward {
     problem.dx = dx.given;
     problem.dweight = dweight.given;
     problem.dbias = dbias.given;
+    problem.dresidual = dresidual.given;
+    problem.random_state = random_state.given;
     return &problem;
   }
   static tk_status call(problem_type const* x, void* workspace = nullptr, std::size_t size = 0,

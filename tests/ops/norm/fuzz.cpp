@@ -10,100 +10,130 @@
 namespace fuzz {
 namespace {
 
-template <class Problem> void make_fields(generator& g) {
+template <class Problem> void make_fields(generator& g, bool drops) {
   Problem p{};
   put(p.kind, g.flip());
   p.eps = static_cast<float>(g.number(0, 8)) / 4;
   put(p.repeat, g.flip());
+  if (drops) p.dropout = static_cast<float>(g.number(0, 255)) / 256;
+  p.seed = static_cast<std::uint64_t>(g.number(0, 1 << 20));
+  p.offset = static_cast<std::uint64_t>(g.number(0, 99));
   g.fields(p);
 }
-template <class Problem> void look_at_eps(seen_call& call) {
-  auto const eps = call.problem<Problem>().eps;
-  call.by_query.add(!std::isfinite(eps) || eps < 0, TK_BAD_VALUE);
+void make_state(generator& g) {
+  if (g.number(0, 3) == 0) g.tensor("random_state", uint64, {2});
+  else g.leave_out("random_state");
+}
+template <class Problem> void look_at_numbers(seen_call& call) {
+  auto const p = call.problem<Problem>();
+  call.by_query.add(!std::isfinite(p.eps) || p.eps < 0, TK_BAD_VALUE);
+  call.by_query.add(!(p.dropout >= 0 && p.dropout * 256 <= 255), TK_BAD_VALUE);
+  if (!call.given("random_state")) return;
+  call.read("random_state", {1, 1, takes_64_bits});
+  auto const& state = call.tensors[call.index("random_state")];
+  call.by_query.add(state.shaped && state.size[0] != 2, TK_BAD_SHAPE);
+}
+// Of the type of `like`, or fp32.
+void type_or_fp32(seen_call& call, seen_tensor const& t, seen_tensor const& like) {
+  if (t.bits != 32) same_type(call.by_query, t, like);
 }
 // A value for each column of x, whose last axis is `width`.
 void look_at_columns(seen_call& call, char const* name, seen_tensor const& x, int width) {
   if (!call.given(name)) return;
   call.read(name, {1, 1, takes_any});
   auto const& t = call.tensors[call.index(name)];
-  if (t.bits != 32) same_type(call.by_query, t, x);
+  type_or_fp32(call, t, x);
   same_size(call.by_query, t, 0, x, width);
 }
 
 void make_forward(generator& g) {
   i64 const rows = g.size(), width = g.size();
-  auto const of = g.half_or_fp32(), scale = g.flip() ? of : fp32;
+  auto const of = g.half_or_fp32(), scale = g.flip() ? of : fp32, stream = g.flip() ? of : fp32;
   auto const matrix = [&] { return rows == 1 && g.flip() ? sizes{width} : sizes{rows, width}; };
   auto const in_or_out = [&](char const* name, auto const& make) {
     if (g.flip()) make(name);
     else g.leave_out(name);
   };
   auto const of_scale = [&](char const* name) { g.tensor(name, scale, {width}); };
-  auto const output = [&](char const* name) {
-    if (g.number(0, 2)) g.tensor(name, of, matrix());
-    else g.put_on(name, g.flip() && g.given("residual") ? "residual" : "x");
+  auto const output = [&](char const* name, type is) {
+    bool const on_residual = g.flip() && g.given("residual");
+    bool const alike = is.bits == (on_residual ? stream : of).bits;
+    if (g.number(0, 2) || !alike) g.tensor(name, is, matrix());
+    else g.put_on(name, on_residual ? "residual" : "x");
   };
   g.tensor("x", of, matrix());
-  in_or_out("residual", [&](char const* name) { g.tensor(name, of, matrix()); });
+  in_or_out("residual", [&](char const* name) { g.tensor(name, stream, matrix()); });
   in_or_out("weight", of_scale);
   in_or_out("bias", of_scale);
-  output("y");
-  in_or_out("r", output);
-  make_fields<tk_norm_problem>(g);
+  output("y", of);
+  in_or_out("r", [&](char const* name) { output(name, stream); });
+  make_state(g);
+  make_fields<tk_norm_problem>(g, g.flip());
 }
 
 void look_forward(seen_call& call) {
-  look_at_eps<tk_norm_problem>(call);
+  look_at_numbers<tk_norm_problem>(call);
   constexpr std::int64_t longest = (std::int64_t(1) << 31) - 65537;
-  auto const [x, residual, weight, bias, y, r] = call.all<6>();
+  auto const [x, residual, weight, bias, y, r, state] = call.all<7>();
   auto& f = call.by_query;
   for (auto const* name : {"x", "y", "residual", "r"}) {
     bool const optional = name[0] == 'r';
     if (optional && !call.given(name)) continue;
     call.read(name, {1, 2, takes_any});
     auto const& t = call.tensors[call.index(name)];
-    same_type(f, t, x);
+    if (optional) type_or_fp32(call, t, x);
+    else same_type(f, t, x);
     same_size(f, t, 0, x, 0);
     same_size(f, t, 1, x, 1);
   }
   look_at_columns(call, "weight", x, 1);
   look_at_columns(call, "bias", x, 1);
   same_type(f, weight, bias);
+  same_type(f, residual, r);
   call.empty = x.shaped && x.empty();
   if (!call.empty && x.shaped) f.add(x.size[0] > longest || x.size[1] > longest, TK_UNSUPPORTED);
 }
 
 void make_backward(generator& g) {
   auto const shape = row_sizes(g);
-  auto const of = g.half_or_fp32(), sums = g.flip() ? of : fp32;
+  auto const of = g.half_or_fp32(), sums = g.flip() ? of : fp32, stream = g.flip() ? of : fp32;
   auto const by_columns = [&](char const* name, type is) {
     if (g.flip()) g.tensor(name, is, {shape.back()});
     else g.leave_out(name);
   };
-  g.tensor("r", of, shape);
+  g.tensor("r", stream, shape);
   g.tensor("dy", of, shape);
   by_columns("weight", g.flip() ? of : fp32);
-  if (g.flip()) g.tensor("dr", of, shape);
+  if (g.flip()) g.tensor("dr", stream, shape);
   else g.leave_out("dr");
   auto const in_place = g.number(0, 5);
-  if (in_place == 0) g.put_on("dx", "r");
+  bool const alike = of.bits == stream.bits;
+  if (in_place == 0 && alike) g.put_on("dx", "r");
   else if (in_place == 1) g.put_on("dx", "dy");
-  else if (in_place == 2 && g.given("dr")) g.put_on("dx", "dr");
+  else if (in_place == 2 && alike && g.given("dr")) g.put_on("dx", "dr");
   else g.tensor("dx", of, shape);
   by_columns("dweight", sums);
   by_columns("dbias", sums);
-  make_fields<tk_norm_backward_problem>(g);
+  bool const other = g.flip();  // than dx
+  if (other) g.tensor("dresidual", stream, shape);
+  else g.leave_out("dresidual");
+  make_state(g);
+  make_fields<tk_norm_backward_problem>(g, other && g.flip());
 }
 
 // Without rows there are sums to write, and no limit of rows.
 void look_backward(seen_call& call) {
-  look_at_eps<tk_norm_backward_problem>(call);
+  look_at_numbers<tk_norm_backward_problem>(call);
   call.read("r", {1, 4, takes_any});
-  auto const [r, dy, weight, dr, dx, dweight, dbias] = call.all<7>();
-  read_rows(call, "dy", "r");
-  read_rows(call, "dx", "r");
-  if (call.given("dr")) read_rows(call, "dr", "r");
-  for (auto const* name : {"weight", "dweight", "dbias"}) look_at_columns(call, name, r, 3);
+  auto const [r, dy, weight, dr, dx, dweight, dbias, dresidual, state] = call.all<9>();
+  read_rows_of_size(call, "dy", "r");
+  type_or_fp32(call, r, dy);
+  read_rows(call, "dx", "dy");
+  for (auto const* name : {"dr", "dresidual"})
+    if (call.given(name)) read_rows(call, name, "r");
+  auto const dropout = call.problem<tk_norm_backward_problem>().dropout;
+  call.by_query.add(!call.given("dresidual") && std::lround(256 * dropout) > 0, TK_NULL_POINTER);
+  for (auto const* name : {"weight", "dweight", "dbias"}) look_at_columns(call, name, dy, 3);
   same_type(call.by_query, dbias, dweight);
   look_at_size(call, r);
   if (!call.empty || r.size[3] == 0) return;
@@ -113,10 +143,10 @@ void look_backward(seen_call& call) {
 
 template <class Problem> std::vector<option_field> options_of() {
   using o = option_field;
-  return {{offsetof(Problem, kind), o::choice, 2},
-          {offsetof(Problem, eps), o::factor},
-          {offsetof(Problem, repeat), o::choice, 2},
-          {offsetof(Problem, reserved), o::reserved}};
+  return {{offsetof(Problem, kind), o::choice, 2},   {offsetof(Problem, eps), o::factor},
+          {offsetof(Problem, repeat), o::choice, 2}, {offsetof(Problem, reserved), o::reserved},
+          {offsetof(Problem, dropout), o::factor},   {offsetof(Problem, reserved2), o::reserved},
+          {offsetof(Problem, seed), o::wide_number}, {offsetof(Problem, offset), o::wide_number}};
 }
 
 }  // namespace
@@ -133,7 +163,8 @@ fuzzed_op const& fuzzed_norm() {
                              {"weight", offsetof(problem, weight)},
                              {"bias", offsetof(problem, bias)},
                              {"y", offsetof(problem, y), true},
-                             {"r", offsetof(problem, r), true}},
+                             {"r", offsetof(problem, r), true},
+                             {"random_state", offsetof(problem, random_state)}},
                             options_of<problem>(),
                             make_forward,
                             look_forward};
@@ -147,13 +178,15 @@ fuzzed_op const& fuzzed_norm_backward() {
                             call_untyped<problem, tk_norm_backward>,
                             sizeof(problem),
                             offsetof(problem, repeat),
-                            {{"r", offsetof(problem, r), false, {"dx"}},
-                             {"dy", offsetof(problem, dy), false, {"dx"}},
+                            {{"r", offsetof(problem, r), false, {"dx", "dresidual"}},
+                             {"dy", offsetof(problem, dy), false, {"dx", "dresidual"}},
                              {"weight", offsetof(problem, weight)},
-                             {"dr", offsetof(problem, dr), false, {"dx"}},
+                             {"dr", offsetof(problem, dr), false, {"dx", "dresidual"}},
                              {"dx", offsetof(problem, dx), true},
                              {"dweight", offsetof(problem, dweight), true},
-                             {"dbias", offsetof(problem, dbias), true}},
+                             {"dbias", offsetof(problem, dbias), true},
+                             {"dresidual", offsetof(problem, dresidual), true},
+                             {"random_state", offsetof(problem, random_state)}},
                             options_of<problem>(),
                             make_backward,
                             look_backward};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What stands in for the kernels of norm and its backward in the fuzzer.
+#include <cmath>
+
 #include "ops/norm/norm.h"
 #include "ops/norm/norm_backward.h"
 #include "ops/norm/problem.hpp"
@@ -31,10 +33,18 @@ void agree_columns(tk::any_tensor const& x, seen_tensor const& t) {
   if (t.looked_at) agree(x, t);
 }
 
+template <class Given>
+void agree_dropout(tk::norm_dropout const& x, Given const& p, seen_tensor const& state) {
+  require(x.below >= 0 && x.below <= 255 && x.below == std::lround(256 * p.dropout) &&
+              x.seed == p.seed && x.offset == p.offset,
+          "dropout changed");
+  at(x.random_state, state, "random_state moved");
+}
+
 void check(tk::norm_problem const& x, void* workspace, void* stream) {
   auto const& call = begin(TK_OP_NORM, workspace, stream);
   auto const p = call.problem<tk_norm_problem>();
-  auto const [in, residual, weight, bias, y, r] = call.all<6>();
+  auto const [in, residual, weight, bias, y, r, state] = call.all<7>();
   check_row_workspace(x.x);
   agree_matrix(x.x, in);
   agree_matrix(x.residual, residual);
@@ -42,6 +52,7 @@ void check(tk::norm_problem const& x, void* workspace, void* stream) {
   agree_matrix(x.r, r);
   agree_columns(x.weight, weight);
   agree_columns(x.bias, bias);
+  agree_dropout(x.dropout, p, state);
   require(int(x.kind) == int(p.kind) && x.eps == p.eps, "kind or eps changed");
   touch();
 }
@@ -49,12 +60,14 @@ void check(tk::norm_problem const& x, void* workspace, void* stream) {
 void check(tk::norm_backward_problem const& x, void* workspace, void* stream) {
   auto const& call = begin(TK_OP_NORM_BACKWARD, workspace, stream);
   auto const p = call.problem<tk_norm_backward_problem>();
-  auto const [r, dy, weight, dr, dx, dweight, dbias] = call.all<7>();
+  auto const [r, dy, weight, dr, dx, dweight, dbias, dresidual, state] = call.all<9>();
   require(running.needed == tk::row_sums_workspace_bytes(x.r, 2), "the workspace of sums");
   agree_some(x.r, r, r);
   agree_some(x.dy, dy, r);
   agree_some(x.dr, dr, r);
   agree_some(x.dx, dx, r);
+  agree_some(x.dresidual, dresidual, r);
+  agree_dropout(x.dropout, p, state);
   agree_columns(x.weight, weight);
   agree_columns(x.dweight, dweight);
   agree_columns(x.dbias, dbias);
@@ -67,23 +80,40 @@ void check(tk::norm_backward_problem const& x, void* workspace, void* stream) {
 
 namespace tk {
 
-template <class T> struct norm_run {
+// Whether rows of that type are there, or none are.
+template <class T> bool none_but(row_tensor_view const& x) { return !x.data || fuzz::is_of<T>(x); }
+
+template <class T, class Stream = T, bool Drops = false> struct norm_run {
   static void launch(norm_problem const& x, void* workspace, void* stream) {
-    fuzz::require(fuzz::is_of<T>(x.x), "another instance was chosen");
+    bool const of_types =
+        fuzz::is_of<T>(x.x) && none_but<Stream>(x.residual) && none_but<Stream>(x.r);
+    fuzz::require(of_types && (Drops || x.dropout.below == 0), "another instance was chosen");
     fuzz::check(x, workspace, stream);
   }
 };
-template <class T> struct norm_backward_run {
+template <class T, class Stream = T, bool Drops = false> struct norm_backward_run {
   static void launch(norm_backward_problem const& x, void* workspace, void* stream) {
-    fuzz::require(fuzz::is_of<T>(x.r), "another instance was chosen");
+    bool const of_types = fuzz::is_of<T>(x.dy) && fuzz::is_of<Stream>(x.r);
+    bool const plain = x.dropout.below == 0 && !x.dresidual.data;
+    fuzz::require(of_types && (Drops || plain), "another instance was chosen");
     fuzz::check(x, workspace, stream);
   }
 };
 template struct norm_run<bf16>;
 template struct norm_run<fp16>;
 template struct norm_run<float>;
+template struct norm_run<bf16, bf16, true>;
+template struct norm_run<fp16, fp16, true>;
+template struct norm_run<float, float, true>;
+template struct norm_run<bf16, float, true>;
+template struct norm_run<fp16, float, true>;
 template struct norm_backward_run<bf16>;
 template struct norm_backward_run<fp16>;
 template struct norm_backward_run<float>;
+template struct norm_backward_run<bf16, bf16, true>;
+template struct norm_backward_run<fp16, fp16, true>;
+template struct norm_backward_run<float, float, true>;
+template struct norm_backward_run<bf16, float, true>;
+template struct norm_backward_run<fp16, float, true>;
 
 }  // namespace tk

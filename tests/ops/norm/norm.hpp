@@ -1,18 +1,55 @@
 // SPDX-License-Identifier: MIT
 // One case of tk_norm, and its oracle: the sum, the mean and the variance in double precision. With
 // u = 2^-24, what fp32 may commit:
-//   r      one addition: u |r|
+//   r      one addition: u |r|; with dropout a product and its factor: 2 u of it
 //   mean   sums of a row in any of the orders in use, some hundred terms in a row at most: 16 u of
 //          the mean of |r|, and the same in every difference from it
 //   scale  the sum of squares 16 u, the differences' own errors, rsqrt 4 u
 //   y      four roundings
 #pragma once
 #include "ops/norm/norm.h"
+#include "tests/support/dropout.hpp"
 #include "tests/support/row_suite.hpp"
 
 namespace tk::test {
 
 enum class column_type { of_rows, fp32 };
+
+// Which elements of x are dropped, by the definition in norm.h.
+struct norm_mask {
+  float p = 0;
+  std::uint64_t seed = 9, offset = 3;
+  bool on_device = false;  // random_state
+
+  double kept(std::int64_t row, std::int64_t col) const {  // what an element is multiplied by
+    auto const below = drop_below(p);
+    auto const words = philox_reference::of(
+        seed, offset)({static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(col / 16),
+                       0xffffffffu, static_cast<std::uint32_t>(offset)});
+    bool const drops = (words[static_cast<std::size_t>(col % 16 / 4)] >> col % 4 * 8 & 255) < below;
+    return drops ? 0 : 256. / (256 - below);
+  }
+};
+inline std::ostream& operator<<(std::ostream& s, norm_mask const& x) {
+  if (x.p != 0) s << " dropout " << x.p << " seed " << x.seed << " offset " << x.offset;
+  return s << (x.on_device ? " state" : "");
+}
+// Seed and offset in device memory, and other ones in the struct.
+struct norm_state {
+  device_numbers in;
+  DLTensor dl{};
+  norm_state(world& w, norm_mask const& x) {
+    if (x.on_device) in = put_numbers(w, {kDLUInt, 64, 1}, std::vector{x.seed, x.offset});
+  }
+  template <class Problem> void put(Problem& p, norm_mask const& x) {
+    p.dropout = x.p;
+    p.seed = x.on_device ? ~x.seed : x.seed;
+    p.offset = x.on_device ? 77 : x.offset;
+    if (!x.on_device) return;
+    dl = in.dl();
+    p.random_state = &dl;
+  }
+};
 
 struct norm_operands;
 
@@ -29,6 +66,10 @@ struct norm_case {
   float eps = 1e-5f;
   matrix_layout x_layout = {}, residual_layout = {}, y_layout = {}, r_layout = {};
   int weight_misalignment = 0, bias_misalignment = 0;
+  column_type stream = column_type::of_rows;  // of residual and r
+  norm_mask mask = {};
+
+  dtype type_of(column_type x) const { return x == column_type::fp32 ? dtype::fp32 : type; }
 };
 
 // All rows in one matrix, which is what norm takes.
@@ -44,7 +85,7 @@ inline std::string describe(norm_case const& x) {
     << places[static_cast<int>(x.r_place)] << " y" << places[static_cast<int>(x.y_place)]
     << (x.weight ? " weight" : "") << (x.bias ? " bias" : "")
     << (x.scale == column_type::fp32 ? " fp32" : "") << " mean " << x.mean << " size " << x.size
-    << " eps " << x.eps;
+    << " eps " << x.eps << (x.stream == column_type::fp32 ? " stream fp32" : "") << x.mask;
   describe(s, "x", x.x_layout);
   describe(s, "residual", x.residual_layout);
   describe(s, "y", x.y_layout);
@@ -59,30 +100,33 @@ struct norm_operands {
   norm_case of;
   world memories;
   tensor x, residual, weight, bias, y, r;
+  mutable norm_state state;
   static constexpr row_operand<norm_operands> table[] = {
       {"x", &norm_operands::x},           {"residual", &norm_operands::residual},
       {"weight", &norm_operands::weight}, {"bias", &norm_operands::bias},
       {"y", &norm_operands::y, true},     {"r", &norm_operands::r, true}};
 };
 
-inline norm_operands::norm_operands(norm_case const& c) : of(c), memories(3) {
+inline norm_operands::norm_operands(norm_case const& c)
+    : of(c), memories(3), state(memories, c.mask) {
   auto const input = [&](row_place here, matrix_layout const& how, std::uint64_t seed,
-                         double center) {
+                         double center, dtype type) {
     bool const written = c.y_place == here || (c.store_r && c.r_place == here);
-    tensor t = place_rows(memories, c.type, c.shape, how, written ? role::output : role::input);
+    tensor t = place_rows(memories, type, c.shape, how, written ? role::output : role::input);
     fill_uniform(t, seed, center, c.size);
     return t;
   };
-  x = input(row_place::on_first, c.x_layout, 21, c.mean);
-  if (c.residual) residual = input(row_place::on_second, c.residual_layout, 22, 0);
-  auto const output = [&](row_place where, matrix_layout const& how) {
+  x = input(row_place::on_first, c.x_layout, 21, c.mean, c.type);
+  if (c.residual)
+    residual = input(row_place::on_second, c.residual_layout, 22, 0, c.type_of(c.stream));
+  auto const output = [&](row_place where, matrix_layout const& how, dtype type) {
     if (where == row_place::on_first) return x;
     if (where == row_place::on_second) return residual;
-    return output_rows(memories, c.type, c.shape, how);
+    return output_rows(memories, type, c.shape, how);
   };
-  y = output(c.y_place, c.y_layout);
-  if (c.store_r) r = output(c.r_place, c.r_layout);
-  dtype const type = c.scale == column_type::fp32 ? dtype::fp32 : c.type;
+  y = output(c.y_place, c.y_layout, c.type);
+  if (c.store_r) r = output(c.r_place, c.r_layout, c.type_of(c.stream));
+  dtype const type = c.type_of(c.scale);
   auto const columns = [&](std::uint64_t seed, double center, int misalignment) {
     tensor t = memories.make(type, {c.shape.width}, {1}, role::input, misalignment);
     fill_uniform(t, seed, center, 0.5);
@@ -106,6 +150,7 @@ template <class Body> std::string with_problem(norm_operands const& x, Body cons
   p.r = given(x.r, 5);
   p.kind = x.of.kind;
   p.eps = x.of.eps;
+  x.state.put(p, x.of.mask);
   return body(called_op{TK_OP_NORM, tk_norm}, static_cast<tk_norm_problem const*>(&p));
 }
 
@@ -113,21 +158,31 @@ inline void check_row(norm_operands const& x, std::int64_t row, std::span<error_
   norm_case const& c = x.of;
   double const u = fp32_roundoff, width = static_cast<double>(c.shape.width);
   auto s = given_row(x.x, row);
-  std::vector<double> weight(s.size(), 1), bias(s.size(), 0);
+  std::vector<double> weight(s.size(), 1), bias(s.size(), 0), rounding(s.size(), 0);
+  if (c.mask.p != 0)
+    for (std::size_t i = 0; i < s.size(); ++i) {
+      double const kept = c.mask.kept(row, static_cast<std::int64_t>(i));
+      s[i] = kept == 0 ? 0 : s[i] * kept;
+      rounding[i] = 2 * u * std::fabs(s[i]);
+    }
   if (c.residual) {
     auto const other = given_row(x.residual, row);
     for (std::size_t i = 0; i < s.size(); ++i) s[i] += other[i];
   }
   if (c.weight) weight = given_row(x.weight, 0);
   if (c.bias) bias = given_row(x.bias, 0);
-  double mean = 0, magnitude = 0, var = 0, errors = 0;
-  for (double const v : s) mean += v / width, magnitude += std::fabs(v) / width;
+  double mean = 0, magnitude = 0, var = 0, errors = 0, all_rounding = 0;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    mean += s[i] / width, magnitude += std::fabs(s[i]) / width;
+    all_rounding += rounding[i] / width;
+    rounding[i] += u * std::fabs(s[i]);
+  }
   bool const layer = c.kind == TK_NORM_LAYER;
   if (!layer) mean = 0;
-  double const mean_slack = layer ? 16 * u * magnitude : 0;
-  for (double const v : s) {
-    var += (v - mean) * (v - mean) / width;
-    double const e = mean_slack + u * std::fabs(v);
+  double const mean_slack = layer ? 16 * u * magnitude + all_rounding : 0;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    var += (s[i] - mean) * (s[i] - mean) / width;
+    double const e = mean_slack + rounding[i];
     errors += e * e / width;
   }
   double const root = std::sqrt(var + static_cast<double>(c.eps)), scale = 1 / root;
@@ -137,16 +192,15 @@ inline void check_row(norm_operands const& x, std::int64_t row, std::span<error_
     auto const col = static_cast<std::int64_t>(i);
     double const d = s[i] - mean, part = weight[i] * d * scale, exact = part + bias[i];
     double const slack =
-        special
-            ? 0
-            : std::fabs(weight[i]) * scale * (mean_slack + u * std::fabs(s[i]) + u * std::fabs(d)) +
-                  std::fabs(part) * (scale_slack + 4 * u) +
-                  2 * u * (std::fabs(bias[i]) + std::fabs(exact)) + fp32_least_normal;
+        special ? 0
+                : std::fabs(weight[i]) * scale * (mean_slack + rounding[i] + u * std::fabs(d)) +
+                      std::fabs(part) * (scale_slack + 4 * u) +
+                      2 * u * (std::fabs(bias[i]) + std::fabs(exact)) + fp32_least_normal;
     meters[0].add(row, col, result_at(x.y, row, col), exact, slack, rounded(c.type, exact) - exact,
                   slack);
     if (!c.store_r) continue;
-    double const r_slack = u * std::fabs(s[i]) + fp32_least_normal;
-    meters[1].add(row, col, result_at(x.r, row, col), s[i], r_slack, rounded(c.type, s[i]) - s[i],
+    double const r_slack = rounding[i] + fp32_least_normal;
+    meters[1].add(row, col, result_at(x.r, row, col), s[i], r_slack, rounded(x.r.type, s[i]) - s[i],
                   r_slack);
   }
 }

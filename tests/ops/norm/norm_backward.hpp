@@ -24,6 +24,11 @@ struct norm_backward_case {
   float eps = 1e-5f;
   matrix_layout r_layout = {}, dy_layout = {}, dr_layout = {}, dx_layout = {};
   int weight_misalignment = 0, dweight_misalignment = 0, dbias_misalignment = 0;
+  column_type stream = column_type::of_rows;  // of r, dr and dresidual
+  bool dresidual = false;
+  dx_place dresidual_place = dx_place::apart;
+  matrix_layout dresidual_layout = {};
+  norm_mask mask = {};
 
   dtype type_of(column_type x) const { return x == column_type::fp32 ? dtype::fp32 : type; }
 };
@@ -37,11 +42,14 @@ inline std::string describe(norm_backward_case const& x) {
   if (x.weight) s << fp32(x.weight_type) << " weight";
   if (x.dweight || x.dbias)
     s << fp32(x.sums_type) << (x.dweight ? " dweight" : "") << (x.dbias ? " dbias" : "");
-  s << " mean " << x.mean << " size " << x.size << " dy's mean " << x.dy_mean << " eps " << x.eps;
+  s << " mean " << x.mean << " size " << x.size << " dy's mean " << x.dy_mean << " eps " << x.eps
+    << (x.stream == column_type::fp32 ? " stream fp32" : "") << x.mask;
+  if (x.dresidual) s << " dresidual" << places[static_cast<int>(x.dresidual_place)];
   describe(s, "r", x.r_layout);
   describe(s, "dy", x.dy_layout);
   describe(s, "dr", x.dr_layout);
   describe(s, "dx", x.dx_layout);
+  describe(s, "dresidual", x.dresidual_layout);
   return s.str();
 }
 
@@ -51,31 +59,40 @@ struct norm_backward_operands {
 
   norm_backward_case of;
   world memories;
-  tensor r, dy, weight, dr, dx, dweight, dbias;
+  tensor r, dy, weight, dr, dx, dweight, dbias, dresidual;
+  mutable norm_state state;
   // dweight and dbias, sums over rows, are not among them.
   static constexpr row_operand<norm_backward_operands> table[] = {
-      {"r", &norm_backward_operands::r},           {"dy", &norm_backward_operands::dy},
-      {"weight", &norm_backward_operands::weight}, {"dr", &norm_backward_operands::dr},
+      {"r", &norm_backward_operands::r},
+      {"dy", &norm_backward_operands::dy},
+      {"weight", &norm_backward_operands::weight},
+      {"dr", &norm_backward_operands::dr},
       {"dx", &norm_backward_operands::dx, true},
+      {"dresidual", &norm_backward_operands::dresidual, true},
   };
 };
 
 inline norm_backward_operands::norm_backward_operands(norm_backward_case const& c)
-    : of(c), memories(3) {
-  auto const input = [&](dx_place here, matrix_layout const& how, std::uint64_t seed, double mean,
-                         double size) {
-    tensor x =
-        place_rows(memories, c.type, c.shape, how, c.place == here ? role::output : role::input);
+    : of(c), memories(3), state(memories, c.mask) {
+  dtype const stream = c.type_of(c.stream);
+  auto const input = [&](dx_place here, dtype type, matrix_layout const& how, std::uint64_t seed,
+                         double mean, double size) {
+    bool const written = c.place == here || (c.dresidual && c.dresidual_place == here);
+    tensor x = place_rows(memories, type, c.shape, how, written ? role::output : role::input);
     fill_uniform(x, seed, mean, size);
     return x;
   };
-  r = input(dx_place::on_r, c.r_layout, 21, c.mean, c.size);
-  dy = input(dx_place::on_dy, c.dy_layout, 22, c.dy_mean, 1);
-  if (c.dr) dr = input(dx_place::on_dr, c.dr_layout, 23, 0, 1);
-  dx = c.place == dx_place::on_r    ? r
-       : c.place == dx_place::on_dy ? dy
-       : c.place == dx_place::on_dr ? dr
-                                    : output_rows(memories, c.type, c.shape, c.dx_layout);
+  r = input(dx_place::on_r, stream, c.r_layout, 21, c.mean, c.size);
+  dy = input(dx_place::on_dy, c.type, c.dy_layout, 22, c.dy_mean, 1);
+  if (c.dr) dr = input(dx_place::on_dr, stream, c.dr_layout, 23, 0, 1);
+  auto const output = [&](dx_place where, dtype type, matrix_layout const& how) {
+    return where == dx_place::on_r    ? r
+           : where == dx_place::on_dy ? dy
+           : where == dx_place::on_dr ? dr
+                                      : output_rows(memories, type, c.shape, how);
+  };
+  dx = output(c.place, c.type, c.dx_layout);
+  if (c.dresidual) dresidual = output(c.dresidual_place, stream, c.dresidual_layout);
   auto const columns = [&](column_type type, role use, int misalignment) {
     return memories.make(c.type_of(type), {c.shape.width}, {1}, use, misalignment);
   };
@@ -92,7 +109,7 @@ inline norm_backward_operands::norm_backward_operands(norm_backward_case const& 
 template <class Body> std::string with_problem(norm_backward_operands const& x, Body const& body) {
   auto const dl = [](tensor const& t) { return t.in ? t.dl() : DLTensor{}; };
   DLTensor const tensors[] = {dl(x.r),  dl(x.dy),      dl(x.weight), dl(x.dr),
-                              dl(x.dx), dl(x.dweight), dl(x.dbias)};
+                              dl(x.dx), dl(x.dweight), dl(x.dbias),  dl(x.dresidual)};
   auto const given = [&](tensor const& t, int i) { return t.in ? tensors + i : nullptr; };
   tk_norm_backward_problem p{};
   p.size = sizeof p;
@@ -105,6 +122,8 @@ template <class Body> std::string with_problem(norm_backward_operands const& x, 
   p.dbias = given(x.dbias, 6);
   p.kind = x.of.kind;
   p.eps = x.of.eps;
+  p.dresidual = given(x.dresidual, 7);
+  x.state.put(p, x.of.mask);
   return body(called_op{TK_OP_NORM_BACKWARD, tk_norm_backward},
               static_cast<tk_norm_backward_problem const*>(&p));
 }

@@ -29,6 +29,31 @@ std::vector<spoiled<norm>> norm_problems() {
        [](s& x) { x.residual.dl.dtype = fp16; },
        TK_BAD_TYPE,
        {"residual is fp16", "x is fp32"}},
+      {"residual bf16, r fp32, x bf16",
+       [](s& x) {
+         for (auto* t : {&x.x, &x.residual, &x.y, &x.weight, &x.bias}) t->dl.dtype = bf16;
+       },
+       TK_BAD_TYPE,
+       {"r is fp32", "residual is bf16"}},
+      {"y fp32, x bf16, r fp32",
+       [](s& x) { x.x.dl.dtype = bf16; },
+       TK_BAD_TYPE,
+       {"y is fp32", "x is bf16"}},
+      {"r fp16, x bf16",
+       [](s& x) {
+         for (auto* t : {&x.x, &x.y}) t->dl.dtype = bf16;
+         x.r.dl.dtype = fp16;
+       },
+       TK_BAD_TYPE,
+       {"r is fp16", "x is bf16"}},
+      {"y on residual of another type",
+       [](s& x) {
+         for (auto* t : {&x.x, &x.y}) t->dl.dtype = bf16;
+         x.y.dl.data = x.residual.dl.data;
+       },
+       TK_BAD_OVERLAP,
+       {"y at", "residual at"},
+       launch_only},
       {"weight, x",
        [](s& x) { x.weight.dl.dtype = fp16; },
        TK_BAD_TYPE,
@@ -46,6 +71,26 @@ std::vector<spoiled<norm>> norm_problems() {
       {"eps nan", [](s& x) { x.problem.eps = inf - inf; }, TK_BAD_VALUE, {"eps is", "nan"}},
       {"eps inf", [](s& x) { x.problem.eps = inf; }, TK_BAD_VALUE, {"eps is inf"}},
       {"eps -1", [](s& x) { x.problem.eps = -1; }, TK_BAD_VALUE, {"eps is -1"}},
+      {"dropout 1", [](s& x) { x.problem.dropout = 1; }, TK_BAD_VALUE, {"dropout is 1", "255/256"}},
+      {"dropout", [](s& x) { x.problem.dropout = -0.5f; }, TK_BAD_VALUE, {"dropout is -0.5"}},
+      {"dropout nan", [](s& x) { x.problem.dropout = inf - inf; }, TK_BAD_VALUE, {"dropout is"}},
+      {"reserved2", [](s& x) { x.problem.reserved2 = 3; }, TK_BAD_STRUCT, {"reserved2 is 3"}},
+      {"random_state of three",
+       [](s& x) { x.random_state.shape[0] = 3; },
+       TK_BAD_SHAPE,
+       {"random_state has 2 = 3"}},
+      {"random_state fp32",
+       [](s& x) { x.random_state.dl.dtype = fp32; },
+       TK_BAD_TYPE,
+       {"random_state is fp32"}},
+      {"r on random_state",
+       [](s& x) {
+         x.random_state.dl.data = x.r.dl.data;
+         x.random_state.move(64);
+       },
+       TK_BAD_OVERLAP,
+       {"r at", "random_state at"},
+       launch_only},
       {"y on x, moved",
        [](s& x) {
          x.y.dl.data = x.x.dl.data;
@@ -122,6 +167,6 @@ std::vector<spoiled<norm>> norm_problems() {
 TEST_CASE("the scene is a correct problem and writes its output") { check_scene<norm>(); }
 
 TEST_CASE("refusals") {
-  check_refusals<norm>(2, {{1024, 128}, {1024, 128}, {128}, {128}, {1024, 128}, {1024, 128}}, {},
-                       [] { try_all(norm_problems()); });
+  check_refusals<norm>(2, {{1024, 128}, {1024, 128}, {128}, {128}, {1024, 128}, {1024, 128}, {2}},
+                       {}, [] { try_all(norm_problems()); });
 }

@@ -21,9 +21,12 @@ struct norm {
   tensor bias{arena.at(12288), fp32, {20}};
   tensor y{arena.at(16384), fp32, {2, 20}};
   tensor r{arena.at(20480), fp32, {2, 20}};
-  problem_type problem{
-      sizeof(problem_type), nullptr, nullptr,       nullptr, nullptr, nullptr, nullptr,
-      TK_NORM_LAYER,        0.25f,   TK_REPEAT_RUN, 0};
+  tensor random_state{arena.at(24576), uint64, {2}};
+  problem_type problem{};
+  norm() {
+    problem.size = sizeof problem;
+    problem.eps = 0.25f;
+  }
 
   std::vector<argument> arguments() {
     return {{"x", &x},
@@ -31,7 +34,8 @@ struct norm {
             {"weight", &weight, true},
             {"bias", &bias, true},
             {"y", &y},
-            {"r", &r, true}};
+            {"r", &r, true},
+            {"random_state", &random_state, true}};
   }
   problem_type const* get() {
     problem.x = x.given;
@@ -40,6 +44,7 @@ struct norm {
     problem.bias = bias.given;
     problem.y = y.given;
     problem.r = r.given;
+    problem.random_state = random_state.given;
     return &problem;
   }
   static tk_status call(problem_type const* x, void* workspace = nullptr, std::size_t size = 0,
