@@ -23,14 +23,6 @@ template <class T, int R, int C> struct alignas(16) transposing_tile {
   chunk16 data[R * chunks];
 };
 
-template <int Words, class T> TK_DEVICE void write_words(T* dst, std::uint32_t const* src) {
-  struct alignas(4 * Words) words {
-    std::uint32_t w[Words];
-  } x;
-  TK_UNROLL
-  for (int i = 0; i < Words; ++i) x.w[i] = src[i];
-  *reinterpret_cast<words*>(dst) = x;
-}
 template <class T> TK_DEVICE void put_bits(T* p, std::uint32_t bits) {
   if constexpr (sizeof(T) == 4) *p = std::bit_cast<T>(bits);
   else p->bits = static_cast<decltype(p->bits)>(bits);

@@ -47,8 +47,7 @@ template <int Words, class T> TK_DEVICE void read_words(std::uint32_t* dst, T co
   for (int i = 0; i < Words; ++i) dst[i] = x.w[i];
 }
 
-template <int Words, class T>
-TK_DEVICE void write_words(T* dst, std::uint32_t const (&src)[Words]) {
+template <int Words, class T> TK_DEVICE void write_words(T* dst, std::uint32_t const* src) {
   struct alignas(4 * Words) words {
     std::uint32_t w[Words];
   } x;
