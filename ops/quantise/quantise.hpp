@@ -2,9 +2,8 @@
 // quantise: of each row
 //           scale = max(largest |x|, 2^-80) / largest fp8, perhaps up to a power of two
 //           y = fp8(x (1 / scale))
-// Shapes    x, y[outer, middle, rows, width], scale[outer, middle, rows]; blocks of other shapes
-// are
-//           rows of views of x (ops/quantise/quantise.cpp).
+// Shapes    x, y[outer, middle, rows, width], scale[outer, middle, rows]; other blocks are rows of
+//           views of x (ops/quantise/blocks.hpp).
 // Numerics  fp32, each operation rounded to nearest even; a maximum is exact in any order, so bits
 //           follow from x alone. 2^-80 keeps scales and their inverses normal, and numbers below
 //           2^-126 far below the least of fp8, so that chips may flush them.
