@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // softmax: y = softmax(scale x + bias) over each row.
 // Shapes    x, bias, y[outer, middle, rows, width]; bias or absent; any sizes, any strides of rows.
-// Numerics  fp32 scores s, in base 2; y = exp2(s - max s) / their sum, rounded once. A row that sees
-//           nothing, or only -inf, is 0.
+// Numerics  fp32 scores s, in base 2; y = exp2(s - max s) / their sum, rounded once. A row is 0
+//           that sees nothing, or only -inf.
 // Order     core/row_kernel.hpp's.
 #pragma once
 #include "core/activation.hpp"
