@@ -24,7 +24,7 @@ template <class Op, class Context> class best_keys {
   TK_DEVICE best_keys(Context& c, int k)
       : c_(c), k_(k), lane_(c.w.id() * be::worker_lanes + c.w.lane()) {
     if (lane_ == 0) added(0) = 0;
-    meet<true>(c_);
+    meet<true>(c_);  // and all are done with the row before
   }
   TK_DEVICE int lane() const { return lane_; }
   TK_DEVICE int lanes() const { return workers_of(c_) * be::worker_lanes; }
@@ -35,7 +35,6 @@ template <class Op, class Context> class best_keys {
   TK_DEVICE void begin_above(std::uint64_t own) {
     if (k_ > lanes() / 2) return;
     at(lane_) = own;
-    meet<true>(c_);
     sort(lanes());
     least_ = at(k_ - 1);
     if (least_ > 0) --least_;
@@ -102,7 +101,7 @@ template <class Op, class Context> class best_keys {
   }
   TK_DEVICE unsigned& added(int turn) const { return c_.scratches[0].added[turn]; }
 
-  // The first n, descending.
+  // The first n, descending. Waits for what lanes have put there.
   TK_DEVICE void sort(int n) {
     int size = 1;
     while (size < n) size *= 2;
@@ -226,7 +225,6 @@ template <class T> struct topk {
       if (a.values.data) a.row_of<T>(a.values, t.row)[i] = row[col];
       a.put_index(t.row, i, col);
     }
-    meet<true>(c);
   }
 
  private:
