@@ -19,10 +19,8 @@ template <class T> struct largest_scale_run {
 
 template <class T, class F>
 void quantise_run<T, F>::launch(quantise_problem const& p, void* workspace, void* stream) {
-  constexpr float largest = format_of<F>::widen(format_of<F>::largest);
   auto const over_x = [&](quantise_rows const& x) {
-    row_problem<quantise<T, F>> rows{
-        {largest, 1.f / largest, x.given, p.power_of_two, x.y.data != nullptr}, {x.x}, {x.y}};
+    row_problem<quantise<T, F>> rows{{x.given, p.power_of_two, x.y.data != nullptr}, {x.x}, {x.y}};
     rows.values[0] = x.scale;
     launch_rows(rows, workspace, stream);
   };

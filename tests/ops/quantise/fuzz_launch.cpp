@@ -35,7 +35,7 @@ void check(tk::quantise_problem const& x, void* workspace, void* stream) {
   check_workspace(x);
   if (in.empty()) require(!x.x.data && !x.y.data, "elements appeared");
   else agree_rows(x.x, in, in), agree_rows(x.y, y, in);
-  agree({x.scale, tk::element::fp32}, scale);
+  agree(tk::any_tensor{x.scale, tk::element::fp32}, scale);
   require(int(x.kind) == int(p.kind) && x.power_of_two == (p.power_of_two != 0), "options changed");
   bool const one = x.kind == tk::scale_kind::tensor || x.kind == tk::scale_kind::given;
   for (std::size_t axis = 0; axis < 4 && !one; ++axis)
