@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Suite norm: LayerNorm and RMSNorm over rows, with weight (and, of LayerNorm, bias), alone or
-// fused with the sum r = x + residual. Bound by memory: flops is 0, the rate is that of the bytes
+// fused with the sum r = x + residual, of which dropout=N drops N of 256 elements of x, and which
+// is of another type with stream=fp32. Bound by memory: flops is 0, the rate is that of the bytes
 // that must move. The oracle computes some rows (all, if that is cheap) in fp64. A right output is
 // off by one rounding, the floor, and by fp32 statistics: 2^-20 of y is more than they commit.
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 #include "benchmarks/benchmark.hpp"
 #include "ops/norm/norm.h"
+#include "tests/support/philox.hpp"
 
 namespace tk::bench {
 namespace {
@@ -35,10 +37,13 @@ class norm_benchmark final : public benchmark {
     if (kind_ == TK_NORM_LAYER) bias_ = filled(type, {width_}, 3);
     y_ = tensor(type, {rows_, width_});
     if (x.number("residual", 0) != 0) {
-      residual_ = filled(type, {rows_, width_}, 4);
-      r_ = tensor(type, {rows_, width_});
+      dtype const stream = parse_dtype(x.get("stream", x.get("type", "bf16")));
+      residual_ = filled(stream, {rows_, width_}, 4);
+      r_ = tensor(stream, {rows_, width_});
     }
     bind();
+    problem_.dropout = static_cast<float>(x.number("dropout", 0)) / 256;
+    problem_.seed = 1;
     problem_.repeat = x.repeat;
   }
 
@@ -70,17 +75,16 @@ class norm_benchmark final : public benchmark {
     std::vector<double> row(static_cast<std::size_t>(width_));
     deviation ys, rs;
     for (std::size_t i = 0; i < rows_of_reference_.size(); ++i) {
-      std::int64_t const first = rows_of_reference_[i] * width_ * bytes_of(type());
-      auto const add = [&](deviation& all, auto const& got, std::vector<double> const& want) {
-        tensor::read(row.data(), type(), got.data() + first, width_);
-        for (std::size_t j = 0; j < row.size(); ++j)
-          all.add(type(), row[j], want[i * row.size() + j]);
+      std::int64_t const first = rows_of_reference_[i] * width_;
+      auto const add = [&](deviation& all, dtype of, auto const& got, auto const& want) {
+        tensor::read(row.data(), of, got.data() + first * bytes_of(of), width_);
+        for (std::size_t j = 0; j < row.size(); ++j) all.add(of, row[j], want[i * row.size() + j]);
       };
-      add(ys, y, reference_);
-      if (r_) add(rs, r, sums_);
+      add(ys, type(), y, reference_);
+      if (r_) add(rs, r_.type(), r, sums_);
     }
-    bool const right = all_finite(type(), y) && all_finite(type(), r) &&
-                       rs.relative() <= 1.1 * rs.relative_floor();
+    bool const right = all_finite(type(), y) && all_finite(r_ ? r_.type() : type(), r) &&
+                       rs.relative() <= 1.1 * rs.relative_floor() + statistics_error;
     return {right ? ys.relative() : HUGE_VAL, 1.1 * ys.relative_floor() + statistics_error};
   }
 
@@ -118,6 +122,7 @@ class norm_benchmark final : public benchmark {
       std::vector<double> other(weight.size(), 0);
       x_.read(s, first, width_);
       if (residual_) residual_.read(other.data(), first, width_);
+      drop(s, first / width_);
       double mean = 0, square = 0;
       for (std::int64_t j = 0; j < width_; ++j) mean += s[j] += other[static_cast<std::size_t>(j)];
       mean = kind_ == TK_NORM_LAYER ? mean / static_cast<double>(width_) : 0;
@@ -130,6 +135,15 @@ class norm_benchmark final : public benchmark {
     });
   }
 
+  // Elements of x become what is left of them.
+  void drop(double* x, std::int64_t row) const {
+    auto const below = static_cast<unsigned>(std::lround(256 * problem_.dropout));
+    for (std::int64_t j = 0; below > 0 && j < width_; ++j) {
+      bool const kept = test::random_byte_of_row(problem_.seed, problem_.offset, row, j) >= below;
+      x[j] = kept ? x[j] * 256 / (256 - below) : 0;
+    }
+  }
+
   std::int64_t rows_, width_;
   tk_norm_kind kind_;
   float eps_ = 1e-5f;
@@ -140,8 +154,9 @@ class norm_benchmark final : public benchmark {
   std::vector<double> reference_, sums_;
 };
 
-suite_entry const entry{
-    "norm", {"rows", "width", "kind", "residual", "type"}, make<norm_benchmark>};
+suite_entry const entry{"norm",
+                        {"rows", "width", "kind", "residual", "type", "dropout", "stream"},
+                        make<norm_benchmark>};
 
 }  // namespace
 }  // namespace tk::bench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Suite norm-bwd: dx and dweight (and, of LayerNorm, dbias) of LayerNorm and RMSNorm over rows,
-// from r and dy, with residual plus dr, the gradient that reaches r from elsewhere. Bound by
+// from r and dy, with residual plus dr, the gradient that reaches r from elsewhere; dropout=N and
+// stream=fp32 as in suite norm, where dx and dresidual are both written. Bound by
 // memory: flops is 0, the rate is that of the bytes that must move. The oracle computes some rows
 // of dx (all, if that is cheap) and all sums in fp64. A right output is off by one rounding, the
 // floor, and by fp32 statistics and sums: 2^-18 of it is more than they commit. Of the outputs the
@@ -12,6 +13,7 @@
 
 #include "benchmarks/benchmark.hpp"
 #include "ops/norm/norm_backward.h"
+#include "tests/support/philox.hpp"
 
 namespace tk::bench {
 namespace {
@@ -35,29 +37,34 @@ class norm_backward_benchmark final : public benchmark {
         width_(x.number("width")),
         kind_(parse_kind(x.get("kind", "rms"))) {
     dtype const type = parse_dtype(x.get("type", "bf16"));
-    r_ = filled(type, {rows_, width_}, 1);
+    dtype const stream = parse_dtype(x.get("stream", x.get("type", "bf16")));
+    r_ = filled(stream, {rows_, width_}, 1);
     dy_ = filled(type, {rows_, width_}, 2);
     weight_ = filled(type, {width_}, 3);
-    if (x.number("residual", 0) != 0) dr_ = filled(type, {rows_, width_}, 4);
+    if (x.number("residual", 0) != 0) dr_ = filled(stream, {rows_, width_}, 4);
     dx_ = tensor(type, {rows_, width_});
     dweight_ = tensor(type, {width_});
     if (kind_ == TK_NORM_LAYER) dbias_ = tensor(type, {width_});
+    problem_.dropout = static_cast<float>(x.number("dropout", 0)) / 256;
+    problem_.seed = 1;
+    if (problem_.dropout != 0 || stream != type) dresidual_ = tensor(stream, {rows_, width_});
     bind();
     problem_.repeat = x.repeat;
   }
 
-  dtype type() const override { return r_.type(); }
+  dtype type() const override { return dy_.type(); }
   double flops() const override { return 0; }
   double bytes() const override {
     std::int64_t sum = 0;
-    for (auto const* x : {&r_, &dy_, &weight_, &dr_, &dx_, &dweight_, &dbias_})
+    for (auto const* x : {&r_, &dy_, &weight_, &dr_, &dx_, &dweight_, &dbias_, &dresidual_})
       if (*x) sum += x->bytes();
     return static_cast<double>(sum);
   }
   tk_repeat repeat() const override { return problem_.repeat; }
   std::vector<tensor*> outputs() override {
     std::vector<tensor*> all{&dx_, &dweight_};
-    if (dbias_) all.push_back(&dbias_);
+    for (auto* more : {&dbias_, &dresidual_})
+      if (*more) all.push_back(more);
     return all;
   }
 
@@ -78,16 +85,17 @@ class norm_backward_benchmark final : public benchmark {
       row values(static_cast<std::size_t>(width_));
       deviation all;
       for (std::size_t i = 0; i < rows.size(); ++i) {
-        tensor::read(values.data(), type(), got.data() + rows[i] * width_ * bytes_of(type()),
+        tensor::read(values.data(), x.type(), got.data() + rows[i] * width_ * bytes_of(x.type()),
                      width_);
         for (std::size_t j = 0; j < values.size(); ++j)
-          all.add(type(), values[j], want[i * values.size() + j]);
+          all.add(x.type(), values[j], want[i * values.size() + j]);
       }
-      verdict const v{all_finite(type(), got) ? all.relative() : HUGE_VAL,
+      verdict const v{all_finite(x.type(), got) ? all.relative() : HUGE_VAL,
                       1.1 * all.relative_floor() + fp32_error};
       if (v.error * worst.limit > worst.error * v.limit) worst = v;
     };
-    look(dx_, picked_, expected_);
+    look(dresidual_ ? dresidual_ : dx_, picked_, expected_);
+    if (dresidual_) look(dx_, picked_, dropped());
     look(dweight_, {0}, expected_dweight_);
     if (dbias_) look(dbias_, {0}, expected_dbias_);
     return worst;
@@ -101,11 +109,12 @@ class norm_backward_benchmark final : public benchmark {
   }
 
   void bind() {
-    tensor const* const tensors[] = {&r_, &dy_, &weight_, &dr_, &dx_, &dweight_, &dbias_};
-    DLTensor const** const places[] = {&problem_.r,    &problem_.dy, &problem_.weight,
-                                       &problem_.dr,   &problem_.dx, &problem_.dweight,
-                                       &problem_.dbias};
-    for (std::size_t i = 0; i < 7; ++i) {
+    tensor const* const tensors[] = {&r_,  &dy_,      &weight_, &dr_,
+                                     &dx_, &dweight_, &dbias_,  &dresidual_};
+    DLTensor const** const places[] = {&problem_.r,     &problem_.dy,       &problem_.weight,
+                                       &problem_.dr,    &problem_.dx,       &problem_.dweight,
+                                       &problem_.dbias, &problem_.dresidual};
+    for (std::size_t i = 0; i < 8; ++i) {
       if (!*tensors[i]) continue;
       dl_[i] = tensors[i]->dl();
       *places[i] = &dl_[i];
@@ -113,6 +122,20 @@ class norm_backward_benchmark final : public benchmark {
     problem_.size = sizeof problem_;
     problem_.kind = kind_;
     problem_.eps = eps_;
+  }
+
+  // What is left of dresidual.
+  row dropped() const {
+    row all = expected_;
+    auto const below = static_cast<unsigned>(std::lround(256 * problem_.dropout));
+    for (std::size_t i = 0; below > 0 && i < all.size(); ++i) {
+      auto const at = static_cast<std::int64_t>(i),
+                 r = picked_[i / static_cast<std::size_t>(width_)];
+      bool const kept =
+          test::random_byte_of_row(problem_.seed, problem_.offset, r, at % width_) >= below;
+      all[i] = kept ? all[i] * 256 / (256 - below) : 0;
+    }
+    return all;
   }
 
   // Adds a row to the sums; dx, without dr, where that is wanted.
@@ -167,15 +190,16 @@ class norm_backward_benchmark final : public benchmark {
   std::int64_t rows_, width_;
   tk_norm_kind kind_;
   float eps_ = 1e-5f;
-  tensor r_, dy_, weight_, dr_, dx_, dweight_, dbias_, workspace_;
-  DLTensor dl_[7]{};
+  tensor r_, dy_, weight_, dr_, dx_, dweight_, dbias_, dresidual_, workspace_;
+  DLTensor dl_[8]{};
   tk_norm_backward_problem problem_{};
   std::vector<std::int64_t> picked_;
   row expected_, expected_dweight_, expected_dbias_;
 };
 
-suite_entry const entry{
-    "norm-bwd", {"rows", "width", "kind", "residual", "type"}, make<norm_backward_benchmark>};
+suite_entry const entry{"norm-bwd",
+                        {"rows", "width", "kind", "residual", "type", "dropout", "stream"},
+                        make<norm_backward_benchmark>};
 
 }  // namespace
 }  // namespace tk::bench

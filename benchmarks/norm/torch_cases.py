@@ -9,12 +9,22 @@ import torch.nn.functional as F
 from torch_cases import TYPES, compiled, deviation, implementation, sampled
 
 
-def normed(x, residual, weight, bias, kind, eps):
-    """y and r"""
+def normed(x, residual, weight, bias, kind, eps, dropout=0.0):
+    """y and r, which is of residual's type; y is of x's"""
+    if dropout:
+        x = F.dropout(x, dropout)
     r = x if residual is None else x + residual
+    if r.dtype != x.dtype:
+        weight, bias = weight.to(r.dtype), bias if bias is None else bias.to(r.dtype)
     if kind == "rms":
-        return F.rms_norm(r, r.shape[1:], weight, eps), r
-    return F.layer_norm(r, r.shape[1:], weight, bias, eps), r
+        return F.rms_norm(r, r.shape[1:], weight, eps).to(x.dtype), r
+    return F.layer_norm(r, r.shape[1:], weight, bias, eps).to(x.dtype), r
+
+
+def dropped_or_kept(got, x, base, share):
+    """base + mask * x / (1 - share) with the mask that `got` shows, since each draws its own."""
+    kept = base + x / (1 - share)
+    return torch.where((got - kept).abs() < (got - base).abs(), kept, base)
 
 
 class norm_case:
@@ -23,14 +33,18 @@ class norm_case:
         self.kind, self.dtype = case.get("kind", "rms"), case.get("type", "bf16")
         self.device, self.eps = device, 1e-5
 
-        def random(*shape):
-            return torch.randn(*shape, device=device).to(TYPES[self.dtype])
+        self.dropout = int(case.get("dropout", "0")) / 256
+
+        def random(*shape, dtype=self.dtype):
+            return torch.randn(*shape, device=device).to(TYPES[dtype])
 
         self.x, self.weight = random(self.rows, self.width), random(self.width)
         self.bias = random(self.width) if self.kind == "layer" else None
-        self.residual = random(self.rows, self.width) if case.get("residual", "0") != "0" else None
+        self.residual = self.r = None
+        if case.get("residual", "0") != "0":
+            self.residual = random(self.rows, self.width, dtype=case.get("stream", self.dtype))
+            self.r = torch.empty_like(self.residual)
         self.y = torch.empty_like(self.x)
-        self.r = torch.empty_like(self.x) if self.residual is not None else None
         self.flops = 0
         tensors = (self.x, self.weight, self.bias, self.residual, self.y, self.r)
         self.bytes = sum(x.numel() * x.element_size() for x in tensors if x is not None)
@@ -38,7 +52,7 @@ class norm_case:
     def tk(self, library):
         operands = {"x": self.x, "residual": self.residual, "weight": self.weight,
                     "bias": self.bias, "y": self.y, "r": self.r}
-        call = library.bind("norm", operands, self.device,
+        call = library.bind("norm", operands, self.device, dropout=self.dropout,
                             kind=f"TK_NORM_{self.kind.upper()}", eps=self.eps)
         return implementation("tk", call, lambda _: (self.y, self.r))
 
@@ -46,7 +60,8 @@ class norm_case:
         return [x for x in (self.y, self.r) if x is not None]
 
     def peers(self, _):
-        operands = self.x, self.residual, self.weight, self.bias, self.kind, self.eps
+        operands = (self.x, self.residual, self.weight, self.bias, self.kind, self.eps,
+                    self.dropout)
         plain = "torch_cpu" if self.device == "cpu" else "torch"
         made = [implementation(plain, lambda: normed(*operands))]
         if self.device != "cpu":
@@ -63,7 +78,9 @@ class norm_case:
         for rows in sampled(self.rows, budget, self.device).split(1024):
             ref = self.x[rows].double()
             if self.residual is not None:
-                ref += self.residual[rows].double()
+                base = self.residual[rows].double()
+                ref = (dropped_or_kept(r[rows].double(), ref, base, self.dropout) if self.dropout
+                       else base + ref)
                 sums.add(r[rows], ref)
             if self.kind == "layer":
                 ref = ref - ref.mean(1, keepdim=True)
@@ -71,54 +88,67 @@ class norm_case:
             parts.add(y[rows], ref if self.bias is None else ref + self.bias.double())
         error, floor = parts.relative()
         sum_error, sum_floor = sums.relative()
-        if not y.isfinite().all() or sum_error > 1.1 * sum_floor:
+        if not y.isfinite().all() or sum_error > 1.1 * sum_floor + 2.0**-20:
             error = math.inf
         return error, 1.1 * floor + 2.0**-20
 
 
 class norm_backward_case:
-    """dx, dweight and dbias from r and dy, with residual plus dr."""
+    """dx, dweight and dbias from r and dy, with residual plus dr; with dropout or a stream of
+    another type dresidual, too."""
 
     def __init__(self, case, device):
         self.rows, self.width = int(case["rows"]), int(case["width"])
         self.kind, self.dtype = case.get("kind", "rms"), case.get("type", "bf16")
         self.device, self.eps, self.flops = device, 1e-5, 0
 
-        def random(*shape):
-            return torch.randn(*shape, device=device).to(TYPES[self.dtype])
+        self.dropout = int(case.get("dropout", "0")) / 256
+        stream = case.get("stream", self.dtype)
 
-        self.r, self.dy = random(self.rows, self.width), random(self.rows, self.width)
-        self.weight = random(self.width)
-        self.dr = random(self.rows, self.width) if case.get("residual", "0") != "0" else None
-        self.dx, self.dweight = torch.empty_like(self.r), torch.empty_like(self.weight)
+        def random(*shape, dtype=self.dtype):
+            return torch.randn(*shape, device=device).to(TYPES[dtype])
+
+        self.r = random(self.rows, self.width, dtype=stream)
+        self.dy, self.weight = random(self.rows, self.width), random(self.width)
+        residual = case.get("residual", "0") != "0"
+        self.dr = random(self.rows, self.width, dtype=stream) if residual else None
+        self.dx, self.dweight = torch.empty_like(self.dy), torch.empty_like(self.weight)
         self.dbias = torch.empty_like(self.weight) if self.kind == "layer" else None
-        tensors = (self.r, self.dy, self.weight, self.dr, self.dx, self.dweight, self.dbias)
+        both = self.dropout or stream != self.dtype
+        self.dresidual = torch.empty_like(self.r) if both else None
+        tensors = (self.r, self.dy, self.weight, self.dr, self.dx, self.dweight, self.dbias,
+                   self.dresidual)
         self.bytes = sum(x.numel() * x.element_size() for x in tensors if x is not None)
 
     def tk(self, library):
         operands = {"r": self.r, "dy": self.dy, "weight": self.weight, "dr": self.dr,
-                    "dx": self.dx, "dweight": self.dweight, "dbias": self.dbias}
-        call = library.bind("norm_backward", operands, self.device,
+                    "dx": self.dx, "dweight": self.dweight, "dbias": self.dbias,
+                    "dresidual": self.dresidual}
+        call = library.bind("norm_backward", operands, self.device, dropout=self.dropout,
                             kind=f"TK_NORM_{self.kind.upper()}", eps=self.eps)
         return implementation("tk", call, lambda _: self.outputs())
 
     def outputs(self):
-        return [x for x in (self.dx, self.dweight, self.dbias) if x is not None]
+        tensors = self.dx, self.dweight, self.dbias, self.dresidual
+        return [x for x in tensors if x is not None]
 
     def gradients(self, forward):
         """A call of the backward alone, of what a forward has kept. r is x + residual there, so
-        that dr joins the gradient of x, as it does in a model."""
+        that dr joins the gradient of x, as it does in a model; one of them is 0."""
         graph = []
 
         def call():
             with torch.inference_mode(False), torch.enable_grad():
                 if not graph:
                     given = [t.clone() for t in (self.dy, self.dr) if t is not None]
-                    x, weight = (t.clone().requires_grad_() for t in (self.r, self.weight))
+                    r, weight = (t.clone().requires_grad_() for t in (self.r, self.weight))
                     bias = None if self.dbias is None else torch.zeros_like(weight).requires_grad_()
-                    residual = None if self.dr is None else torch.zeros_like(given[0])
-                    made = forward(x, residual, weight, bias, self.kind, self.eps)
-                    leaves = [t for t in (x, weight, bias) if t is not None]
+                    leaves = [t for t in (r, weight, bias) if t is not None]
+                    x, residual = r, None if self.dr is None else torch.zeros_like(given[0])
+                    if self.dresidual is not None:
+                        x, residual = torch.zeros_like(self.dy).requires_grad_(), r
+                        leaves = [x, *leaves[1:], r]
+                    made = forward(x, residual, weight, bias, self.kind, self.eps, self.dropout)
                     graph.extend((made[:len(given)], leaves, given))
                 return torch.autograd.grad(*graph, retain_graph=True)
 
@@ -163,11 +193,16 @@ class norm_backward_case:
         and sums, which are off by less than 2^-18. Peers may round in between, which costs another
         floor."""
         parts, *sums = self.reference()
-        dx = deviation()
+        dx, dresidual = deviation(), deviation()
         for rows, part in parts:
+            if self.dresidual is not None:
+                dresidual.add(results[-1][rows], part)
+            if self.dropout:
+                got = results[0][rows].double()
+                part = dropped_or_kept(got, part, torch.zeros_like(part), self.dropout)
             dx.add(results[0][rows], part)
-        every = [dx]
-        for got, want in zip(results[1:], sums):
+        every = [dx] if self.dresidual is None else [dx, dresidual]
+        for got, want in zip(results[1:2 + (self.dbias is not None)], sums):
             every.append(deviation())
             every[-1].add(got, want)
         worst = max(every, key=lambda x: x.relative()[0] / (1.1 * x.relative()[1] + 2.0**-18))

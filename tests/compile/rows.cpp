@@ -5,8 +5,10 @@
 // expect COLUMN_OF_ONE: operands differ in rows
 // expect STORED_FLAT: store takes cast<T>\(x\)
 // expect RANDOM_FLAT: random bytes meet tiles of 16 rows and more
+// expect RANDOM_WIDER: random bytes meet what a part of the rows has
 // expect ODD_ROWS: multiples of 16, or its rows below 16
 #include "core/random.hpp"
+#include "core/row_random.hpp"
 #include "core/rows.hpp"
 
 #include "tests/compile/program.hpp"
@@ -55,6 +57,12 @@ struct body {
 #else
     keep_random(thick, plane, 5, 0, 0);
 #endif
+#if defined(RANDOM_WIDER)
+    reg_tile<float, 2, 2 * N> part = 1.f;
+#else
+    reg_tile<float, 2, N> part = 1.f;
+#endif
+    x = kept_at_random<2, N, 1, true, decltype(part)>(part, plane, 5, 0, 0) * 2.f;
 #if defined(ODD_ROWS)
     reg_tile<float, 17, 32> z = 0.f;
 #endif

@@ -6,6 +6,7 @@
 // class, whatever the layout: rows abreast, counted, shifted, in pieces, shared by workers, of
 // several matrices. Classes, layouts and rows as in rows_reduced.cpp.
 #include "tests/contract/row_problems.hpp"
+#include "tests/support/philox.hpp"
 
 namespace tk::test {
 
@@ -33,14 +34,6 @@ struct dropping {
   }
 };
 
-unsigned row_byte(std::uint64_t seed, std::uint64_t offset, int row, int col) {
-  auto const low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
-  auto const drawn = philox({{static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(col / 16),
-                              0xffffffffu, low(offset)}},
-                            low(seed), low(seed >> 32) ^ low(offset >> 32));
-  return drawn.w[col % 16 / 4] >> 8 * (col % 4) & 255;
-}
-
 template <int Class, bool Shifted>
 void check_dropping(row_layout const& shape, unsigned below = 77, bool late = false) {
   std::uint64_t const seed = 0x123456789abcdef0 + static_cast<unsigned>(shape.width),
@@ -56,7 +49,7 @@ void check_dropping(row_layout const& shape, unsigned below = 77, bool late = fa
     std::vector<char> kept(at(shape.width));
     float sum = 0;
     for (int c = 0; c < shape.width; ++c) {
-      kept[at(c)] = row_byte(seed, offset, r, c) >= below;
+      kept[at(c)] = random_byte_of_row(seed, offset, r, c) >= below;
       sum += kept[at(c)] ? 2 * x(r, c) : 0;
     }
     for (int c = 0; c < shape.width; ++c) {
@@ -105,7 +98,7 @@ TEST_CASE("a run of columns from anywhere") {
     for (int col = 0; col < 64; ++col) {
       auto const run = draw_run<false>(plane, row, col);
       for (int i = 0; i < 8; ++i)
-        REQUIRE((run.w[i / 4] >> i % 4 * 8 & 255) == row_byte(5, 7, row, col + i));
+        REQUIRE((run.w[i / 4] >> i % 4 * 8 & 255) == random_byte_of_row(5, 7, row, col + i));
       if (col % 8 != 0) continue;
       auto const aligned = draw_run<true>(plane, row, col);
       CHECK(aligned.w[0] == run.w[0]);

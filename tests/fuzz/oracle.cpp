@@ -109,7 +109,7 @@ void expect_distinct(faults& to, seen_tensor const& x) {
 // The same elements in the same places.
 bool is_same(seen_tensor const& x, seen_tensor const& y) {
   return x.looked_at && x.strided && y.strided && x.address == y.address && x.size == y.size &&
-         x.stride == y.stride;
+         x.stride == y.stride && x.bits == y.bits && x.code == y.code;
 }
 
 // Each output has elements of its own, and shares none with any other tensor but those that may be

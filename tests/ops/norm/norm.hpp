@@ -23,10 +23,7 @@ struct norm_mask {
 
   double kept(std::int64_t row, std::int64_t col) const {  // what an element is multiplied by
     auto const below = drop_below(p);
-    auto const words = philox_reference::of(
-        seed, offset)({static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(col / 16),
-                       0xffffffffu, static_cast<std::uint32_t>(offset)});
-    bool const drops = (words[static_cast<std::size_t>(col % 16 / 4)] >> col % 4 * 8 & 255) < below;
+    bool const drops = random_byte_of_row(seed, offset, row, col) < below;
     return drops ? 0 : 256. / (256 - below);
   }
 };
