@@ -28,6 +28,7 @@ checked<topk_problem, 3> check(tk_topk_problem const& given, bool data) {
   int const smallest = expect_one_of("smallest", given.smallest, flag_names);
   expect_one_of("repeat", given.repeat, repeat_names);  // rows are alike either way
   expect_reserved(given.reserved);
+  expect_reserved(given.reserved2, "reserved2");
   if (!given.values && !given.indices)
     refuse(status::null_pointer, "values and indices are both NULL; one must be given");
   reading const how{data, be::rt::current_device()};
@@ -62,4 +63,4 @@ checked<topk_problem, 3> check(tk_topk_problem const& given, bool data) {
 }  // namespace
 }  // namespace tk::api
 
-TK_ENTRY(topk, reserved, check)
+TK_ENTRY(topk, repeat, check)

@@ -23,6 +23,7 @@ inline tk_topk_problem problem(tensor_view const& x, output_view const& values,
           .values = values.get(),
           .indices = indices.get(),
           .smallest = o.smallest,
+          .reserved2 = 0,
           .repeat = o.repeat,
           .reserved = 0};
 }

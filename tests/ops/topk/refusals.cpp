@@ -79,6 +79,7 @@ std::vector<spoiled<topk>> problems() {
        [](s& x) { x.problem.smallest = 2; },
        TK_BAD_VALUE,
        {"smallest is 2", "0 or 1"}},
+      {"reserved2", [](s& x) { x.problem.reserved2 = 3; }, TK_BAD_STRUCT, {"reserved2 is 3"}},
       {"values on x", on(&s::values, &s::x), TK_BAD_OVERLAP, {"values at", "x at"}, launch_only},
       {"indices on the last of x",
        on(&s::indices, &s::x, 4 * 119),

@@ -15,12 +15,12 @@ struct topk {
   static constexpr tk_op op = TK_OP_TOPK;
   static constexpr char const* call_name = "tk_topk";
   static constexpr std::size_t first_size = 40;  // of the shortest struct
-  static_assert(offsetof(problem_type, reserved) == first_size && sizeof(problem_type) == 48);
+  static_assert(offsetof(problem_type, repeat) == first_size && sizeof(problem_type) == 48);
   memory arena{arena_bytes, arena_byte};
   tensor x{arena.at(at_x), fp32, {2, 3, 20}};
   tensor values{arena.at(at_values), fp32, {2, 3, 4}};
   tensor indices{arena.at(at_indices), int32, {2, 3, 4}};
-  problem_type problem{sizeof(problem_type), nullptr, nullptr, nullptr, 0, TK_REPEAT_RUN, 0};
+  problem_type problem{sizeof(problem_type), nullptr, nullptr, nullptr, 0, 0, TK_REPEAT_RUN, 0};
 
   std::vector<argument> arguments() {
     return {{"x", &x}, {"values", &values, true}, {"indices", &indices, true}};
