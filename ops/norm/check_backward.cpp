@@ -54,7 +54,8 @@ checked<norm_backward_problem, 9> check(tk_norm_backward_problem const& given, b
   dy = read_rows_of_size(given.dy, dy_is, r, how);
   expect_type_or_fp32(r, dy);
   if (given.dr) dr = read_rows_like(given.dr, dr_is, r, how);
-  dx = read_rows_like(given.dx, dx_is, dy, how);
+  dx = read_rows_of_size(given.dx, dx_is, r, how);
+  expect_same_type(dx, dy);
   if (given.weight) weight = read_columns(given.weight, weight_is, dy, 3, how);
   if (given.dweight) dweight = read_columns(given.dweight, dweight_is, dy, 3, how);
   if (given.dbias) dbias = read_columns(given.dbias, dbias_is, dy, 3, how);

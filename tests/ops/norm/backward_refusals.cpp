@@ -27,7 +27,7 @@ std::vector<spoiled<s>> wrong_shapes() {
       {"dx of rank 2",
        [](s& x) { x.dx.dl.ndim = 2, x.dx.strides[1] = 1, x.dx.strides[0] = 3; },
        TK_BAD_RANK,
-       {"dx has 2", "dy has 3"}},
+       {"dx has 2", "r has 3"}},
       {"dbias of rank 2", [](s& x) { x.dbias.dl.ndim = 2; }, TK_BAD_RANK, {"dbias has 2", "1"}},
   };
 }

@@ -128,7 +128,8 @@ void look_backward(seen_call& call) {
   auto const [r, dy, weight, dr, dx, dweight, dbias, dresidual, state] = call.all<9>();
   read_rows_of_size(call, "dy", "r");
   type_or_fp32(call, r, dy);
-  read_rows(call, "dx", "dy");
+  read_rows_of_size(call, "dx", "r");
+  same_type(call.by_query, dx, dy);
   for (auto const* name : {"dr", "dresidual"})
     if (call.given(name)) read_rows(call, name, "r");
   auto const dropout = call.problem<tk_norm_backward_problem>().dropout;
