@@ -20,7 +20,6 @@ struct norm_dropout_args : norm_args {
   unsigned below;
   float inverse;
 };
-TK_DEVICE nothing plane_of(norm_args const&) { return {}; }
 TK_DEVICE random_plane plane_of(norm_dropout_args const& a) {
   return random_plane_of(a.below ? a.random_state : nullptr, a.seed, a.offset, random_rows);
 }

@@ -49,13 +49,12 @@ struct norm_backward : norm_extras<Drops, 2, 1> {
       auto const total = [&](auto const& p) {
         return p(dr) + (p(dy) * p(weight) - mean_g - deviation(p) * scale * mean_gh) * scale;
       };
-      [[maybe_unused]] auto const plane = plane_of(a);
       rows.each([&](auto const& p) {
         p.add(dweight, p(dy) * (deviation(p) * scale));
         p.add(dbias, p(dy));
         if constexpr (Drops) {
           p.write(dresidual, total(p));
-          p.write(dx, p.keep_random(total(p), plane, a.below) * a.inverse);
+          p.write(dx, p.keep_random(total(p), plane_of(a), a.below) * a.inverse);
         } else {
           p.write(dx, total(p));
         }
