@@ -39,6 +39,8 @@ constexpr bool rows_shift(int c, row_load of) {
   if (c == 2 || c == row_classes(of)) return true;
   return c < first ? 8 * (c - 2) == (most < 16 ? most : 16) : 8 * (c - first + 1) <= most;
 }
+// Values per column are held where rows are short enough; not those of 16 bits beside 16 numbers of
+// fp32, which would spill.
 constexpr row_tuning tune_rows(int c, row_load of) {
   int const most = row_numbers_of_lane(of), units = row_workers_per_unit(of);
   if (c == row_classes(of)) {
@@ -67,7 +69,7 @@ constexpr row_tuning tune_rows(int c, row_load of) {
         .N = worker_lanes * in_lane,
         .abreast = 1,
         .stages = 0,
-        .hold = of.sums > 0 && in_lane <= 16 ? 2 : 0,
+        .hold = of.sums > 0 && in_lane <= 16 && of.element_bytes == 2 ? 2 : 0,
         .per_unit = units / workers,
         .shared = true,
         .ahead = of.sums > 0 ? of.inputs < 3 && in_lane <= 16 : of.inputs == 1 && in_lane <= 24};
@@ -78,9 +80,9 @@ constexpr row_tuning tune_rows(int c, row_load of) {
           .N = warp_lanes * in_lane,
           .abreast = c < 3 ? 8 >> c : 1,
           .stages = 0,
-          .hold = in_lane == 8    ? 4
-                  : in_lane == 16 ? 2
-                                  : 0,
+          .hold = in_lane == 8                             ? 4
+                  : in_lane == 16 && of.element_bytes == 2 ? 2
+                                                           : 0,
           .per_unit = units,
           .shared = false,
           .ahead = of.sums > 0 && of.inputs < 3 && in_lane <= 16};
