@@ -18,7 +18,8 @@ sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
 
-FORMATS = {"float16": "e", "float32": "f", "int32": "i", "int64": "q", "uint8": "B", "bfloat16": "H"}
+FORMATS = {"float16": "e", "float32": "f", "int32": "i", "int64": "q", "uint8": "B", "bfloat16": "H",
+           "float8_e4m3fn": "B", "float8_e5m2": "B"}
 
 
 class array:
