@@ -17,7 +17,8 @@ namespace tk {
 
 template <class T, class Stream = T, bool Drops = false> struct norm : norm_extras<Drops, 1, 0> {
   static_assert(Drops || std::is_same_v<T, Stream>);
-  static constexpr int inputs = 2, outputs = 2, vectors = 2, held = 1;
+  static constexpr int inputs = 2, outputs = 2, vectors = 2;
+  static constexpr int held = std::is_same_v<T, Stream> ? 1 : 2;  // random bytes, beside fp32
   static constexpr row_input<0> x{};
   static constexpr row_input<1> residual{};
   static constexpr row_output<0> y{};

@@ -20,7 +20,8 @@ namespace tk {
 template <class T, class Stream = T, bool Drops = false>
 struct norm_backward : norm_extras<Drops, 2, 1> {
   static_assert(Drops || std::is_same_v<T, Stream>);
-  static constexpr int inputs = 3, outputs = Drops ? 2 : 1, vectors = 1, sums = 2, held = 2;
+  static constexpr int inputs = 3, outputs = Drops ? 2 : 1, vectors = 1, sums = 2;
+  static constexpr int held = Drops && sizeof(T) == 4 ? 3 : 2;  // random bytes, beside fp32
   // Values per column are of input 0's type, or fp32: where r may be wider, dy comes first.
   static constexpr int at_r = Drops ? 1 : 0, at_dy = Drops ? 0 : 1;
   static constexpr row_input<at_r> r{};
