@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // linear_cross_entropy for the fuzzer: its fields, correct problems, and what is wrong with others.
+#include <algorithm>
 #include <cmath>
 
 #include "ops/linear_cross_entropy/linear_cross_entropy.h"
@@ -76,6 +77,12 @@ void look(seen_call& call) {
   constexpr wide longest = (wide(1) << 31) - 65537;
   f.add(x.size[0] > 0 && (x.size[0] > longest || w.size[0] == 0 || w.size[0] > 1 << 24),
         TK_UNSUPPORTED);
+  // The products that it is made of count their tiles: dw's, and those of some of the rows.
+  auto const too_many = [](std::int64_t m, std::int64_t n) {
+    return tiles(m, 64) * tiles(n, 64) > largest_size;
+  };
+  f.add(call.given("dw") && too_many(w.size[0], w.size[1]), TK_UNSUPPORTED);
+  if (too_many(x.size[0], std::max(w.size[0], w.size[1]))) f.may |= bit(TK_UNSUPPORTED);
 }
 
 }  // namespace
