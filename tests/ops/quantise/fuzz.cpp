@@ -35,9 +35,9 @@ void look_at_scale(seen_call& call, int kind) {
   call.read("scale", {0, by_row ? 3 : one ? 1 : 4, takes_fp32, true});
   auto const &scale = call.tensors[i], &x = call.tensors[of_x];
   if (one) return f.add(scale.shaped && scale.size[0] != 1, TK_BAD_SHAPE);
-  if (!scale.shaped || !x.shaped) return;
   int const rank = call.spec->tensors[i].ndim, x_rank = call.spec->tensors[of_x].ndim;
-  f.add(kind == TK_SCALE_128X128 && x_rank < 2, TK_BAD_RANK);
+  f.add(kind == TK_SCALE_128X128 && x.shaped && x_rank < 2, TK_BAD_RANK);
+  if (!scale.shaped || !x.shaped) return;
   f.add(rank != (by_row ? x_rank - 1 : x_rank), TK_BAD_RANK);
   for (std::size_t axis = 0; axis < (by_row ? 3 : 4); ++axis) {
     bool const blocks = axis == 3 || (axis == 2 && kind == TK_SCALE_128X128);
