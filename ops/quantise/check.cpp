@@ -88,7 +88,7 @@ checked<quantise_problem, 3> check(tk_quantise_problem const& given, bool data) 
                     .kind = kind,
                     .power_of_two = power_of_two == 1};
   if (auto& r = result.problem.x; kind == scale_kind::tensor && !has_elements(x))
-    r.outer = r.middle = r.rows = 0;  // no size counts
+    r.outer = r.middle = r.rows = r.width = 0;  // no size counts
   return result;
 }
 
