@@ -18,7 +18,8 @@ namespace tk {
 template <class T, class Stream = T, bool Drops = false> struct norm : norm_extras<Drops, 1, 0> {
   static_assert(Drops || std::is_same_v<T, Stream>);
   static constexpr int inputs = 2, outputs = 2, vectors = 2;
-  static constexpr int held = std::is_same_v<T, Stream> ? 1 : 2;  // random bytes, beside fp32
+  // Random bytes are held, too.
+  static constexpr int held = !Drops ? 1 : std::is_same_v<T, Stream> ? 3 : 2;
   static constexpr row_input<0> x{};
   static constexpr row_input<1> residual{};
   static constexpr row_output<0> y{};
