@@ -47,13 +47,18 @@ template <int Words, class T> TK_DEVICE void read_words(std::uint32_t* dst, T co
   for (int i = 0; i < Words; ++i) dst[i] = x.w[i];
 }
 
+// To global memory.
 template <int Words, class T> TK_DEVICE void write_words(T* dst, std::uint32_t const* src) {
-  struct alignas(4 * Words) words {
-    std::uint32_t w[Words];
-  } x;
-  TK_UNROLL
-  for (int i = 0; i < Words; ++i) x.w[i] = src[i];
-  *reinterpret_cast<words*>(dst) = x;
+  if constexpr (Words == 4) {
+    be::write_16_bytes(dst, src);
+  } else {
+    struct alignas(4 * Words) words {
+      std::uint32_t w[Words];
+    } x;
+    TK_UNROLL
+    for (int i = 0; i < Words; ++i) x.w[i] = src[i];
+    *reinterpret_cast<words*>(dst) = x;
+  }
 }
 
 // The 16 bytes from (row, col) on, zero outside the tensor; col is a multiple of 16 bytes.

@@ -63,6 +63,11 @@ TK_DEVICE float rsqrt(float x) { return gcn::rsqrt(x); }
 // a * b + c, rounded once.
 TK_DEVICE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
+// To global memory, at a multiple of 16 bytes, in one access.
+TK_DEVICE void write_16_bytes(void* dst, std::uint32_t const* x) {
+  __builtin_memcpy(__builtin_assume_aligned(dst, 16), x, 16);
+}
+
 // The upper half of the result is x rounded to nearest even.
 TK_DEVICE std::uint32_t round_high(float x) {
   auto const u = std::bit_cast<std::uint32_t>(x);

@@ -30,6 +30,11 @@ TK_DEVICE float multiply_add(float a, float b, float c) {
 
 TK_DEVICE float subtract(float x, float y) { return subtract_rounded(x, y); }
 
+// To global memory, at a multiple of 16 bytes, in one access.
+TK_DEVICE void write_16_bytes(void* dst, std::uint32_t const* x) {
+  __builtin_memcpy(__builtin_assume_aligned(dst, 16), x, 16);
+}
+
 // 2^x = 2^(n-1) (2 2^f), n = round(x); 2 2^f = 2 + f p(f) on [-1/2, 1/2], p interpolated at
 // Chebyshev's points (relative error 5e-9). Far outside the range f is rounding error and made 0; n
 // + 126, the exponent's bits, is held between those of 0 and infinity.

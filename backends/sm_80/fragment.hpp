@@ -54,6 +54,8 @@ TK_DEVICE float exp2(float x) { return ptx::ex2(x); }
 TK_DEVICE float log2(float x) { return ptx::lg2(x); }
 // x - y, not fused with the product that x may be.
 TK_DEVICE float subtract(float x, float y) { return ptx::subtract(x, y); }
+// To global memory, at a multiple of 16 bytes, in one access.
+TK_DEVICE void write_16_bytes(void* dst, std::uint32_t const* x) { ptx::write_16_bytes(dst, x); }
 TK_DEVICE float reciprocal(float x) { return ptx::reciprocal(x); }
 TK_DEVICE float rsqrt(float x) { return ptx::rsqrt(x); }
 // a * b + c, rounded once.

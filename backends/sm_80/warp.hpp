@@ -88,6 +88,14 @@ TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
   return y;
 }
 
+// ---- memory
+// The compiler takes such an access in C++ apart.
+TK_DEVICE void write_16_bytes(void* dst, std::uint32_t const* x) {
+  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(dst), "r"(x[0]), "r"(x[1]),
+               "r"(x[2]), "r"(x[3])
+               : "memory");
+}
+
 // ---- warp
 TK_DEVICE float shuffle_xor(float x, int mask) { return __shfl_xor_sync(0xffffffff, x, mask); }
 // The value of lane 0, known to the compiler as the same in the whole warp.

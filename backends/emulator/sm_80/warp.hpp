@@ -3,6 +3,7 @@
 // backends/sm_80/warp.hpp, with the caller's source line for reports.
 #pragma once
 #include <cmath>
+#include <cstring>
 
 #include "backends/emulator/async_view.hpp"
 #include "backends/emulator/emulator.hpp"
@@ -61,6 +62,9 @@ TK_DEVICE float widen(fp16 x) { return emulator::widen_fp16(x.bits); }
 TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
   return emulator::multiply_fp16x2(a, b);
 }
+
+// ---- memory
+TK_DEVICE void write_16_bytes(void* dst, std::uint32_t const* x) { std::memcpy(dst, x, 16); }
 
 // ---- warp
 TK_DEVICE float shuffle_xor(float x, int mask, here where = here::current()) {
