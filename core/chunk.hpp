@@ -11,24 +11,21 @@ template <class T> TK_DEVICE std::uint32_t bits_of_element(T x) {
   else return x.bits;
 }
 // A chunk of which the elements from `first` to before `left` are there: all or none, where it is
-// Whole; else one by one, unless the chunks of 16 bytes that it lies in are there.
+// Whole; else one by one, unless the words of 4 bytes that it lies in are there.
 template <class T> struct chunk_words {
   static constexpr int n = chunk_of<T>;
   std::uint32_t w[4] = {};
-  // From any p, where both chunks that it lies in are there.
-  TK_DEVICE void read_across(T const* p, int begin) {
-    std::uint32_t low[4], high[4] = {};
-    read_words<4>(low, p - begin);
-    if (begin != 0) read_words<4>(high, p - begin + n);
-    std::uint32_t two[] = {low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]};
-    int const word = begin * 4 / n, bits = begin * static_cast<int>(sizeof(T)) % 4 * 8;
+  static constexpr int per_word = 4 / static_cast<int>(sizeof(T));
+  // From any p, by words of 4 bytes: the first begins `before` elements before p.
+  TK_DEVICE void read_across(T const* p, int before) {
+    std::uint32_t words[5] = {};
     TK_UNROLL
-    for (int k = 0; k < 6; ++k) two[k] = word & 2 ? two[k + 2] : two[k];
-    TK_UNROLL
-    for (int k = 0; k < 5; ++k) two[k] = word & 1 ? two[k + 1] : two[k];
+    for (int k = 0; k < 4; ++k) read_words<1>(words + k, p - before + k * per_word);
+    if (before != 0) read_words<1>(words + 4, p - before + n);
+    int const bits = before * 8 * static_cast<int>(sizeof(T));
     TK_UNROLL
     for (int k = 0; k < 4; ++k)
-      w[k] = static_cast<std::uint32_t>((std::uint64_t{two[k + 1]} << 32 | two[k]) >> bits);
+      w[k] = static_cast<std::uint32_t>((std::uint64_t{words[k + 1]} << 32 | words[k]) >> bits);
   }
   // At once from `chunk`, which may be a copy, or else from p.
   template <bool Whole>
@@ -37,9 +34,10 @@ template <class T> struct chunk_words {
       if (left > 0) read_words<4>(w, chunk);
     } else if (aligned && first <= 0 && left >= n) {
       read_words<4>(w, chunk);
-    } else if (int const begin = shift_of(p); be::reads_across && !aligned && first <= -begin &&
-                                              left >= (begin == 0 ? n : 2 * n - begin)) {
-      read_across(p, begin);
+    } else if (int const before = shift_of(p) % per_word;
+               be::reads_across && !aligned && first <= -before &&
+               left >= (before == 0 ? n : n + per_word - before)) {
+      read_across(p, before);
     } else {
       TK_UNROLL
       for (int e = 0; e < n; ++e)

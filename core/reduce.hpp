@@ -33,7 +33,8 @@ __attribute__((noinline)) reg_col<float, Op::rows> share_by_row(Op const from, f
   }
   return all;
 }
-// Several running values per row and lane keep the chain of dependent operations short.
+// Several running values per row and lane keep the chain of dependent operations short. Each begins
+// with its first element; `start` changes nothing, and serves where a worker is one lane.
 template <class F, class X> TK_DEVICE auto row_share(X const& x, float start) {
   using op = operand<X>;
   using map = be::fragment_map<op::rows, op::cols>;
@@ -41,9 +42,12 @@ template <class F, class X> TK_DEVICE auto row_share(X const& x, float start) {
   reg_col<float, op::rows> chain[map::chains];
   TK_UNROLL
   for (auto& s : chain) s = reg_col<float, op::rows>(start);
+  bool begun[map::chains][map::rows_per_lane] = {};  // known when compiled
   op const from{x};
   map::for_each([&](int i, int r, int k) {
-    chain[k].e[r] = F{}(chain[k].e[r], from.template element<map>(i, r));
+    float const e = from.template element<map>(i, r);
+    chain[k].e[r] = begun[k][r] ? F{}(chain[k].e[r], e) : e;
+    begun[k][r] = true;
   });
   TK_UNROLL
   for (int n = map::chains / 2; n > 0; n /= 2) TK_UNROLL

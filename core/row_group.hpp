@@ -93,7 +93,7 @@ template <class Kernel, class W, class Context> class row_group {
   };
   // A row of -inf alone, or of nothing, has the sum 0.
   template <class F> TK_DEVICE maximum_and_sums max_and_sum(F f) {
-    return max_and_sums(f, nothing{});
+    return max_and_sums(f, nothing{}, false);
   }
   template <class Kept> struct exponentials {
     column sum;
@@ -115,12 +115,15 @@ template <class Kernel, class W, class Context> class row_group {
       return exponentials<std::remove_cv_t<decltype(each)>>{of_all, each};
     }
   }
-  template <class F, class G> TK_DEVICE maximum_and_sums max_and_sums(F f, [[maybe_unused]] G g) {
+  template <class F, class G>
+  TK_DEVICE maximum_and_sums max_and_sums(F f, [[maybe_unused]] G g,
+                                          [[maybe_unused]] bool wants_other) {
     auto const exponent_of = [](column const& x) { return where_equal(x, -inf, 0.f, x); };
     maximum_and_sums y{column(-inf), column(0.f), column(0.f)};
     constexpr bool is_one = std::is_same_v<G, nothing>;
     auto const add_other = [&](auto const& p) __attribute__((always_inline)) {
-      if constexpr (!is_one) y.other = y.other + share<plus>(p, g(p), 0.f);
+      if constexpr (!is_one)
+        if (wants_other) y.other = y.other + share<plus>(p, g(p), 0.f);
     };
     if constexpr (!is_long) {
       y.max = max(f);
@@ -227,6 +230,12 @@ template <class Kernel, class W, class Context> class row_group {
     TK_DEVICE int col() const { return rows.col_ + index * V; }
     TK_DEVICE auto one_at(row_columns<R> const& at) const {
       return one_column<R, V, abreast>(at, col());
+    }
+    TK_DEVICE bool has(row_columns<R> const& at) const {
+      bool any = false;
+      TK_UNROLL
+      for (int const e : at.e) any = any || static_cast<unsigned>(e - col()) < V / abreast;
+      return any;
     }
     template <class X> TK_DEVICE auto inside(X&& x) const {
       return within<R, V, abreast, std::remove_cvref_t<X>>(x, rows.end_, col(), 0.f);
@@ -388,8 +397,10 @@ template <class Kernel, class W, class Context> class row_group {
   // F over a part's columns that are inside, of those this lane has.
   template <class F, int V, bool Optional, class X>
   TK_DEVICE column share(part<V, Optional> const& p, X const& x, float start) const {
-    int const col = p.col();
-    bool const whole = !cut_ && (!shifted || col >= 0) && (col + V / abreast <= a_.width);
+    using part_map = be::fragment_map<R, V>;
+    int const col = p.col(), lane = col + flat_places<R, V, abreast>::lane_col();
+    constexpr int last = part_map::col(part_map::count / part_map::rows_per_lane - 1);
+    bool const whole = !cut_ && (!shifted || lane >= 0) && lane + last < a_.width;
     if constexpr (whole_rows) {
       if (whole) return row_share<F>(x, start);
       return row_share<F>(within<R, V, abreast, X>(x, end_, col, start), start);
@@ -398,7 +409,7 @@ template <class Kernel, class W, class Context> class row_group {
       put_part(y, 0, x);
       if constexpr (kernel::whole) {
         constexpr int chunk = chunk_of<typename op::template input<0>>;
-        if (!cut_) return share_of_chunks<F, chunk>(y, a_.width - col - places::lane_col(), start);
+        if (!cut_) return share_of_chunks<F, chunk>(y, a_.width - lane, start);
       }
       if (!whole) y = within<R, V, abreast, reg_tile<float, R, V>>(y, end_, col, start);
       return row_share<F>(y, start);

@@ -15,8 +15,8 @@
 // gave.
 //   keep(f)            f, computed once where rows fit into registers, else wherever it is used
 //   sum(f), max(f)     over each row; sum_both(f, g) is two sums in one pass
-//   max_and_sum(f)     the maximum, and the sum of exp2(f - maximum); max_and_sums(f, g) that of g,
-//                      too, in one pass
+//   max_and_sum(f)     the maximum, and the sum of exp2(f - maximum); max_and_sums(f, g, wants) that of
+//                      g, too, in one pass, where it is wanted
 //   keep_exp2(f)       keeps exp2(f - maximum), `each`, and gives the sum of these
 //   each(body)         body(p) writes by p.write(row_output<I>, f), which is nothing where absent,
 //                      and adds f to sums over all rows by p.add(column_sum<I>, f), of Op::sums
@@ -30,7 +30,8 @@
 //                      what is read for each row, of Op::values: value(v, f) is f of it, column_of
 //                      a column, -1 where the row has no such one; put(v, x) writes
 //   element(row_input<I>, column)
-//                      what is read there, 0 where that is no column; p.one_at(column) is 1 there
+//                      what is read there, 0 where that is no column; p.one_at(column) is 1 there,
+//                      and p.has(column) false where none of this part's columns is one of these
 // An op may say of its inputs
 //   columns_each(i)    2: each element of input i is two columns', where Op::pairs
 //   number_of(i)       which of the values, if they are there, say that input i is a table: in row

@@ -9,8 +9,8 @@
 //   row_tasks_per_unit(width)
 //                        tasks for each multiprocessor, where they are as many as run at a time
 //   lean_rows            whether there are kernels of their own without what may be absent
-//   reads_across         whether what lies across two chunks of 16 bytes is read from both at once,
-//                        else element by element
+//   reads_across         whether 16 bytes that don't begin at a multiple of 16 are read by words
+//                        of 4, else element by element
 //   rows_in_turn         such tasks take rows in turn; else each has rows side by side
 #pragma once
 #include "backends/select.hpp"

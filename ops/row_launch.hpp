@@ -127,32 +127,29 @@ int launch_class(row_problem<Op> const& x, merged_rows const& shape, void* works
   typename kernel::args a{};
   a.op = x.op;
   a.through_ring = kernel::has_ring;
-  // Where rows are shifted, direct ops load from any place.
   bool const by_output = kernel::shifts_by_output && x.out[0].data;
   auto const& leads = by_output ? x.out[0] : x.in[0];
   auto const& of_leads = by_output ? row_table{} : x.tables[0];
-  auto const memory_of = [&]<class T>(row_tensor_view const& m, row_table const& table, bool output,
-                                      T) {
+  auto const memory_of = [&]<class T>(row_tensor_view const& m, row_table const& table, T) {
     int vector_width = 0;
     if (m.data && kernel::shifted) {
       bool const tables_are_whole = (of_leads.stride | table.stride) % chunk_of<T> == 0;
-      bool const moves = (kernel::per_unit == 0 || output) && tables_are_whole;
       bool const likewise = by_output ? alike<lead, T>(leads, m) : alike<base, T>(leads, m);
-      vector_width = moves && likewise ? chunk_of<T> : 1;
+      vector_width = tables_are_whole && likewise ? chunk_of<T> : 1;
     } else if (m.data) vector_width = row_vector_width<T>(m, table);
     return row_memory{m.data,       m.row_stride + table.stride, m.outer_stride, m.middle_stride,
                       vector_width, static_cast<int>(table.rows)};
   };
   for_each_index<Op::inputs>([&](auto i) {
     using type = typename Op::template input<i>;
-    a.in[i] = memory_of(x.in[i], x.tables[i], false, type{});
+    a.in[i] = memory_of(x.in[i], x.tables[i], type{});
     if (!x.in[i].data) return;
     ++a.present;
     if (a.in[i].vector_width != chunk_of<type>) a.through_ring = false;
     if (!kernel::shifted && shape.width % chunk_of<type> != 0) a.through_ring = false;
   });
   for_each_index<Op::outputs>(
-      [&](auto i) { a.out[i] = memory_of(x.out[i], {}, true, typename Op::template output<i>{}); });
+      [&](auto i) { a.out[i] = memory_of(x.out[i], {}, typename Op::template output<i>{}); });
   for (int i = 0; i < row_values_of<Op>(); ++i) {
     auto const& v = x.values[i];
     a.values[i] = {v.data, v.row_stride, v.outer_stride, v.middle_stride, 1, 0};

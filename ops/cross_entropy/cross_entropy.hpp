@@ -24,10 +24,8 @@ struct cross_entropy_numbers {
 };
 
 // What an ignored row gives is 0, NaN or not.
-struct times_unless_0 {
-  TK_DEVICE float operator()(float x, float factor) const {
-    return factor == 0.f ? 0.f : x * factor;
-  }
+struct zero_where_0 {
+  TK_DEVICE float operator()(float x, float factor) const { return factor == 0.f ? 0.f : x; }
 };
 struct capped {
   float cap, per_cap;
@@ -65,21 +63,37 @@ template <class Rows> struct row_labels {
   }
 };
 
-// The gradient of scores s at a part of the columns; lse_log2 in base 2.
-template <bool Capped, class Part, class Scores, class Rows, class Column>
-TK_DEVICE auto score_gradient(Part const& p, Scores const& s, row_labels<Rows> const& label,
-                              Column const& lse_log2, Column const& weight,
-                              cross_entropy_numbers const& a) {
-  auto const slope = [&] {
-    if constexpr (Capped) return map(slope_of_capped{a.per_cap}, p(s));
-    else return 1.f;
-  };
-  return combine<times_unless_0>(
-      (exp2(p(s) * log2_e - lse_log2) * (1.f + 2.f * a.z_loss * ln_2 * lse_log2) -
-       p.one_at(label.at) * a.rest - a.share) *
-          weight * slope(),
-      label.factor);
-}
+// What makes a gradient of a row's probabilities, each with weight and label.factor in it: what they
+// are multiplied by, what is taken from all, and from that of the label; lse_log2 in base 2.
+template <class Rows> struct row_gradient {
+  row_labels<Rows> const& label;
+  typename Rows::column lse_log2, scale, share, rest;
+
+  TK_DEVICE row_gradient(row_labels<Rows> const& of, typename Rows::column const& lse,
+                         typename Rows::column const& weight, cross_entropy_numbers const& a)
+      : label(of), lse_log2(lse) {
+    auto const factor = weight * of.factor;
+    scale = factor * (1.f + 2.f * a.z_loss * ln_2 * lse);
+    share = factor * a.share;
+    rest = factor * a.rest;
+  }
+  // To dx, of scores s at a part of the columns.
+  template <bool Capped, int I, class Part, class Scores>
+  TK_DEVICE void write(Part const& p, row_output<I> dx, Scores const& s,
+                       cross_entropy_numbers const& a) const {
+    auto const of_all = [&] { return exp2(p(s) * log2_e - lse_log2) * scale - share; };
+    auto const put = [&](auto&& of_score) __attribute__((always_inline)) {
+      using given = decltype(of_score);
+      if constexpr (Capped)
+        p.write(dx, combine<zero_where_0>(static_cast<given>(of_score) *
+                                              map(slope_of_capped{a.per_cap}, p(s)),
+                                          label.factor));
+      else p.write(dx, combine<zero_where_0>(static_cast<given>(of_score), label.factor));
+    };
+    if (p.has(label.at)) put(of_all() - p.one_at(label.at) * rest);
+    else put(of_all());
+  }
+};
 
 // body(capped, f), where f(p) are the scores, for each way to cap them.
 template <int I, class Body>
@@ -113,7 +127,7 @@ template <class T> struct cross_entropy {
     with_scores(x, a.of, [&](auto is_capped, auto score) __attribute__((always_inline)) {
       auto const s = rows.keep(score);
       auto const all = rows.max_and_sums([&](auto const& p) { return p(s) * log2_e; },
-                                         [&](auto const& p) { return p(s); });
+                                         [&](auto const& p) { return p(s); }, a.of.share > 0);
       column const lse_log2 = all.max + log2(all.sum), log_sum = lse_log2 * ln_2;
       column of_row = log_sum;
       if constexpr (is_capped)
@@ -121,13 +135,11 @@ template <class T> struct cross_entropy {
       else of_row = of_row - a.of.rest * of_label;
       if (a.of.share > 0) of_row = of_row - a.of.share * all.other;
       if (a.of.z_loss > 0) of_row = of_row + a.of.z_loss * square(log_sum);
-      rows.put(loss, combine<times_unless_0>(of_row, label.factor));
+      rows.put(loss, combine<zero_where_0>(of_row * label.factor, label.factor));
       rows.put(lse, log_sum);
       if (!a.wants_dx) return;
-      column const weight = a.dloss;
-      rows.each([&](auto const& p) {
-        p.write(dx, score_gradient<is_capped>(p, s, label, lse_log2, weight, a.of));
-      });
+      row_gradient<Rows> const gradient(label, lse_log2, a.dloss, a.of);
+      rows.each([&](auto const& p) { gradient.template write<is_capped>(p, dx, s, a.of); });
     });
   }
 };

@@ -28,11 +28,10 @@ template <class T> struct cross_entropy_backward {
     column const lse_log2 =
         rows.template value<float>(lse, [](float of_row) { return of_row * log2_e; });
     column const weight = rows.template value<float>(dloss, [](float of_row) { return of_row; });
+    row_gradient<Rows> const gradient(label, lse_log2, weight, a.of);
     with_scores(x, a.of, [&](auto is_capped, auto score) __attribute__((always_inline)) {
       auto const s = rows.keep(score);
-      rows.each([&](auto const& p) {
-        p.write(dx, score_gradient<is_capped>(p, s, label, lse_log2, weight, a.of));
-      });
+      rows.each([&](auto const& p) { gradient.template write<is_capped>(p, dx, s, a.of); });
     });
   }
 };

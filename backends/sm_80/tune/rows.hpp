@@ -17,7 +17,7 @@ constexpr int row_numbers_of_lane(row_load of) {
   if (of.held > 2) return 8;
   if (of.sums > 0) return of.element_bytes == 2 && of.sums == 1 && of.inputs == 2 ? 24 : 16;
   if (of.element_bytes == 2)
-    return one ? (of.values > 0 ? 24 : 32) : of.inputs == 2 && of.held == 2 ? 24 : 16;
+    return one ? (of.values > 0 ? 16 : 32) : of.inputs == 2 && of.held == 2 ? 24 : 16;
   return one ? 16 : 8;
 }
 // Classes 0 to 2: several rows of up to 32 << c columns abreast; then rows in a warp, with 8, 16,
