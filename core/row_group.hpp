@@ -33,12 +33,12 @@ template <class Kernel, class W, class Context> class row_group {
   TK_DEVICE row_group(Context& c, typename kernel::args const& a, [[maybe_unused]] int task)
       : c_(c), a_(a) {
     if constexpr (kernel::sums > 0) sums_.begin(task);
-    if constexpr (holds_vectors) read_vectors<N>(vectors_, 0, kernel::col_of(0, c.w.id()));
+    if constexpr (holds_vectors) read_vectors<N>(vectors_, 0, kernel::col_of(0, kernel::worker_of(c)));
   }
   // The next rows to begin with; what they read is on its way then.
   TK_DEVICE void ask([[maybe_unused]] typename kernel::place const& at) {
     if constexpr (kernel::ahead) {
-      int const col = kernel::col_of(0, c_.w.id());
+      int const col = kernel::col_of(0, kernel::worker_of(c_));
       for_each_index<inputs>([&](auto i) __attribute__((always_inline)) {
         read_from_memory<i>(tile_of<i>(next_), at, col);
       });
@@ -185,7 +185,7 @@ template <class Kernel, class W, class Context> class row_group {
     return x;
   }
   template <int I> TK_DEVICE void put(row_value<I>, column const& x) const {
-    if (!a_.values[I].data || places::lane_col() != 0 || (shared && c_.w.id() != 0)) return;
+    if (!a_.values[I].data || places::lane_col() != 0 || (shared && kernel::worker_of(c_) != 0)) return;
     auto const of = kernel::template rows_of<float>(a_.values[I], a_, at_);
     for_each_row([&](int r, int row) { *of.at(row, 0) = x.e[r]; });
   }
@@ -302,7 +302,7 @@ template <class Kernel, class W, class Context> class row_group {
 
   // Where the columns of this lane's row begin.
   TK_DEVICE int col_at(int piece) const {
-    int const col = kernel::col_of(piece, c_.w.id());
+    int const col = kernel::col_of(piece, kernel::worker_of(c_));
     if constexpr (shifted && kernel::shifts_by_output)
       if (a_.out[0].data) {
         auto const to = kernel::template rows_of<typename kernel::lead>(a_.out[0], a_, at_);

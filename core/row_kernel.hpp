@@ -137,14 +137,19 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
       reads_plain_rows<Op>() && abreast == 1 && slots > 1 && slots >= inputs;
   // Registers hold the next rows, too, which are asked for before these are computed.
   static constexpr bool ahead = tune.ahead && !shifted;
-  static constexpr int workers = tune.workers, cluster = 1, stages = has_ring ? slots : 1,
+  static constexpr int workers = tune.workers, cluster = tune.cluster, stages = has_ring ? slots : 1,
                        own_slots = 1;
   static constexpr int group = (shared ? 1 : workers) * R * abreast;  // rows of a step
-  static constexpr int span = shared ? workers * N : N / abreast;     // and columns
+  static constexpr int span = shared ? cluster * workers * N : N / abreast;  // and columns
   // Workers of a block whose row has `width` columns, or may begin some before.
   static TK_BOTH int workers_for(int width) {
     int const columns = (width > 0 ? width : 1) + (shifted ? shift_room : 0);
-    return shared && per_unit > 0 ? ceil_div(columns, N) : workers;
+    return shared && per_unit > 0 ? ceil_div(columns, cluster * N) : workers;
+  }
+  // This worker's number among those that share a row.
+  template <class Context> static TK_DEVICE int worker_of(Context const& c) {
+    if constexpr (cluster > 1) return c.blocks.rank() * c.workers + c.w.id();
+    else return c.w.id();
   }
   static TK_BOTH int workers_of(row_args<Op> const& a) { return workers_for(a.width); }
   // Where rows are shifted, columns begin as those of this operand: of direct ops the first output,
@@ -175,7 +180,7 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   // Empty members keep their byte: with [[no_unique_address]] nvcc 13.0 steps through an array of
   // these by more than their size.
   struct scratch {
-    row_exchange<R, shared> exchange;
+    row_exchange<R, shared, cluster> exchange;
     std::conditional_t<sums_meet, column_sums, no_memory> sums;
   };
   using args = row_args<Op>;
@@ -201,7 +206,11 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
     std::int64_t const bytes = width * element_bytes * group;
     if (many && bytes <= few / 2)
       return {ceil_div(groups, static_cast<int>(few / (bytes > 0 ? bytes : 1))), false};
-    int const most = units * (many ? per_unit * waves : be::row_tasks_per_unit(width));
+    int most = units * (many ? per_unit * waves : be::row_tasks_per_unit(width));
+    if constexpr (cluster > 1) {
+      int const used = workers_for(static_cast<int>(width));
+      most = (many ? most : units * (per_unit * workers / used)) / cluster;
+    }
     return {groups <= most ? groups : ceil_div(groups, ceil_div(groups, most)), be::rows_in_turn};
   }
   static TK_BOTH int tasks(args const& a) {
@@ -305,10 +314,11 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   template <class W, class Context>
   static TK_DEVICE void run(Context& c, args const& a, task const& t) {
     row_group<row_kernel, W, Context> rows(c, a, t.index);
-    if (t.first < t.last) rows.ask(place_of(a, t.first, c.w.id()));
+    auto const place = [&](int group) { return place_of(a, group, c.w.id()); };
+    if (t.first < t.last) rows.ask(place(t.first));
     for (int group = t.first; group < t.last; group += t.by) {
-      rows.begin(place_of(a, group, c.w.id()));
-      if (group + t.by < t.last) rows.ask(place_of(a, group + t.by, c.w.id()));
+      rows.begin(place(group));
+      if (group + t.by < t.last) rows.ask(place(group + t.by));
       Op::run(rows, a.op);
     }
     rows.finish();

@@ -30,11 +30,12 @@ struct row_load {
 // to registers; values per column of up to `hold` bytes stay in registers. With `per_unit` above 0
 // all rows do, so many blocks share a multiprocessor (core/block.hpp, direct_op), and where workers
 // share rows, a block has as many of them as a row needs; `ahead`: registers hold the next rows,
-// too, which are asked for before these are computed.
+// too, which are asked for before these are computed. The workers of `cluster` blocks share rows.
 struct row_tuning {
   int workers, R, N, abreast, stages, hold, per_unit;
   bool shared;
   bool ahead = false;
+  int cluster = 1;
 };
 
 }  // namespace tk

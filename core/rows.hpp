@@ -21,8 +21,8 @@
 // end at multiples of 16 bytes, and test nothing; load<S, Whole, 2> rows of which each element is
 // two columns', and is loaded twice; vector_width is that of its elements.
 // Columns below 0 are outside, too. vector_width (core/move.hpp) is that from (row, col) on.
-// With All, the workers of a block have tiles at the same rows, and a sum is over those of all
-// workers. All lanes that hold columns of a row call row_sum. `buffer` is 0 in the first call of a
+// With All, the workers of a block, or of a cluster's, have tiles at the same rows, and a sum is over
+// those of all workers. All lanes that hold columns of a row call row_sum. `buffer` is 0 in the first call of a
 // task, and each call changes it. Every lane gets the same sums, added in the layout's order: equal
 // bits every time. When a sum returns, all lanes have read what they read before it. After the last
 // sum of a task, rejoin<R, All>(c) lets the next task begin with buffer 0.
@@ -42,10 +42,17 @@ template <int R, bool All> inline constexpr bool rows_cross_warps = All || !rows
 // What warps leave for one another of one value or two. There are two buffers, used alternately, so
 // that one barrier a time is enough: between two writes to the same buffer lies the barrier of the
 // time in between, which a warp reaches only when it has read the first.
-template <int R, bool All = false, bool Needed = rows_cross_warps<R, All>> struct row_exchange {
+template <int R, bool All = false, int Blocks = 1, bool Needed = rows_cross_warps<R, All>>
+struct row_exchange {
   alignas(16) float of[2][2][R][be::worker_warps];
 };
-template <int R, bool All> struct row_exchange<R, All, false> {};
+template <int R, bool All, int Blocks> struct row_exchange<R, All, Blocks, false> {};
+// Blocks of a cluster put what they have into each one's buffers.
+template <int R, int Blocks>
+  requires(Blocks > 1)
+struct row_exchange<R, true, Blocks, true> : row_exchange<R, true> {
+  alignas(16) float of_blocks[2][2][R][Blocks];
+};
 
 // Lanes that all have the same columns, as across_cols asks.
 struct whole_warp {
@@ -70,6 +77,30 @@ template <bool All, class Context> TK_DEVICE void meet(Context& c) {
 }
 template <int R, bool All, class Context> TK_DEVICE void rejoin([[maybe_unused]] Context& c) {
   if constexpr (rows_cross_warps<R, All>) meet<All>(c);
+}
+
+// The blocks of a cluster share rows where the context has `blocks`, this one's company.
+template <class Context>
+inline constexpr bool has_company = requires(Context const& c) { c.blocks.count; };
+
+// Each of x becomes F of what the blocks of a cluster have.
+template <class F, class Context, int R, int K>
+TK_DEVICE void add_up_blocks(Context& c, reg_col<float, R> (&x)[K], int buffer) {
+  auto& all = c.scratches[0].exchange.of_blocks[buffer];
+  int const lane = be::worker_lane();
+  if (c.w.id() == 0 && lane < c.blocks.count) {
+    TK_UNROLL
+    for (int k = 0; k < K; ++k) TK_UNROLL
+    for (int r = 0; r < R; ++r) c.blocks.put(lane, all[k][r][c.blocks.rank()], x[k].e[r]);
+  }
+  c.blocks.meet();
+  TK_UNROLL
+  for (int k = 0; k < K; ++k) TK_UNROLL
+  for (int r = 0; r < R; ++r) {
+    x[k].e[r] = all[k][r][0];
+    TK_UNROLL
+    for (int b = 1; b < c.blocks.count; ++b) x[k].e[r] = F{}(x[k].e[r], all[k][r][b]);
+  }
 }
 
 // Each of x becomes F of what all lanes have of a row.
@@ -101,6 +132,7 @@ TK_DEVICE void row_totals([[maybe_unused]] Context& c, reg_col<float, R> (&x)[K]
       TK_UNROLL
       for (int w = 1; w < most_workers_of(c); ++w)
         if (w < workers) add(c.scratches[w].exchange, false);
+      if constexpr (has_company<Context>) add_up_blocks<F>(c, x, buffer);
     } else {
       add(c.scratch.exchange, true);
     }

@@ -208,10 +208,13 @@ void find_class(std::int64_t width, int& best, std::int64_t& columns) {
     if constexpr (!Shifted || be::rows_shift(Class, load_of<Op, Lean>)) {
       using kernel = row_kernel<Op, Class, Shifted, Lean>;
       constexpr int more = Shifted ? kernel::shift_room : 0;
-      if (width <= kernel::span - more) {
+      // A cluster takes what no block does.
+      bool const wanted = kernel::cluster == 1 || best == be::row_classes(load_of<Op, Lean>);
+      if (wanted && width <= kernel::span - more) {
         // Of equal ones, a warp's own; of those that workers share, that of fewer workers.
         std::int64_t const has = kernel::shared && kernel::per_unit > 0
-                                     ? kernel::workers_for(static_cast<int>(width)) * kernel::N
+                                     ? std::int64_t{kernel::workers_for(static_cast<int>(width))} *
+                                           kernel::cluster * kernel::N
                                      : kernel::span;
         if (has < columns || (has == columns && best >= first_shared_class<Op, Lean>()))
           best = Class, columns = has;

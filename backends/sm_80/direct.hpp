@@ -12,12 +12,14 @@ struct block_meeting {
   TK_DEVICE static void arrive() {}
   TK_DEVICE static void await() { ptx::sync_block(); }
 };
-template <direct_op Op> struct direct_context {
+struct no_company {};
+template <direct_op Op, class Company = no_company> struct direct_context {
   worker w;
   int workers;
   typename Op::scratch (&scratches)[Op::workers];
   typename Op::scratch& scratch;
   block_meeting all;
+  Company blocks;
 };
 // As many as the block has.
 template <direct_op Op> struct direct_memory {
@@ -35,7 +37,7 @@ TK_SHARING_KERNEL(Op::workers* worker_lanes, Op::per_unit)
 run_direct(TK_ARGUMENT typename Op::args const a) {
   auto& m = *reinterpret_cast<direct_memory<Op>*>(ptx::dynamic_smem());
   worker const w{Op::workers > 1 ? ptx::broadcast(ptx::thread() / worker_lanes) : 0};
-  direct_context<Op> c{w, Op::workers_of(a), m.scratch, m.scratch[w.id()], {}};
+  direct_context<Op> c{w, Op::workers_of(a), m.scratch, m.scratch[w.id()], {}, {}};
   Op::compute(c, a, Op::task_at(a, ptx::block(), 0));
 }
 

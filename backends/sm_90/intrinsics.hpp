@@ -18,6 +18,15 @@ TK_DEVICE int cluster_rank() {
   return rank;
 }
 
+// To the same place of another block's shared memory.
+TK_DEVICE void store_at(std::uint32_t dst, int block, float x) {
+  asm volatile(
+      "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+      "st.shared::cluster.f32 [there], %2;\n}" ::"r"(dst),
+      "r"(block), "f"(x)
+      : "memory");
+}
+
 // ---- mbarrier
 TK_DEVICE void barrier_init_fence() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");

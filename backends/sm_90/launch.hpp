@@ -3,7 +3,7 @@
 #pragma once
 #include <algorithm>
 
-#include "backends/sm_80/direct.hpp"
+#include "backends/sm_90/direct.hpp"
 #include "backends/sm_90/block.hpp"
 
 #include TK_VENDOR(runtime.hpp)
@@ -60,7 +60,11 @@ template <class Op> void launch(typename Op::args const& a, void* stream) {
   if constexpr (direct_op<Op>) {
     int const workers = Op::workers_of(a);
     auto const smem = static_cast<std::size_t>(direct_smem_bytes<Op>(workers));
-    rt::launch(run_direct<Op>, {tasks, workers * worker_lanes, 1, smem, stream}, a);
+    auto const kernel = [] {
+      if constexpr (Op::cluster > 1) return run_direct_cluster<Op>;
+      else return run_direct<Op>;
+    }();
+    rt::launch(kernel, {tasks * Op::cluster, workers * worker_lanes, Op::cluster, smem, stream}, a);
   } else {
     static_assert(block_smem_bytes<Op> <= smem_bytes,
                   "the op's tiles exceed a block's shared memory");

@@ -16,6 +16,10 @@ using tensor_map = emulator::tensor_map;
 // ---- clusters
 TK_DEVICE int cluster_rank() { return emulator::cluster_rank(); }
 
+TK_DEVICE void store_at(std::uint32_t dst, int block, float x) {
+  *emulator::shared_pointer<float>(emulator::to_rank(dst, block)) = x;
+}
+
 // ---- mbarrier
 TK_DEVICE void barrier_init_fence(here where = here::current()) {
   if (!emulator::omitted(where)) emulator::mbarrier_init_fence();

@@ -15,29 +15,36 @@ constexpr int row_workers_per_unit(row_load of) { return of.sums > 0 ? 4 : 8; }
 constexpr int row_numbers_of_lane(row_load of) {
   bool const one = of.inputs == 1 && of.held == 1;
   if (of.held > 2) return 8;
-  if (of.sums > 0) return of.element_bytes == 2 && of.sums == 1 && of.inputs == 2 ? 24 : 16;
+  if (of.sums > 0) return 16;
   if (of.element_bytes == 2)
     return one ? (of.values > 0 ? 16 : 32) : of.inputs == 2 && of.held == 2 ? 24 : 16;
   return one ? 16 : 8;
 }
 // Classes 0 to 2: several rows of up to 32 << c columns abreast; then rows in a warp, with 8, 16,
-// ... numbers a lane; then rows shared by workers, so, too; then the longest, through the ring in
-// pieces.
+// ... numbers a lane; then rows shared by workers, so, too; where a chip has clusters, by those of a
+// cluster's blocks; then the longest, through the ring in pieces.
 constexpr int row_runs_of_lane(row_load of) { return row_numbers_of_lane(of) / 8; }
 constexpr int row_warp_classes(row_load of) { return 3 + row_runs_of_lane(of); }
-constexpr int row_classes(row_load of) { return row_warp_classes(of) + row_runs_of_lane(of); }
+constexpr int row_block_classes(row_load of) {
+  return row_warp_classes(of) + row_runs_of_lane(of);
+}
+constexpr int row_classes(row_load of) { return row_block_classes(of) + (max_cluster > 1 ? 1 : 0); }
 inline constexpr bool lean_rows = true;
 inline constexpr bool reads_across = true;
 inline constexpr bool rows_in_turn = true;
 constexpr int row_tasks_per_unit(std::int64_t width) {
   return width <= 2048 ? 4 : width <= 4096 ? 2 : 1;
 }
+// Beside sums over rows: three inputs of 16 numbers, twice, would spill.
+constexpr bool asks_ahead(row_load of, int in_lane) {
+  return of.inputs < 3 || (in_lane == 8 && of.element_bytes == 2);
+}
 // Rows at any place: of a warp 128 columns and 16 numbers a lane, and all that are shared; but in
 // fp32 with sums over rows 8, since more would spill.
 constexpr bool rows_shift(int c, row_load of) {
   int const most = of.sums > 0 && of.element_bytes == 4 ? 8 : row_numbers_of_lane(of);
   int const first = row_warp_classes(of);
-  if (c == 2 || c == row_classes(of)) return true;
+  if (c == 2 || c >= row_block_classes(of)) return true;
   return c < first ? 8 * (c - 2) == (most < 16 ? most : 16) : 8 * (c - first + 1) <= most;
 }
 // Values per column are held where rows are short enough; not those of 16 bits beside 16 numbers of
@@ -60,9 +67,10 @@ constexpr row_tuning tune_rows(int c, row_load of) {
             .shared = true};
   }
   if (int const first = row_warp_classes(of); c >= first) {
-    int const in_lane = 8 * (c - first + 1);
-    // The last of them takes rows of 8192 columns or more.
-    bool const half = units == 8 && (in_lane < most || in_lane == 32);
+    bool const clustered = c == row_block_classes(of);
+    int const in_lane = clustered ? most : 8 * (c - first + 1);
+    // The last of a block takes rows of 8192 columns or more.
+    bool const half = units == 8 && (clustered || in_lane < most || in_lane == 32);
     int const workers = half ? 4 : units, rows = in_lane == 8 && most > 8 ? 2 : 1;
     return {
         .workers = workers,
@@ -73,7 +81,8 @@ constexpr row_tuning tune_rows(int c, row_load of) {
         .hold = of.sums > 0 && in_lane <= 16 && of.element_bytes == 2 ? 2 : 0,
         .per_unit = units / workers,
         .shared = true,
-        .ahead = of.sums > 0 ? of.inputs < 3 && in_lane <= 16 : of.inputs == 1 && in_lane <= 24};
+        .ahead = of.sums > 0 ? asks_ahead(of, in_lane) : of.inputs == 1 && in_lane <= 24,
+        .cluster = clustered ? max_cluster : 1};
   }
   int const in_lane = c < 3 ? 8 : 8 * (c - 2), rows = in_lane == 8 && most > 8 ? 2 : 1;
   return {.workers = 1,
@@ -86,7 +95,7 @@ constexpr row_tuning tune_rows(int c, row_load of) {
                                                            : 0,
           .per_unit = units,
           .shared = false,
-          .ahead = of.sums > 0 && of.inputs < 3 && in_lane <= 16};
+          .ahead = of.sums > 0 && asks_ahead(of, in_lane)};
 }
 
 }  // namespace tk::be
