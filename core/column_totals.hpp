@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // to[c] = sum over rows of from[row, c], rounded once: what tasks of core/row_kernel.hpp leave of
-// each column. 0 where there is no row. Each warp of a block has some of the rows, in order; then
-// their sums are added: equal bits for as many rows.
+// each column, of up to two such matrices. 0 where there is no row. Each warp of a block has some of
+// the rows, in order; then their sums are added: equal bits for as many rows.
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/rows.hpp"
@@ -11,9 +11,9 @@ namespace tk {
 
 template <class T> struct column_totals {
   static constexpr int workers = whole_rows ? 1 : 4, cluster = 1, stages = 1, own_slots = 1;
-  // Few columns, and a row for each warp: many blocks, and many loads on their way.
+  // Few columns, and S rows for each warp: many blocks, and many loads on their way.
   static constexpr int N = whole_rows ? 1024 : 8 * be::warp_lanes, R = be::worker_warps,
-                       at_once = 4;
+                       S = whole_rows ? 1 : 4, columns = N / S, at_once = 4;
   using tile = reg_tile<float, R, N>;
   using map = be::fragment_map<R, N>;
   struct stage {};
@@ -21,16 +21,23 @@ template <class T> struct column_totals {
   struct scratch {
     float sums[R][N];
   };
-  struct args {
+  struct matrix {
     float const* from;
-    int rows, width, stride;  // a multiple of 16 bytes
     T* to;
   };
-  struct task {
-    int col, steps;
+  struct args {
+    matrix of[2];
+    int count, rows, width, stride;  // a multiple of 16 bytes
   };
-  static TK_BOTH int tasks(args const& a) { return ceil_div(a.width, N); }
-  static TK_BOTH task task_at(args const&, int i, int) { return {i * N, 0}; }
+  struct task {
+    int which, col, steps;
+  };
+  static TK_BOTH int tasks_of_one(args const& a) { return ceil_div(a.width, columns); }
+  static TK_BOTH int tasks(args const& a) { return a.count * tasks_of_one(a); }
+  static TK_BOTH task task_at(args const& a, int i, int) {
+    int const which = i >= tasks_of_one(a);
+    return {which, (i - which * tasks_of_one(a)) * columns, 0};
+  }
   static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
@@ -39,12 +46,14 @@ template <class T> struct column_totals {
       return static_cast<int>(std::int64_t{a.rows} * worker / workers);
     };
     int const end = begin_of(w + 1);
-    tensor<float const> const from{a.from, end, a.width, a.stride};
+    matrix const of = t.which == 0 ? a.of[0] : a.of[1];
+    tensor<float const> const from{of.from, end, a.width, a.stride};
     tile sum = 0.f;
-    for (int row = begin_of(w); row < end; row += at_once * R) {
+    for (int row = begin_of(w); row < end; row += at_once * R * S) {
       tile x[at_once];
       TK_UNROLL
-      for (int i = 0; i < at_once; ++i) tk::load(x[i], from, chunk_of<float>, row + i * R, t.col);
+      for (int i = 0; i < at_once; ++i)
+        tk::load<S>(x[i], from, chunk_of<float>, row + i * R * S, t.col);
       TK_UNROLL
       for (int i = 0; i < at_once; ++i) sum = sum + x[i];
     }
@@ -52,12 +61,13 @@ template <class T> struct column_totals {
     TK_UNROLL
     for (int i = 0; i < map::count; ++i) c.scratch.sums[warp][lane + map::col(i)] = sum.e[i];
     meet<true>(c);
-    constexpr int each = N / workers;
+    constexpr int each = columns / workers;
     for (int k = w * each + be::worker_lane(); k < (w + 1) * each; k += be::worker_lanes) {
       float all = 0;
-      for (auto const& of : c.scratches)
-        for (auto const& row : of.sums) all += row[k];
-      if (t.col + k < a.width) put(a.to + t.col + k, all);
+      for (auto const& scratch : c.scratches)
+        for (auto const& row : scratch.sums) TK_UNROLL
+        for (int s = 0; s < S; ++s) all += row[s * columns + k];
+      if (t.col + k < a.width) put(of.to + t.col + k, all);
     }
     meet<true>(c);
   }

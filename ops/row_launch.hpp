@@ -7,6 +7,7 @@
 #include "backends/runtime.hpp"
 #include "core/column_totals.hpp"
 #include "core/row_kernel.hpp"
+#include "core/row_pair.hpp"
 #include "ops/row_sizes.hpp"
 
 namespace tk {
@@ -117,11 +118,11 @@ template <class X, class Y> bool alike(row_tensor_view const& x, row_tensor_view
          same(x.outer, x.outer_stride, y.outer_stride);
 }
 
-// Returns the number of tasks that leave sums over rows.
-template <class Op, int Class, bool Shifted, bool Lean = false>
-int launch_class(row_problem<Op> const& x, merged_rows const& shape, void* workspace,
-                 void* stream) {
-  using kernel = row_kernel<Op, Class, Shifted, Lean>;
+template <class Kernel>
+typename Kernel::args args_of_rows(row_problem<typename Kernel::op> const& x,
+                                   merged_rows const& shape, void* workspace) {
+  using kernel = Kernel;
+  using Op = typename Kernel::op;
   using base = typename Op::template input<0>;
   using lead = typename kernel::lead;
   typename kernel::args a{};
@@ -189,6 +190,15 @@ int launch_class(row_problem<Op> const& x, merged_rows const& shape, void* works
     a.planned -= a.groups / kernel::late_share;
     a.tickets = static_cast<unsigned*>(workspace);
   }
+  return a;
+}
+
+// Returns the number of tasks that leave sums over rows.
+template <class Op, int Class, bool Shifted, bool Lean = false>
+int launch_class(row_problem<Op> const& x, merged_rows const& shape, void* workspace,
+                 void* stream) {
+  using kernel = row_kernel<Op, Class, Shifted, Lean>;
+  auto const a = args_of_rows<kernel>(x, shape, workspace);
   be::launch<kernel>(a, stream);
   return a.planned_tasks;
 }
@@ -223,23 +233,11 @@ void find_class(std::int64_t width, int& best, std::int64_t& columns) {
     find_class<Op, Shifted, Lean, Class + 1>(width, best, columns);
   }
 }
-template <class Op, bool Shifted, bool Lean, int Class = 0>
-int launch_chosen(int chosen, row_problem<Op> const& x, merged_rows const& shape, void* workspace,
-                  void* stream) {
-  constexpr int last = be::row_classes(load_of<Op, Lean>);
-  if constexpr (Class == last || !Shifted || be::rows_shift(Class, load_of<Op, Lean>))
-    if (chosen == Class) return launch_class<Op, Class, Shifted, Lean>(x, shape, workspace, stream);
-  if constexpr (Class < last)
-    return launch_chosen<Op, Shifted, Lean, Class + 1>(chosen, x, shape, workspace, stream);
-  else return 0;
-}
-template <class Op, bool Shifted, bool Lean = false>
-int choose_class(row_problem<Op> const& x, merged_rows const& shape, void* workspace,
-                 void* stream) {
+template <class Op, bool Shifted, bool Lean> int class_for(std::int64_t width) {
   int best = be::row_classes(load_of<Op, Lean>);
   auto columns = std::numeric_limits<std::int64_t>::max();
-  find_class<Op, Shifted, Lean>(shape.width, best, columns);
-  return launch_chosen<Op, Shifted, Lean>(best, x, shape, workspace, stream);
+  find_class<Op, Shifted, Lean>(width, best, columns);
+  return best;
 }
 
 // Whether lean kernels take it (row_extras).
@@ -271,35 +269,90 @@ template <class Op> bool are_whole(row_problem<Op> const& x) {
   return whole;
 }
 
-// Sums of tasks, `rows` of them, to what they are in all.
+// Which kernel takes a problem.
+struct row_choice {
+  bool shifted, lean;
+  int number;  // of the class
+  bool operator==(row_choice const&) const = default;
+};
+template <class Op> row_choice choose_rows(row_problem<Op> const& x, std::int64_t width) {
+  if constexpr (rows_shift<Op>)
+    if (!are_whole(x)) return {true, false, class_for<Op, true, false>(width)};
+  if constexpr (has_extras<Op>() && be::lean_rows)
+    if (is_lean(x)) return {false, true, class_for<Op, false, true>(width)};
+  return {false, false, class_for<Op, false, false>(width)};
+}
+// body(kernel) with a pointer to the kernel that was chosen, null.
+template <class Op, bool Shifted, bool Lean, int Class = 0, class Body>
+void with_class(int chosen, Body body) {
+  constexpr int last = be::row_classes(load_of<Op, Lean>);
+  if constexpr (Class == last || !Shifted || be::rows_shift(Class, load_of<Op, Lean>))
+    if (chosen == Class) return body(static_cast<row_kernel<Op, Class, Shifted, Lean>*>(nullptr));
+  if constexpr (Class < last) with_class<Op, Shifted, Lean, Class + 1>(chosen, body);
+}
+template <class Op, class Body> void with_kernel(row_choice const& choice, Body body) {
+  if constexpr (rows_shift<Op>)
+    if (choice.shifted) return with_class<Op, true, false>(choice.number, body);
+  if constexpr (has_extras<Op>() && be::lean_rows)
+    if (choice.lean) return with_class<Op, false, true>(choice.number, body);
+  with_class<Op, false, false>(choice.number, body);
+}
+
+// Sums of tasks, `rows` of them, to what they are in all: at once for those of one type.
 template <class Op>
 void launch_totals(row_problem<Op> const& x, int rows, void* workspace, void* stream) {
+  static_assert(Op::sums <= 2);
   row_sums const sums(x.in[0], Op::sums);
-  auto const total = [&]<class T>(int i, T*) {
-    be::launch<column_totals<T>>(
-        {in_workspace<float const>(workspace, sums.of(i)), rows, static_cast<int>(x.in[0].width),
-         sums.stride(), static_cast<T*>(x.sums[i].data)},
-        stream);
+  auto const total = [&]<class T>(bool is_fp32, T*) {
+    typename column_totals<T>::args a{
+        {}, 0, rows, static_cast<int>(x.in[0].width), sums.stride()};
+    for (int i = 0; i < Op::sums; ++i)
+      if (x.sums[i].data && (x.sums[i].type == element::fp32) == is_fp32)
+        a.of[a.count++] = {in_workspace<float const>(workspace, sums.of(i)),
+                           static_cast<T*>(x.sums[i].data)};
+    be::launch<column_totals<T>>(a, stream);  // nothing, where there are none
   };
-  for (int i = 0; i < Op::sums; ++i) {
-    if (!x.sums[i].data) continue;
-    if (x.sums[i].type == element::fp32) total(i, static_cast<float*>(nullptr));
-    else total(i, static_cast<typename Op::template input<0>*>(nullptr));
-  }
+  using base = typename Op::template input<0>;
+  total(true, static_cast<float*>(nullptr));
+  if constexpr (!std::is_same_v<base, float>) total(false, static_cast<base*>(nullptr));
 }
 
 template <class Op> void launch_rows(row_problem<Op> x, void* workspace, void* stream) {
   if (column_sums_of<Op>() == 0 && row_workspace_bytes(x.in[0]) == 0) workspace = nullptr;
   auto const shape = merge_rows(x);
-  bool const whole = !rows_shift<Op> || are_whole(x);
   int tasks = 0;
-  if constexpr (rows_shift<Op>)
-    if (!whole) tasks = choose_class<Op, true>(x, shape, workspace, stream);
-  if constexpr (has_extras<Op>() && be::lean_rows)
-    if (whole && is_lean(x)) tasks = choose_class<Op, false, true>(x, shape, workspace, stream);
-  if (whole && !(be::lean_rows && has_extras<Op>() && is_lean(x)))
-    tasks = choose_class<Op, false>(x, shape, workspace, stream);
+  with_kernel<Op>(choose_rows(x, shape.width), [&]<class Kernel>(Kernel*) {
+    auto const a = args_of_rows<Kernel>(x, shape, workspace);
+    be::launch<Kernel>(a, stream);
+    tasks = a.planned_tasks;
+  });
   if constexpr (column_sums_of<Op>() > 0) launch_totals(x, tasks, workspace, stream);
+}
+
+// Two problems, or one where the second has no data: in one launch, where one kernel takes both and
+// its workers load for themselves.
+template <class Op>
+void launch_rows(row_problem<Op> x, row_problem<Op> y, void* workspace, void* stream) {
+  static_assert(column_sums_of<Op>() == 0);
+  bool const two = y.in[0].data != nullptr;
+  auto const shape = merge_rows(x), shape_of_y = merge_rows(y);
+  auto const choice = choose_rows(x, shape.width);
+  bool const together = two && choose_rows(y, shape_of_y.width) == choice;
+  with_kernel<Op>(choice, [&]<class Kernel>(Kernel*) {
+    if constexpr (direct_op<Kernel>) {
+      typename row_pair<Kernel>::args a{{args_of_rows<Kernel>(x, shape, nullptr), {}}};
+      if (together) a.of[1] = args_of_rows<Kernel>(y, shape_of_y, nullptr);
+      be::launch<row_pair<Kernel>>(a, stream);
+    } else {
+      auto const launch_one = [&](auto const& z, merged_rows const& of) {
+        bool const large = row_workspace_bytes(z.in[0]) > 0;
+        be::launch<Kernel>(args_of_rows<Kernel>(z, of, large ? workspace : nullptr), stream);
+      };
+      launch_one(x, shape);
+      if (together) launch_one(y, shape_of_y);
+    }
+  });
+  if (two && !together) launch_rows(y, row_problem<Op>{}, workspace, stream);
 }
 
 }  // namespace tk
