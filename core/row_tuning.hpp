@@ -11,6 +11,7 @@
 //   lean_rows            whether there are kernels of their own without what may be absent
 //   reads_across         whether 16 bytes that don't begin at a multiple of 16 are read by words
 //                        of 4, else element by element
+//   writes_in_pairs      whether two lanes write runs of fp32 together
 //   rows_in_turn         such tasks take rows in turn; else each has rows side by side
 #pragma once
 #include "backends/select.hpp"

@@ -187,6 +187,24 @@ inline void mbarrier_arrive(std::uint32_t address, location where = location::cu
   yield(me);
 }
 
+// x to the memory of a block of the cluster, of whose barrier it completes four bytes.
+inline void store_async(std::uint32_t address, float x, std::uint32_t barrier,
+                        location where = location::current()) {
+  if (address % 4 != 0 || !own_team(self()).memory.holds(address, 4) ||
+      (address ^ barrier) >> rank_shift)
+    fail("asynchronous store: not four aligned bytes of its barrier's block", where);
+  *shared_pointer<float>(address) = x;
+  look_at_mbarrier(barrier);
+  sanitizer::quiet const q;
+  lane& me = self();
+  mbarrier bar(me, barrier, where);
+  if (&bar.known().home() != &own_block(me)) bar.visible_elsewhere();
+  if (bar.home().live == 0) bar.refuse("its block has ended");
+  publish(me, bar.edge_now());
+  bar.expect(-4);
+  yield(me);
+}
+
 // Whether the phase of this parity has completed.
 inline bool mbarrier_test(std::uint32_t address, int parity, location where = location::current()) {
   look_at_mbarrier(address);

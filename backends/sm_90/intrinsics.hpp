@@ -18,12 +18,13 @@ TK_DEVICE int cluster_rank() {
   return rank;
 }
 
-// To the same place of another block's shared memory.
-TK_DEVICE void store_at(std::uint32_t dst, int block, float x) {
+// To the same place of a block's shared memory; completes four bytes of its barrier.
+TK_DEVICE void store_async_at(std::uint32_t dst, std::uint32_t bar, int block, float x) {
   asm volatile(
-      "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-      "st.shared::cluster.f32 [there], %2;\n}" ::"r"(dst),
-      "r"(block), "f"(x)
+      "{\n.reg .b32 there, bar;\nmapa.shared::cluster.u32 there, %0, %2;\n"
+      "mapa.shared::cluster.u32 bar, %1, %2;\n"
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [there], %3, [bar];\n}" ::"r"(dst),
+      "r"(bar), "r"(block), "r"(__float_as_uint(x))
       : "memory");
 }
 

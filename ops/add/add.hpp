@@ -11,7 +11,8 @@
 namespace tk {
 
 template <class A, class Y> struct scaled_sum {
-  static constexpr int inputs = 2, outputs = 1, vectors = 0, held = 1;
+  static constexpr int inputs = 2, outputs = 1, vectors = 0;
+  static constexpr int held = sizeof(Y) > sizeof(A) ? 2 : 1;  // what is written is twice as wide
   static constexpr row_extras extras{.inputs = 1, .outputs = 1, .vectors = 0, .sums = 0};
   static constexpr row_input<0> a{};
   static constexpr row_input<1> b{};

@@ -16,8 +16,10 @@ using tensor_map = emulator::tensor_map;
 // ---- clusters
 TK_DEVICE int cluster_rank() { return emulator::cluster_rank(); }
 
-TK_DEVICE void store_at(std::uint32_t dst, int block, float x) {
-  *emulator::shared_pointer<float>(emulator::to_rank(dst, block)) = x;
+TK_DEVICE void store_async_at(std::uint32_t dst, std::uint32_t bar, int block, float x,
+                              here where = here::current()) {
+  if (!emulator::omitted(where))
+    emulator::store_async(emulator::to_rank(dst, block), x, emulator::to_rank(bar, block), where);
 }
 
 // ---- mbarrier

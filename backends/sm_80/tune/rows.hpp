@@ -28,9 +28,12 @@ constexpr int row_warp_classes(row_load of) { return 3 + row_runs_of_lane(of); }
 constexpr int row_block_classes(row_load of) {
   return row_warp_classes(of) + row_runs_of_lane(of);
 }
-constexpr int row_classes(row_load of) { return row_block_classes(of) + (max_cluster > 1 ? 1 : 0); }
+// What an op does for each row, where numbers of rows are read, is too much for so many lanes.
+constexpr bool row_clusters(row_load of) { return max_cluster > 1 && of.values == 0; }
+constexpr int row_classes(row_load of) { return row_block_classes(of) + (row_clusters(of) ? 1 : 0); }
 inline constexpr bool lean_rows = true;
 inline constexpr bool reads_across = true;
+inline constexpr bool writes_in_pairs = true;
 inline constexpr bool rows_in_turn = true;
 constexpr int row_tasks_per_unit(std::int64_t width) {
   return width <= 2048 ? 4 : width <= 4096 ? 2 : 1;
@@ -67,7 +70,7 @@ constexpr row_tuning tune_rows(int c, row_load of) {
             .shared = true};
   }
   if (int const first = row_warp_classes(of); c >= first) {
-    bool const clustered = c == row_block_classes(of);
+    bool const clustered = c >= row_block_classes(of);
     int const in_lane = clustered ? most : 8 * (c - first + 1);
     // The last of a block takes rows of 8192 columns or more.
     bool const half = units == 8 && (clustered || in_lane < most || in_lane == 32);
