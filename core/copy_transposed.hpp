@@ -28,13 +28,17 @@ template <class T> TK_DEVICE void put_bits(T* p, std::uint32_t bits) {
   else p->bits = static_cast<decltype(p->bits)>(bits);
 }
 
-// The bits of an element of the tile.
+// The word of a tile that has column `col` of a row, a multiple of the elements in a word.
 template <class T, int R, int C>
-TK_DEVICE std::uint32_t bits_at(transposing_tile<T, R, C> const& x, int row, int col) {
-  constexpr int n = x.in_chunk, per_word = n / 4, bits = 32 / per_word;
-  std::uint32_t const word = x.data[x.place(row, col / n)].w[col % n / per_word];
-  if constexpr (per_word == 1) return word;
-  else return word >> col % per_word * bits & ((1u << bits) - 1);
+TK_DEVICE std::uint32_t word_at(transposing_tile<T, R, C> const& x, int row, int col) {
+  constexpr int n = x.in_chunk, in_word = n / 4;
+  return x.data[x.place(row, col / n)].w[col % n / in_word];
+}
+// The bits of one of the elements of a word.
+template <class T> TK_DEVICE std::uint32_t bits_of_word(std::uint32_t word, int element) {
+  constexpr int bits = 8 * sizeof(T);
+  if constexpr (bits == 32) return word;
+  else return word >> element * bits & ((1u << bits) - 1);
 }
 
 // dst = src transposed, of R rows and C columns of src from (row, col) on: what lies outside of src
@@ -63,30 +67,43 @@ TK_DEVICE void copy_transposed(Worker const& w, transposing_tile<T, R, C>& throu
   }
   w.sync();  // the tile is there
   int const rows = static_cast<int>(src.rows) - row, cols = static_cast<int>(src.cols) - col;
+  constexpr int in_word = n / 4;
   if (dst_vector_width * static_cast<int>(sizeof(T)) >= 8) {
-    for (int k = 0; k < each; ++k) {
-      int const at = be::worker_lane() + k * be::worker_lanes, c = at / down, r = at % down * n;
+    // A lane has n rows of the columns in a word.
+    constexpr int pieces = R * C / (n * in_word);
+    static_assert(pieces % be::worker_lanes == 0 || pieces < be::worker_lanes);
+    for (int at = be::worker_lane(); at < pieces; at += be::worker_lanes) {
+      int const c = at / down * in_word, r = at % down * n;
       if (r >= rows || c >= cols) continue;
-      T* const to = dst.at(col + c, row + r, i, j);
-      if (r + n > rows) {
-        for (int e = 0; r + e < rows; ++e) put_bits(to + e, bits_at(through, r + e, c));
-        continue;
-      }
-      chunk16 x{};
+      std::uint32_t words[n];
       TK_UNROLL
-      for (int e = 0; e < n; ++e)
-        x.w[e / (n / 4)] |= bits_at(through, r + e, c) << e % (n / 4) * (128 / n);
-      if (dst_vector_width == n) {
-        write_words<4>(to, x.w);
-      } else {
-        write_words<2>(to, x.w);
-        write_words<2>(to + n / 2, x.w + 2);
+      for (int e = 0; e < n; ++e) words[e] = word_at(through, r + e, c);
+      TK_UNROLL
+      for (int p = 0; p < in_word; ++p) {
+        if (c + p >= cols) break;
+        T* const to = dst.at(col + c + p, row + r, i, j);
+        chunk16 x{};
+        TK_UNROLL
+        for (int e = 0; e < n; ++e)
+          x.w[e / in_word] |= bits_of_word<T>(words[e], p) << e % in_word * (128 / n);
+        if (r + n > rows) {
+          TK_UNROLL
+          for (int e = 0; e < n; ++e)
+            if (r + e < rows) put_bits(to + e, bits_of_word<T>(words[e], p));
+        } else if (dst_vector_width == n) {
+          write_words<4>(to, x.w);
+        } else {
+          write_words<2>(to, x.w);
+          write_words<2>(to + n / 2, x.w + 2);
+        }
       }
     }
   } else {  // lanes side by side write elements side by side
     for (int at = be::worker_lane(); at < R * C; at += be::worker_lanes) {
       int const c = at / R, r = at % R;
-      if (r < rows && c < cols) put_bits(dst.at(col + c, row + r, i, j), bits_at(through, r, c));
+      if (r < rows && c < cols)
+        put_bits(dst.at(col + c, row + r, i, j),
+                 bits_of_word<T>(word_at(through, r, c / in_word * in_word), c % in_word));
     }
   }
   w.sync();  // all have read

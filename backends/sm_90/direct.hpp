@@ -3,7 +3,6 @@
 // "mapa", "barrier.cluster").
 #pragma once
 #include "backends/sm_80/direct.hpp"
-#include "backends/sm_90/intrinsics.hpp"
 
 namespace tk::be {
 
