@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A chunk of 16 bytes of a row, read from where it lies, in whole, in part or across two.
+// A chunk of a row, 16 bytes or 8 of 1-byte elements, read from where it lies, in whole, in part or
+// across two.
 #pragma once
 #include "core/move.hpp"
 #include "core/row_tuning.hpp"
@@ -11,39 +12,41 @@ template <class T> TK_DEVICE std::uint32_t bits_of_element(T x) {
   else return x.bits;
 }
 // A chunk of which the elements from `first` to before `left` are there: all or none, where it is
-// Whole; else one by one, unless the chunks of 16 bytes that it lies in are there.
+// Whole; else one by one, unless the chunks that it lies in are there.
 template <class T> struct chunk_words {
-  static constexpr int n = chunk_of<T>;
-  std::uint32_t w[4] = {};
+  static constexpr int n = chunk_of<T>, words = chunk_bytes<T> / 4, element_bits = 8 * sizeof(T);
+  std::uint32_t w[words] = {};
   // From any p, where both chunks that it lies in are there.
   TK_DEVICE void read_across(T const* p, int begin) {
-    std::uint32_t low[4], high[4] = {};
-    read_words<4>(low, p - begin);
-    if (begin != 0) read_words<4>(high, p - begin + n);
-    std::uint32_t two[] = {low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]};
-    int const word = begin * 4 / n, bits = begin * static_cast<int>(sizeof(T)) % 4 * 8;
+    std::uint32_t two[2 * words] = {};
+    read_words<words>(two, p - begin);
+    if (begin != 0) read_words<words>(two + words, p - begin + n);
+    int const word = begin * words / n, bits = begin * element_bits % 32;
+    if constexpr (words == 4) {
+      TK_UNROLL
+      for (int k = 0; k < 6; ++k) two[k] = word & 2 ? two[k + 2] : two[k];
+    }
     TK_UNROLL
-    for (int k = 0; k < 6; ++k) two[k] = word & 2 ? two[k + 2] : two[k];
+    for (int k = 0; k <= words; ++k) two[k] = word & 1 ? two[k + 1] : two[k];
     TK_UNROLL
-    for (int k = 0; k < 5; ++k) two[k] = word & 1 ? two[k + 1] : two[k];
-    TK_UNROLL
-    for (int k = 0; k < 4; ++k)
+    for (int k = 0; k < words; ++k)
       w[k] = static_cast<std::uint32_t>((std::uint64_t{two[k + 1]} << 32 | two[k]) >> bits);
   }
   // At once from `chunk`, which may be a copy, or else from p.
   template <bool Whole>
   TK_DEVICE void read(T const* chunk, T const* p, int first, int left, bool aligned) {
     if constexpr (Whole) {
-      if (left > 0) read_words<4>(w, chunk);
+      if (left > 0) read_words<words>(w, chunk);
     } else if (aligned && first <= 0 && left >= n) {
-      read_words<4>(w, chunk);
+      read_words<words>(w, chunk);
     } else if (int const begin = shift_of(p); be::reads_across && !aligned && first <= -begin &&
                                               left >= (begin == 0 ? n : 2 * n - begin)) {
       read_across(p, begin);
     } else {
       TK_UNROLL
       for (int e = 0; e < n; ++e)
-        if (first <= e && e < left) w[e * 4 / n] |= bits_of_element(p[e]) << e % (n / 4) * 16;
+        if (first <= e && e < left)
+          w[e * words / n] |= bits_of_element(p[e]) << e % (n / words) * element_bits;
     }
   }
   // The same of half a chunk, whose elements are two columns' each.
@@ -66,9 +69,15 @@ template <class T> struct chunk_words {
   // Its elements become those from i on of a tile or row.
   template <class X> TK_DEVICE void put(X& x, int i) const {
     TK_UNROLL
-    for (int k = 0; k < 4; ++k) {
-      if constexpr (sizeof(T) == 4) x.e[i + k] = std::bit_cast<float>(w[k]);
-      else x.e[i / 2 + k] = w[k];
+    for (int k = 0; k < words; ++k) {
+      if constexpr (sizeof(T) == 4) {
+        x.e[i + k] = std::bit_cast<float>(w[k]);
+      } else if constexpr (sizeof(T) == 2) {
+        x.e[i / 2 + k] = w[k];
+      } else {
+        x.e[i / 2 + 2 * k] = static_cast<std::uint16_t>(w[k]);
+        x.e[i / 2 + 2 * k + 1] = static_cast<std::uint16_t>(w[k] >> 16);
+      }
     }
   }
 };
