@@ -41,7 +41,7 @@ class tensor {
   // On the host and on the device; `size`: the standard deviation.
   void fill_normal(std::uint64_t seed, double size = 1);
   void fill_coins(std::uint64_t seed);  // booleans, of which an eighth is false
-  void fill_nan();  // on the device
+  void fill_nan();                      // on the device
   std::vector<std::byte> copy_out() const;
 
   // n numbers of the host's copy, `step` elements apart, from element `offset` on.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Suites softmax-fwd, y = softmax(x + bias) over rows, also with a boolean mask, and softmax-bwd, dx
-// from y and dy; both with or without a causal mask. Bound by memory: flops is 0, the rate is that of the bytes that must
-// move: what rows see of the inputs, and outputs whole. The oracle computes some rows (all, if that
-// is cheap) in fp64. A right output is off by one rounding, the floor, and by fp32 exponentials and
-// sums: 2^-19 of it is more than they commit.
+// Suites softmax-fwd, y = softmax(x + bias) over rows, also with a boolean mask, and softmax-bwd,
+// dx from y and dy; both with or without a causal mask. Bound by memory: flops is 0, the rate is
+// that of the bytes that must move: what rows see of the inputs, and outputs whole. The oracle
+// computes some rows (all, if that is cheap) in fp64. A right output is off by one rounding, the
+// floor, and by fp32 exponentials and sums: 2^-19 of it is more than they commit.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -239,9 +239,9 @@ class backward_benchmark final : public row_benchmark {
   tk_softmax_backward_problem problem_{};
 };
 
-suite_entry const forward{
-    "softmax-fwd", {"h", "rows", "width", "mask", "bias", "bool_mask", "type"},
-    make<forward_benchmark>};
+suite_entry const forward{"softmax-fwd",
+                          {"h", "rows", "width", "mask", "bias", "bool_mask", "type"},
+                          make<forward_benchmark>};
 suite_entry const backward{
     "softmax-bwd", {"h", "rows", "width", "mask", "type"}, make<backward_benchmark>};
 
