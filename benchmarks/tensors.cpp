@@ -77,7 +77,8 @@ char const* name_of(dtype type) {
          : type == dtype::fp32     ? "fp32"
          : type == dtype::int32    ? "int32"
          : type == dtype::fp8_e4m3 ? "fp8 e4m3"
-                                   : "fp8 e5m2";
+         : type == dtype::fp8_e5m2 ? "fp8 e5m2"
+                                   : "bool";
 }
 
 double rounded(dtype type, double x) {
@@ -141,6 +142,14 @@ void tensor::fill_normal(std::uint64_t seed, double size) {
   be::rt::copy_in(data_, host_copy_.data(), host_copy_.size());
 }
 
+void tensor::fill_coins(std::uint64_t seed) {
+  host_copy_.resize(static_cast<std::size_t>(bytes()));
+  host_ = host_copy_.data();
+  for (std::size_t i = 0; i < host_copy_.size(); ++i)
+    host_copy_[i] = std::byte{hash(hash(seed) + i) % 8 != 0};
+  be::rt::copy_in(data_, host_copy_.data(), host_copy_.size());
+}
+
 void tensor::fill_nan() { be::rt::fill(data_, 0xff, static_cast<std::size_t>(bytes())); }
 
 std::vector<std::byte> tensor::copy_out() const {
@@ -160,6 +169,7 @@ void tensor::read(double* to, dtype type, std::byte const* from, std::int64_t n,
   if (type == dtype::fp32) widen_all<float>(to, from, n, step);
   if (type == dtype::fp8_e4m3) widen_all<fp8_e4m3>(to, from, n, step);
   if (type == dtype::fp8_e5m2) widen_all<fp8_e5m2>(to, from, n, step);
+  if (type == dtype::boolean) widen_all<boolean>(to, from, n, step);
 }
 
 DLTensor tensor::dl() const {
@@ -171,6 +181,7 @@ DLTensor tensor::dl() const {
                    : type_ == dtype::int32    ? kDLInt
                    : type_ == dtype::fp8_e4m3 ? TK_DL_FLOAT8_E4M3FN
                    : type_ == dtype::fp8_e5m2 ? TK_DL_FLOAT8_E5M2
+                   : type_ == dtype::boolean  ? TK_DL_BOOL
                                               : kDLFloat;
   t.dtype = {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * bytes_of(type_)), 1};
   t.shape = const_cast<std::int64_t*>(shape_.data());  // DLPack has no const; they are only read

@@ -12,15 +12,15 @@
 
 namespace tk::bench {
 
-// int32: of tables and columns; fp8: of what is quantised.
-enum class dtype { bf16, fp16, fp32, int32, fp8_e4m3, fp8_e5m2 };
+// int32: of tables and columns; fp8: of what is quantised; boolean: of masks.
+enum class dtype { bf16, fp16, fp32, int32, fp8_e4m3, fp8_e5m2, boolean };
 
 dtype parse_dtype(std::string const& name);  // bf16, fp16 or fp32
 char const* name_of(dtype type);
 constexpr std::int64_t bytes_of(dtype type) {
-  return type == dtype::fp32 || type == dtype::int32          ? 4
-         : type == dtype::fp8_e4m3 || type == dtype::fp8_e5m2 ? 1
-                                                              : 2;
+  return type == dtype::fp32 || type == dtype::int32  ? 4
+         : type == dtype::bf16 || type == dtype::fp16 ? 2
+                                                      : 1;
 }
 double rounded(dtype type, double x);  // to the type and back
 
@@ -40,7 +40,8 @@ class tensor {
 
   // On the host and on the device; `size`: the standard deviation.
   void fill_normal(std::uint64_t seed, double size = 1);
-  void fill_nan();  // on the device
+  void fill_coins(std::uint64_t seed);  // booleans, of which an eighth is false
+  void fill_nan();                      // on the device
   std::vector<std::byte> copy_out() const;
 
   // n numbers of the host's copy, `step` elements apart, from element `offset` on.

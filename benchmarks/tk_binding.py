@@ -13,7 +13,7 @@ from c_headers import DLDataType, DLDevice, DLTensor, c_interface
 
 DL_TYPES = {torch.bfloat16: (4, 16), torch.float16: (2, 16), torch.float32: (2, 32),
             torch.int32: (0, 32), torch.int64: (0, 64), torch.float8_e4m3fn: (10, 8),
-            torch.float8_e5m2: (12, 8)}
+            torch.float8_e5m2: (12, 8), torch.bool: (6, 8), torch.uint8: (1, 8)}
 DL_CPU = 1
 
 

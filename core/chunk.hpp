@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A chunk of 16 bytes of a row, read from where it lies, in whole, in part or across two.
+// A chunk of a row, 16 bytes or 8 of 1-byte elements, read from where it lies, in whole, in part or
+// by words.
 #pragma once
 #include "core/move.hpp"
 #include "core/row_tuning.hpp"
@@ -13,35 +14,36 @@ template <class T> TK_DEVICE std::uint32_t bits_of_element(T x) {
 // A chunk of which the elements from `first` to before `left` are there: all or none, where it is
 // Whole; else one by one, unless the words of 4 bytes that it lies in are there.
 template <class T> struct chunk_words {
-  static constexpr int n = chunk_of<T>;
-  std::uint32_t w[4] = {};
-  static constexpr int per_word = 4 / static_cast<int>(sizeof(T));
+  static constexpr int n = chunk_of<T>, words = chunk_bytes<T> / 4, in_word = n / words,
+                       element_bits = 8 * sizeof(T);
+  std::uint32_t w[words] = {};
   // From any p, by words of 4 bytes: the first begins `before` elements before p.
   TK_DEVICE void read_across(T const* p, int before) {
-    std::uint32_t words[5] = {};
+    std::uint32_t all[words + 1] = {};
     TK_UNROLL
-    for (int k = 0; k < 4; ++k) read_words<1>(words + k, p - before + k * per_word);
-    if (before != 0) read_words<1>(words + 4, p - before + n);
-    int const bits = before * 8 * static_cast<int>(sizeof(T));
+    for (int k = 0; k < words; ++k) read_words<1>(all + k, p - before + k * in_word);
+    if (before != 0) read_words<1>(all + words, p - before + n);
     TK_UNROLL
-    for (int k = 0; k < 4; ++k)
-      w[k] = static_cast<std::uint32_t>((std::uint64_t{words[k + 1]} << 32 | words[k]) >> bits);
+    for (int k = 0; k < words; ++k)
+      w[k] = static_cast<std::uint32_t>((std::uint64_t{all[k + 1]} << 32 | all[k]) >>
+                                        before * element_bits);
   }
   // At once from `chunk`, which may be a copy, or else from p.
   template <bool Whole>
   TK_DEVICE void read(T const* chunk, T const* p, int first, int left, bool aligned) {
     if constexpr (Whole) {
-      if (left > 0) read_words<4>(w, chunk);
+      if (left > 0) read_words<words>(w, chunk);
     } else if (aligned && first <= 0 && left >= n) {
-      read_words<4>(w, chunk);
-    } else if (int const before = shift_of(p) % per_word;
+      read_words<words>(w, chunk);
+    } else if (int const before = shift_of(p) % in_word;
                be::reads_across && !aligned && first <= -before &&
-               left >= (before == 0 ? n : n + per_word - before)) {
+               left >= (before == 0 ? n : n + in_word - before)) {
       read_across(p, before);
     } else {
       TK_UNROLL
       for (int e = 0; e < n; ++e)
-        if (first <= e && e < left) w[e * 4 / n] |= bits_of_element(p[e]) << e % (n / 4) * 16;
+        if (first <= e && e < left)
+          w[e / in_word] |= bits_of_element(p[e]) << e % in_word * element_bits;
     }
   }
   // The same of half a chunk, whose elements are two columns' each.
@@ -64,9 +66,15 @@ template <class T> struct chunk_words {
   // Its elements become those from i on of a tile or row.
   template <class X> TK_DEVICE void put(X& x, int i) const {
     TK_UNROLL
-    for (int k = 0; k < 4; ++k) {
-      if constexpr (sizeof(T) == 4) x.e[i + k] = std::bit_cast<float>(w[k]);
-      else x.e[i / 2 + k] = w[k];
+    for (int k = 0; k < words; ++k) {
+      if constexpr (sizeof(T) == 4) {
+        x.e[i + k] = std::bit_cast<float>(w[k]);
+      } else if constexpr (sizeof(T) == 2) {
+        x.e[i / 2 + k] = w[k];
+      } else {
+        x.e[i / 2 + 2 * k] = static_cast<std::uint16_t>(w[k]);
+        x.e[i / 2 + 2 * k + 1] = static_cast<std::uint16_t>(w[k] >> 16);
+      }
     }
   }
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Element types: bf16, fp16, fp8 (e4m3, e5m2) as bits, and their conversions. round_to<T>(float)
-// rounds to nearest even and keeps NaN; overflow gives infinity, or the largest finite number for
-// e4m3, which has no infinity (OCP 8-bit floating point specification, saturating). widen(x) is
-// exact. These bodies are the definition; a backend's intrinsics do the same in one instruction
-// where there is one.
+// Element types: bf16, fp16, fp8 (e4m3, e5m2) as bits, booleans, and their conversions.
+// round_to<T>(float) rounds to nearest even and keeps NaN; overflow gives infinity, or the largest
+// finite number for e4m3, which has no infinity (OCP 8-bit floating point specification,
+// saturating). widen(x) is exact; of a boolean it is 1 or 0. These bodies are the definition; a
+// backend's intrinsics do the same in one instruction where there is one.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -20,6 +20,9 @@ struct fp8_e4m3 {
   std::uint8_t bits;
 };
 struct fp8_e5m2 {
+  std::uint8_t bits;
+};
+struct boolean {  // false where its byte is 0
   std::uint8_t bits;
 };
 
@@ -94,6 +97,10 @@ template <> struct format_of<bf16> {
     return (u + 0x7fff + (u >> 16 & 1)) >> 16;
   }
   static constexpr float widen(std::uint32_t x) { return std::bit_cast<float>(x << 16); }
+};
+template <> struct format_of<boolean> {
+  static constexpr std::uint32_t round(float x) { return x != 0.f; }
+  static constexpr float widen(std::uint32_t x) { return x != 0 ? 1.f : 0.f; }
 };
 
 template <class T> constexpr T round_to(float x) {

@@ -47,11 +47,14 @@ template <class Op> constexpr row_extras extras_of() {
   if constexpr (has_extras<Op>()) return Op::extras;
   else return {Op::inputs, Op::outputs, Op::vectors, column_sums_of<Op>()};
 }
-// Whether copies of the ring bring the rows of all inputs as they are.
+// Whether copies of the ring bring the rows of all inputs as they are: 16 bytes at once, which may
+// be two chunks of 1-byte elements.
 template <class Op> constexpr bool reads_plain_rows() {
   for (int i = 0; i < Op::inputs; ++i)
     if (columns_each<Op>(i) != 1 || number_of<Op>(i) >= 0) return false;
-  return true;
+  return []<int... I>(std::integer_sequence<int, I...>) {
+    return ((sizeof(typename Op::template input<I>) > 1) && ...);
+  }(std::make_integer_sequence<int, Op::inputs>{});
 }
 
 // ---- memory

@@ -297,7 +297,7 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, rows_with<T const> auto const& src, 
     });
   flat_lines<T const, R, C, S, Each> const from(src, row, col);
   if constexpr (whole_rows && Each == 2) return twice(reinterpret_cast<T*>(dst.e), from);
-  bool const aligned = vector_width == chunk_of<T>;
+  bool const aligned = vector_width >= chunk_of<T>;
   for_each_chunk<T, be::fragment_map<R, C>, Whole>(
       in_chunks<T>(src.cols, vector_width, col),
       [&](auto whole, int i, int r, int c) __attribute__((always_inline)) {

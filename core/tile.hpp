@@ -100,7 +100,8 @@ template <class T, int R, int C>
   requires(sizeof(T) <= 2)
 struct reg_tile<T, R, C> {
   static_assert(is_shape<R, C>, "a tile's dimensions are multiples of 16, or its rows below 16");
-  static_assert(!is_flat<R> || sizeof(T) == 2, "an fp8 tile has a multiple of 16 rows");
+  static_assert(!is_flat<R> || sizeof(T) == 2 || std::is_same_v<T, boolean>,
+                "an fp8 tile has a multiple of 16 rows");
   using element = T;
   using map = be::fragment_map<R, C>;
   static constexpr int rows = R, cols = C;

@@ -7,7 +7,18 @@
 
 namespace tk {
 
-enum class element : int { bf16, fp16, fp32, fp8_e4m3, fp8_e5m2, int32, int64, uint64 };
+enum class element : int {
+  bf16,
+  fp16,
+  fp32,
+  fp8_e4m3,
+  fp8_e5m2,
+  int32,
+  int64,
+  uint64,
+  boolean,
+  uint8
+};
 
 // data[i * strides[0] + j * strides[1] + ...]; dimensions a problem lacks have size 1, stride 0.
 struct any_tensor {

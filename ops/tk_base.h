@@ -35,8 +35,9 @@
 #define TK_API __attribute__((visibility("default")))
 #endif
 
-/* DLPack 1.1's type codes of the fp8 types that TK knows, by number, since DLPack's installed
- * header may be older. An op that takes them says so. */
+/* DLPack's type codes of bool (1.0) and of the fp8 types that TK knows (1.1), by number, since
+ * DLPack's installed header may be older. An op that takes them says so. */
+#define TK_DL_BOOL 6
 #define TK_DL_FLOAT8_E4M3FN 10
 #define TK_DL_FLOAT8_E5M2 12
 

@@ -22,6 +22,8 @@ inline constexpr DLDataType dl_fp16{kDLFloat, 16, 1};
 inline constexpr DLDataType dl_fp32{kDLFloat, 32, 1};
 inline constexpr DLDataType dl_fp8_e4m3{TK_DL_FLOAT8_E4M3FN, 8, 1};
 inline constexpr DLDataType dl_fp8_e5m2{TK_DL_FLOAT8_E5M2, 8, 1};
+inline constexpr DLDataType dl_bool{TK_DL_BOOL, 8, 1};
+inline constexpr DLDataType dl_uint8{kDLUInt, 8, 1};
 inline constexpr DLDataType dl_int32{kDLInt, 32, 1};
 inline constexpr DLDataType dl_int64{kDLInt, 64, 1};
 inline constexpr DLDataType dl_uint64{kDLUInt, 64, 1};

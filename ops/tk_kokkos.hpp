@@ -5,7 +5,8 @@
 //                      .stream = Kokkos::DefaultExecutionSpace()});
 // Views    rank 1 to 4, LayoutRight or LayoutStride (sub-views), any strides that tk_ops.h takes;
 //          a view of const elements is no output. The view must outlive the call's work.
-// Elements float, tk::bf16, tk::fp16, and Kokkos' half_t and bhalf_t where they have 16 bits.
+// Elements float, tk::bf16, tk::fp16, and Kokkos' half_t and bhalf_t where they have 16 bits; bool
+//          for masks.
 // Memory   that of the view's space. Where the library's device can reach it the call works; else
 //          it is refused, as TK_BAD_DEVICE, and nothing is copied.
 // Streams  a space's own; null for a space of the CPU, whose calls are over when they return.
@@ -24,13 +25,14 @@ namespace detail {
 template <class T> struct kokkos_element {
   static constexpr bool known = false;
 };
-template <DLDataTypeCode Code, std::uint8_t Bits> struct kokkos_element_of {
+template <int Code, std::uint8_t Bits> struct kokkos_element_of {
   static constexpr bool known = true;
   static constexpr DLDataType type{Code, Bits, 1};
 };
 template <> struct kokkos_element<float> : kokkos_element_of<kDLFloat, 32> {};
 template <> struct kokkos_element<fp16> : kokkos_element_of<kDLFloat, 16> {};
 template <> struct kokkos_element<bf16> : kokkos_element_of<kDLBfloat, 16> {};
+template <> struct kokkos_element<bool> : kokkos_element_of<TK_DL_BOOL, 8 * sizeof(bool)> {};
 // Where Kokkos has no 16-bit type of its own, these are float, or, before 3.5, not there.
 #if defined(KOKKOS_HALF_T_IS_FLOAT)
 #if !KOKKOS_HALF_T_IS_FLOAT
@@ -88,7 +90,7 @@ template <class... X> struct foreign_tensor<Kokkos::View<X...>> {
         "tk takes views in LayoutRight or LayoutStride: the last dimension is contiguous");
     static_assert(
         detail::kokkos_element<element>::known,
-        "tk takes views of float, of 16-bit half_t and bhalf_t, of tk::fp16 and tk::bf16");
+        "tk takes views of float, of 16-bit half_t and bhalf_t, of tk::fp16, tk::bf16 and bool");
     std::array<std::int64_t, rank> shape, strides;
     for (int i = 0; i < rank; ++i) {
       auto const at = static_cast<std::size_t>(i);

@@ -113,6 +113,7 @@ TK_DEVICE float value_of(fp8_e4m3, std::uint32_t bits) {
   std::uint32_t const y = magnitude < 0x00800000 ? std::bit_cast<std::uint32_t>(small) : normal;
   return std::bit_cast<float>(sign | y);
 }
+TK_DEVICE float value_of(boolean, std::uint32_t bits) { return bits != 0 ? 1.f : 0.f; }
 template <class T>
   requires(sizeof(T) == 1)
 TK_DEVICE std::uint32_t bits_of(T, float x) {

@@ -27,21 +27,21 @@ tk_activation_kind parse_activation(std::string const& name) {
                            "' is no activation: none, relu, silu, gelu_tanh, gelu_erf or sigmoid");
 }
 
-enum class gating { none, apart, packed };
+enum class gating { none, apart, packed, interleaved };
 gating parse_gating(std::int64_t number) {
-  if (number < 0 || number > 2)
-    throw std::runtime_error("gated is " + std::to_string(number) + "; it must be 0, 1 or 2");
+  if (number < 0 || number > 3)
+    throw std::runtime_error("gated is " + std::to_string(number) + "; it must be 0 to 3");
   return static_cast<gating>(number);
 }
 
-// Halves, each a slice, of one tensor; or a tensor each; or the first alone. Filled where a seed is
-// given.
+// Halves, each a slice, of one tensor; or a tensor each; or the first alone, which may hold both in
+// turn. Filled where a seed is given.
 class pair_of_rows {
  public:
   pair_of_rows(dtype type, std::int64_t rows, std::int64_t width, gating how,
                std::uint64_t seed = 0)
-      : packed_(how == gating::packed), width_(width) {
-    std::int64_t const pitch = packed_ ? 2 * width : width;
+      : packed_(how == gating::packed), in_turn_(how == gating::interleaved), width_(width) {
+    std::int64_t const pitch = packed_ || in_turn_ ? 2 * width : width;
     whole_ = tensor(type, {rows, pitch});
     if (how == gating::apart) second_ = tensor(type, {rows, width});
     if (seed > 0) whole_.fill_normal(seed);
@@ -63,11 +63,17 @@ class pair_of_rows {
     return second_ && !packed_ ? std::vector{&whole_, &second_} : std::vector{&whole_};
   }
   std::int64_t offset(std::int64_t row, int index) const {
+    if (in_turn_) return 2 * row * width_ + index;
     return packed_ ? (2 * row + index) * width_ : row * width_;
+  }
+  std::int64_t step() const { return in_turn_ ? 2 : 1; }
+  void read(double* to, std::int64_t row, int index) const {
+    auto const& from = index == 1 && second_ && !packed_ ? second_ : whole_;
+    from.read(to, offset(row, index), width_, step());
   }
 
  private:
-  bool packed_;
+  bool packed_, in_turn_;
   std::int64_t width_;
   tensor whole_, first_, second_;
 };
@@ -83,7 +89,7 @@ class activation_benchmark : public benchmark {
         repeat_(x.repeat),
         in_(type_, rows_, width_, gated_, 1) {
     dl_[0] = in_[0].dl();
-    if (is_gated()) dl_[1] = in_[1].dl();
+    if (has_b()) dl_[1] = in_[1].dl();
   }
 
   dtype type() const override { return type_; }
@@ -112,8 +118,8 @@ class activation_benchmark : public benchmark {
       reference(r, expected[0], expected[1]);
       for (int i = 0; i < outputs_of_row(); ++i) {
         auto const& bytes = got[i == 1 && got.size() > 1 ? 1 : 0];
-        tensor::read(row.data(), type_, bytes.data() + out().offset(r, i) * bytes_of(type_),
-                     width_);
+        tensor::read(row.data(), type_, bytes.data() + out().offset(r, i) * bytes_of(type_), width_,
+                     out().step());
         for (std::size_t j = 0; j < size; ++j) all.add(type_, row[j], expected[i][j]);
       }
     }
@@ -122,17 +128,19 @@ class activation_benchmark : public benchmark {
 
   std::vector<double> input(std::int64_t row, int index) const {
     std::vector<double> x(static_cast<std::size_t>(width_), 1);
-    if (index == 0 || is_gated()) in_[index].read(x.data(), row * in_[index].strides()[0], width_);
+    if (index == 0 || is_gated()) in_.read(x.data(), row, index);
     return x;
   }
   bool is_gated() const { return gated_ != gating::none; }
+  bool is_interleaved() const { return gated_ == gating::interleaved; }
+  bool has_b() const { return is_gated() && !is_interleaved(); }
   std::int64_t rows() const { return rows_; }
   std::int64_t width() const { return width_; }
   tk_activation_kind kind() const { return kind_; }
   gating gated() const { return gated_; }
   double input_bytes() const { return in_.bytes(); }
   DLTensor const* a() const { return &dl_[0]; }
-  DLTensor const* b() const { return is_gated() ? &dl_[1] : nullptr; }
+  DLTensor const* b() const { return has_b() ? &dl_[1] : nullptr; }
 
  private:
   std::int64_t rows_, width_;
@@ -153,6 +161,7 @@ class forward_benchmark final : public activation_benchmark {
     problem_.b = b();
     problem_.y = &dl_;
     problem_.kind = kind();
+    problem_.interleaved = is_interleaved();
     problem_.repeat = repeat();
   }
   double bytes() const override { return input_bytes() + y_.bytes(); }
@@ -188,14 +197,15 @@ class backward_benchmark final : public activation_benchmark {
         out_(type(), rows(), width(), gated()) {
     dl_[0] = dy_[0].dl();
     dl_[1] = out_[0].dl();
-    if (is_gated()) dl_[2] = out_[1].dl();
+    if (has_b()) dl_[2] = out_[1].dl();
     problem_.size = sizeof problem_;
     problem_.a = a();
     problem_.b = b();
     problem_.dy = &dl_[0];
     problem_.da = &dl_[1];
-    problem_.db = is_gated() ? &dl_[2] : nullptr;
+    problem_.db = has_b() ? &dl_[2] : nullptr;
     problem_.kind = kind();
+    problem_.interleaved = is_interleaved();
     problem_.repeat = repeat();
   }
   double bytes() const override { return input_bytes() + dy_.bytes() + out_.bytes(); }

@@ -16,7 +16,7 @@ ACTIVATE = {
     "gelu_erf": F.gelu,
     "sigmoid": torch.sigmoid,
 }
-HALVES = 2  # of `gated`
+HALVES, INTERLEAVED = 2, 3  # of `gated`
 
 
 class activation_case:
@@ -38,10 +38,24 @@ class activation_case:
         """Two tensors, two views of one, or one."""
         if self.gated == HALVES:
             return make(self.rows, 2 * self.width).chunk(2, -1)
+        if self.gated == INTERLEAVED:
+            both = make(self.rows, 2 * self.width)
+            return both[:, 0::2], both[:, 1::2]
         return make(self.rows, self.width), make(self.rows, self.width) if self.gated else None
 
     def moved(self, *tensors):
         return sum(x.numel() * x.element_size() for x in tensors if x is not None)
+
+    def operands(self, first, second, a, b):
+        """The tensors of a pair by the names of the problem's fields: of turns, the one they lie in."""
+        if self.gated != INTERLEAVED:
+            return {first: a, second: b}
+        return {first: torch.as_strided(a, (self.rows, 2 * self.width), (2 * self.width, 1)),
+                second: None}
+
+    def fields(self):
+        return {"kind": f"TK_ACTIVATION_{self.kind.upper()}",
+                "interleaved": int(self.gated == INTERLEAVED)}
 
     def value(self, a, b):
         return self.act(a) if b is None else self.act(a) * b
@@ -70,8 +84,8 @@ class forward_case(activation_case):
         self.bytes = self.moved(self.a, self.b, self.y)
 
     def tk(self, library):
-        call = library.bind("activation", {"a": self.a, "b": self.b, "y": self.y}, self.device,
-                            kind=f"TK_ACTIVATION_{self.kind.upper()}")
+        operands = {**self.operands("a", "b", self.a, self.b), "y": self.y}
+        call = library.bind("activation", operands, self.device, **self.fields())
         return implementation("tk", call, lambda _: (self.y,))
 
     def outputs(self):
@@ -97,9 +111,9 @@ class backward_case(activation_case):
         self.bytes = self.moved(self.a, self.b, self.dy, self.da, self.db)
 
     def tk(self, library):
-        operands = {"a": self.a, "b": self.b, "dy": self.dy, "da": self.da, "db": self.db}
-        call = library.bind("activation_backward", operands, self.device,
-                            kind=f"TK_ACTIVATION_{self.kind.upper()}")
+        operands = {**self.operands("a", "b", self.a, self.b), "dy": self.dy,
+                    **self.operands("da", "db", self.da, self.db)}
+        call = library.bind("activation_backward", operands, self.device, **self.fields())
         return implementation("tk", call, lambda _: self.present(self.da, self.db))
 
     @staticmethod

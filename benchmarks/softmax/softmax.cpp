@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Suites softmax-fwd, y = softmax(x + bias) over rows, and softmax-bwd, dx from y and dy; both with
-// or without a causal mask. Bound by memory: flops is 0, the rate is that of the bytes that must
-// move: what rows see of the inputs, and outputs whole. The oracle computes some rows (all, if that
-// is cheap) in fp64. A right output is off by one rounding, the floor, and by fp32 exponentials and
-// sums: 2^-19 of it is more than they commit.
+// Suites softmax-fwd, y = softmax(x + bias) over rows, also with a boolean mask, and softmax-bwd,
+// dx from y and dy; both with or without a causal mask. Bound by memory: flops is 0, the rate is
+// that of the bytes that must move: what rows see of the inputs, and outputs whole. The oracle
+// computes some rows (all, if that is cheap) in fp64. A right output is off by one rounding, the
+// floor, and by fp32 exponentials and sums: 2^-19 of it is more than they commit.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -114,9 +114,17 @@ class forward_benchmark final : public row_benchmark {
     else if (bias == "row") bias_ = filled(type(), shape_of(1, 1), 2);
     else if (bias != "none")
       throw std::runtime_error("'" + bias + "' is no bias: none, matrix or row");
-    tensor const* const tensors[] = {&x_, &bias_, &y_};
-    DLTensor const** const places[] = {&problem_.x, &problem_.bias, &problem_.y};
-    for (std::size_t i = 0; i < 3; ++i) {
+    auto const bools = x.get("bool_mask", "none");
+    if (bools != "none") {
+      if (bools != "matrix" && bools != "row")
+        throw std::runtime_error("'" + bools + "' is no bool_mask: none, matrix or row");
+      bool_mask_ = tensor(dtype::boolean, shape_of(1, bools == "matrix" ? rows() : 1));
+      bool_mask_.fill_coins(3);
+    }
+    tensor const* const tensors[] = {&x_, &bias_, &y_, &bool_mask_};
+    DLTensor const** const places[] = {&problem_.x, &problem_.bias, &problem_.y,
+                                       &problem_.bool_mask};
+    for (std::size_t i = 0; i < 4; ++i) {
       if (!*tensors[i]) continue;
       dl_[i] = tensors[i]->dl();
       *places[i] = &dl_[i];
@@ -129,9 +137,10 @@ class forward_benchmark final : public row_benchmark {
 
   double bytes() const override {
     double sum = seen_bytes(x_.bytes()) + static_cast<double>(y_.bytes());
-    if (bias_)
-      sum +=
-          bias_.size() == width() ? static_cast<double>(bias_.bytes()) : seen_bytes(bias_.bytes());
+    for (auto const* of_all : {&bias_, &bool_mask_}) {
+      auto const all = static_cast<double>(of_all->bytes());
+      if (*of_all) sum += of_all->size() == width() ? all : seen_bytes(of_all->bytes());
+    }
     return sum;
   }
   implementation tk() override {
@@ -151,14 +160,21 @@ class forward_benchmark final : public row_benchmark {
       bias_.read(bias.data(), bias_.size() == width() ? 0 : row % rows() * width(), seen);
       for (std::int64_t j = 0; j < seen; ++j) to[j] += bias[static_cast<std::size_t>(j)];
     }
+    if (bool_mask_) {
+      std::vector<double> shown(static_cast<std::size_t>(seen));
+      bool_mask_.read(shown.data(), bool_mask_.size() == width() ? 0 : row % rows() * width(),
+                      seen);
+      for (std::int64_t j = 0; j < seen; ++j)
+        if (shown[static_cast<std::size_t>(j)] == 0) to[j] = -HUGE_VAL;
+    }
     double const top = seen > 0 ? *std::max_element(to, to + seen) : 0;
     double sum = 0;
     for (std::int64_t j = 0; j < seen; ++j) sum += to[j] = std::exp(to[j] - top);
     for (std::int64_t j = 0; j < seen; ++j) to[j] /= sum;
   }
 
-  tensor x_, bias_, y_, workspace_;
-  DLTensor dl_[3]{};
+  tensor x_, bias_, y_, bool_mask_, workspace_;
+  DLTensor dl_[4]{};
   tk_softmax_problem problem_{};
 };
 
@@ -223,8 +239,9 @@ class backward_benchmark final : public row_benchmark {
   tk_softmax_backward_problem problem_{};
 };
 
-suite_entry const forward{
-    "softmax-fwd", {"h", "rows", "width", "mask", "bias", "type"}, make<forward_benchmark>};
+suite_entry const forward{"softmax-fwd",
+                          {"h", "rows", "width", "mask", "bias", "bool_mask", "type"},
+                          make<forward_benchmark>};
 suite_entry const backward{
     "softmax-bwd", {"h", "rows", "width", "mask", "type"}, make<backward_benchmark>};
 

@@ -60,8 +60,8 @@ class row_case:
         return made
 
     def expect_plain(self):
-        if self.causal or getattr(self, "bias", None) is not None:
-            raise NotImplementedError("quack has neither mask nor bias")
+        if self.causal or any(getattr(self, x, None) is not None for x in ("bias", "bool_mask")):
+            raise NotImplementedError("quack has neither masks nor bias")
 
 
 class forward_case(row_case):
@@ -70,10 +70,13 @@ class forward_case(row_case):
         self.x, self.y = self.random(self.h, self.rows), self.random(self.h, self.rows)
         kind = case.get("bias", "none")
         self.bias = None if kind == "none" else self.random(1, self.rows if kind == "matrix" else 1)
-        self.bytes = self.bytes_moved((self.x, self.bias), self.y)
+        kind = case.get("bool_mask", "none")
+        self.bool_mask = None if kind == "none" else \
+            torch.rand(self.shape(1, self.rows if kind == "matrix" else 1), device=device) < 0.875
+        self.bytes = self.bytes_moved((self.x, self.bias, self.bool_mask), self.y)
 
     def tk(self, library):
-        operands = {"x": self.x, "bias": self.bias, "y": self.y}
+        operands = {"x": self.x, "bias": self.bias, "y": self.y, "bool_mask": self.bool_mask}
         call = library.bind("softmax", operands, self.device, scale=1.0,
                             mask="TK_MASK_CAUSAL" if self.causal else "TK_MASK_NONE")
         return implementation("tk", call, lambda _: self.y)
@@ -82,7 +85,10 @@ class forward_case(row_case):
         return [self.y]
 
     def softmax(self, x, bias):
-        return torch.softmax(self.masked(x if bias is None else x + bias), -1)
+        scores = self.masked(x if bias is None else x + bias)
+        if self.bool_mask is not None:
+            scores = scores.masked_fill(~self.bool_mask, -math.inf)
+        return torch.softmax(scores, -1)
 
     def torch_call(self):
         return lambda: self.softmax(self.x, self.bias)
@@ -101,6 +107,9 @@ class forward_case(row_case):
         if self.bias is not None:
             bias = self.bias.view(-1, self.width)
             scores += bias[rows % self.rows if len(bias) > 1 else torch.zeros_like(rows)].double()
+        if self.bool_mask is not None:
+            shown = self.bool_mask.view(-1, self.width)
+            seen = seen & shown[rows % self.rows if len(shown) > 1 else torch.zeros_like(rows)]
         return scores.masked_fill_(~seen, -math.inf).softmax(1).nan_to_num_(0)
 
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // activation: y = act(a) b, or act(a) where b is absent, element by element.
-// Shapes    a, b, y[outer, middle, rows, width]; any sizes, any strides of rows.
+// Shapes    a, b, y[outer, middle, rows, width]; any sizes, any strides of rows. a and b of 16 bits
+//           may lie side by side: then they are an input of width pairs, each an element of 32 bits
+//           that is an fp32 by its type alone.
 // Numerics  fp32, core/activation.hpp's; y is rounded once.
 // Order     elements depend on nothing but themselves.
 #pragma once
@@ -40,6 +42,40 @@ template <class T> struct activation {
     with_activation(x.kind, [&](auto act, auto) {
       if (x.gated) rows.each([&](auto const& p) { p.write(y, map(act, p(a)) * p(b)); });
       else rows.each([&](auto const& p) { p.write(y, map(act, p(a))); });
+    });
+  }
+};
+
+// The numbers of a pair.
+template <class T> TK_DEVICE float first_of(float pair) {
+  return half_of<T>(std::bit_cast<std::uint32_t>(pair), 0);
+}
+template <class T> TK_DEVICE float second_of(float pair) {
+  return half_of<T>(std::bit_cast<std::uint32_t>(pair), 1);
+}
+template <class T, class Act> struct gated_pair {
+  TK_DEVICE float operator()(float pair) const {
+    return Act{}(first_of<T>(pair)) * second_of<T>(pair);
+  }
+};
+
+template <class T> struct activation_of_pairs {
+  static constexpr int inputs = 1, outputs = 1, vectors = 0, held = 1;
+  static constexpr row_input<0> pairs_of_a_and_b{};
+  static constexpr row_output<0> y{};
+  template <int> using input = float;
+  template <int> using output = T;
+
+  struct args {
+    activation_kind kind;
+  };
+  static int passes(args const&) { return 1; }
+
+  template <class Rows> static TK_DEVICE void run(Rows& rows, args const& x) {
+    with_activation(x.kind, [&](auto act, auto) {
+      rows.each([&](auto const& p) {
+        p.write(y, map(gated_pair<T, decltype(act)>{}, p(pairs_of_a_and_b)));
+      });
     });
   }
 };

@@ -13,6 +13,7 @@ struct activation_backward_options {
   std::size_t workspace_bytes = 0;
   tk_repeat repeat = TK_REPEAT_RUN;
   tk::stream stream{};
+  bool interleaved = false;  // as in the forward; da is the gradient of that one tensor
 };
 
 namespace detail {
@@ -29,7 +30,9 @@ inline tk_activation_backward_problem problem(tk_activation_kind kind, tensor_vi
           .kind = kind,
           .reserved_kind = 0,
           .repeat = o.repeat,
-          .reserved = 0};
+          .reserved = 0,
+          .interleaved = o.interleaved,
+          .reserved_interleaved = 0};
 }
 
 }  // namespace detail

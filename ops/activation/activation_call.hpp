@@ -12,6 +12,7 @@ struct activation_options {
   std::size_t workspace_bytes = 0;
   tk_repeat repeat = TK_REPEAT_RUN;
   tk::stream stream{};
+  bool interleaved = false;  // a and b take turns in one tensor, given as a, twice as wide as y
 };
 
 namespace detail {
@@ -25,7 +26,9 @@ inline tk_activation_problem problem(tk_activation_kind kind, tensor_view const&
           .kind = kind,
           .reserved_kind = 0,
           .repeat = o.repeat,
-          .reserved = 0};
+          .reserved = 0,
+          .interleaved = o.interleaved,
+          .reserved_interleaved = 0};
 }
 
 }  // namespace detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // activation's problems, checked: y = act(a) b element by element, and its gradients. data is null
-// in what is absent.
+// in what is absent. Interleaved, a and da are twice as wide as the others, and hold pairs (a, b).
 #pragma once
 #include "ops/tensors.hpp"
 
@@ -9,11 +9,13 @@ namespace tk {
 struct activation_problem {
   row_tensor_view a, b, y;
   activation_kind kind;
+  bool interleaved;
 };
 
 struct activation_backward_problem {
   row_tensor_view a, b, dy, da, db;
   activation_kind kind;
+  bool interleaved;
 };
 
 // Launches on `stream`; throws tk::error.

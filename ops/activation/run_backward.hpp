@@ -4,8 +4,7 @@
 // ops/activation/activation_backward.cpp chooses among them.
 #pragma once
 #include "ops/activation/activation_backward.hpp"
-#include "ops/activation/problem.hpp"
-#include "ops/row_launch.hpp"
+#include "ops/activation/run.hpp"
 
 namespace tk {
 
@@ -16,6 +15,11 @@ template <class T> struct activation_backward_run {
 template <class T>
 void activation_backward_run<T>::launch(activation_backward_problem const& x, void* workspace,
                                         void* stream) {
+  if constexpr (sizeof(T) == 2) {
+    if (x.interleaved)
+      return launch_rows<activation_backward_of_pairs<T>>(
+          {{x.kind}, {rows_of_pairs(x.a), x.dy}, {rows_of_pairs(x.da)}}, workspace, stream);
+  }
   launch_rows<activation_backward<T>>(
       {{x.kind, x.b.data != nullptr}, {x.a, x.b, x.dy}, {x.da, x.db}}, workspace, stream);
 }

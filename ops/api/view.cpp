@@ -28,7 +28,9 @@ constexpr named_type named_types[] = {{element::bf16, kDLBfloat, 16, "bf16"},
                                       {element::fp8_e5m2, TK_DL_FLOAT8_E5M2, 8, "fp8 e5m2"},
                                       {element::int32, kDLInt, 32, "int32"},
                                       {element::int64, kDLInt, 64, "int64"},
-                                      {element::uint64, kDLUInt, 64, "uint64"}};
+                                      {element::uint64, kDLUInt, 64, "uint64"},
+                                      {element::boolean, TK_DL_BOOL, 8, "bool"},
+                                      {element::uint8, kDLUInt, 8, "uint8"}};
 
 char const* name_of(element type) { return named_types[static_cast<int>(type)].name; }
 

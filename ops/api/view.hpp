@@ -13,6 +13,7 @@ constexpr unsigned only(element type) { return 1u << static_cast<int>(type); }
 constexpr unsigned fp32_only = only(element::fp32);
 constexpr unsigned halves = only(element::bf16) | only(element::fp16);
 constexpr unsigned any_type = halves | fp32_only;
+constexpr unsigned booleans = only(element::boolean) | only(element::uint8);
 constexpr unsigned integers64 = only(element::int64) | only(element::uint64);
 
 // What an argument is called, and what it may be. Leading axes past `least_rank` may be left out.

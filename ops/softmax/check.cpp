@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The checks of tk_softmax: x and y of up to four dimensions and one type; bias of x's rank, each
-// size but the last x's or 1, of x's type or fp32. y may be x itself.
+// The checks of tk_softmax: x and y of up to four dimensions and one type; bias and bool_mask of
+// x's rank, each size but the last x's or 1, of x's type or fp32, and bool or uint8. y may be x
+// itself.
 #include <cmath>
 
 #include "ops/api/entry.hpp"
@@ -11,7 +12,8 @@
 namespace tk::api {
 namespace {
 
-constexpr signature x_is = rows_are("x"), bias_is = rows_are("bias"), y_is = rows_are("y");
+constexpr signature x_is = rows_are("x"), bias_is = rows_are("bias"), y_is = rows_are("y"),
+                    bool_mask_is{"bool_mask", booleans, 4, 1, row_axes};
 
 view read_bias(DLTensor const* given, view const& x, reading const& how) {
   view const bias = read(given, bias_is, how);
@@ -20,7 +22,7 @@ view read_bias(DLTensor const* given, view const& x, reading const& how) {
   return bias;
 }
 
-checked<softmax_problem, 3> check(tk_softmax_problem const& given, bool data) {
+checked<softmax_problem, 4> check(tk_softmax_problem const& given, bool data) {
   int const mask = expect_one_of("mask", given.mask, mask_names);
   expect_one_of("repeat", given.repeat, repeat_names);  // rows are alike either way
   expect_reserved(given.reserved);
@@ -29,16 +31,21 @@ checked<softmax_problem, 3> check(tk_softmax_problem const& given, bool data) {
   }
   reading const how{data, be::rt::current_device()};
 
-  checked<softmax_problem, 3> result{};
-  auto& [x, bias, y] = result.tensors;
+  checked<softmax_problem, 4> result{};
+  auto& [x, bias, y, bool_mask] = result.tensors;
   x = read(given.x, x_is, how);
   y = read_rows_like(given.y, y_is, x, how);
   if (given.bias) bias = read_bias(given.bias, x, how);
+  if (given.bool_mask) {
+    bool_mask = read(given.bool_mask, bool_mask_is, how);
+    expect_broadcast_shape(bool_mask, x);
+  }
 
   expect_distinct_elements(y);
   if (data) {
     if (!is_same(y, x)) expect_apart(y, x);
     expect_apart(y, bias);
+    expect_apart(y, bool_mask);
   }
 
   result.empty = !has_elements(x);
@@ -46,8 +53,11 @@ checked<softmax_problem, 3> check(tk_softmax_problem const& given, bool data) {
                     .bias = {},
                     .y = as_rows(y),
                     .scale = given.scale,
-                    .mask = static_cast<mask_kind>(mask)};
-  if (given.bias) result.problem.bias = broadcast(as_rows(bias), result.problem.x);
+                    .mask = static_cast<mask_kind>(mask),
+                    .bool_mask = {}};
+  auto const& rows = result.problem.x;
+  if (given.bias) result.problem.bias = broadcast(as_rows(bias), rows);
+  if (given.bool_mask) result.problem.bool_mask = broadcast(as_rows(bool_mask), rows);
   return result;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // softmax's problems, checked: y = softmax(scale x + bias) row by row, and its gradients. data is
-// null in what is absent. A size that bias lacks is x's, with stride 0.
+// null in what is absent. A size that bias or bool_mask lacks is x's, with stride 0.
 #pragma once
 #include "ops/tensors.hpp"
 
@@ -10,6 +10,7 @@ struct softmax_problem {
   row_tensor_view x, bias, y;
   float scale;
   mask_kind mask;
+  row_tensor_view bool_mask;
 };
 
 struct softmax_backward_problem {

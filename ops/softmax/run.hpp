@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From a checked problem to a launch of softmax. softmax_run<T> is instantiated once for each row
-// of ops/softmax/softmax.cmake; ops/softmax/softmax.cpp chooses among them.
+// From a checked problem to a launch of softmax. softmax_run<T, Masked> is instantiated once for
+// each row of ops/softmax/softmax.cmake; ops/softmax/softmax.cpp chooses among them.
 #pragma once
 #include "ops/row_launch.hpp"
 #include "ops/softmax/problem.hpp"
@@ -8,7 +8,7 @@
 
 namespace tk {
 
-template <class T> struct softmax_run {
+template <class T, bool Masked> struct softmax_run {
   static void launch(softmax_problem const& x, void* workspace, void* stream);
 };
 
@@ -16,11 +16,14 @@ inline seen_columns columns_seen(mask_kind mask, row_tensor_view const& x) {
   return {mask == mask_kind::causal, static_cast<int>(x.rows), static_cast<int>(x.width)};
 }
 
-template <class T>
-void softmax_run<T>::launch(softmax_problem const& x, void* workspace, void* stream) {
+template <class T, bool Masked>
+void softmax_run<T, Masked>::launch(softmax_problem const& x, void* workspace, void* stream) {
   auto const with_bias = [&]<class B>(B) {
-    launch_rows<softmax<T, B>>(
-        {{x.scale * log2_e, columns_seen(x.mask, x.x)}, {x.x, x.bias}, {x.y}}, workspace, stream);
+    row_problem<softmax<T, B, Masked>> rows{
+        {x.scale * log2_e, columns_seen(x.mask, x.x)}, {x.x}, {x.y}};
+    rows.in[Masked ? 2 : 1] = x.bias;
+    if constexpr (Masked) rows.in[1] = x.bool_mask;
+    launch_rows(rows, workspace, stream);
   };
   if (x.bias.data && x.bias.type == element::fp32) with_bias(float{});
   else with_bias(T{});

@@ -6,7 +6,7 @@
 
 namespace tk {
 
-template <class T> struct softmax_run {
+template <class T, bool Masked> struct softmax_run {
   static void launch(softmax_problem const& x, void* workspace, void* stream);
 };
 
@@ -14,9 +14,13 @@ std::size_t workspace_bytes(softmax_problem const& x) { return row_workspace_byt
 
 void launch(softmax_problem const& x, void* workspace, void* stream) {
   check_row_size(x.x);
-  if (x.x.type == element::bf16) softmax_run<bf16>::launch(x, workspace, stream);
-  else if (x.x.type == element::fp16) softmax_run<fp16>::launch(x, workspace, stream);
-  else softmax_run<float>::launch(x, workspace, stream);
+  auto const run = [&]<class T>(T) {
+    if (x.bool_mask.data) softmax_run<T, true>::launch(x, workspace, stream);
+    else softmax_run<T, false>::launch(x, workspace, stream);
+  };
+  if (x.x.type == element::bf16) run(bf16{});
+  else if (x.x.type == element::fp16) run(fp16{});
+  else run(float{});
 }
 
 }  // namespace tk

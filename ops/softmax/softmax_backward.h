@@ -20,6 +20,9 @@ extern "C" {
  * width, and the rows of all matrices together, go to 2^31 - 65537 (else TK_UNSUPPORTED). dx may be
  * y or dy itself (same data, shape and strides), and so may dbias, where dx is not.
  *
+ * Of the forward's bool_mask nothing is asked: where it is false, y is 0, and so are dx and dbias,
+ * whatever finite number dy is. An infinity or NaN of dy there reaches its row.
+ *
  * Products and sums are fp32; dx and dbias are rounded once, and below 2^-126 may be 0. Where a row
  * does not see a column, dx and dbias are 0, and y and dy are not read. NaN in y or dy gives NaN in
  * all that its row sees, an infinity NaN or infinities, and nothing in other rows; so do products

@@ -14,6 +14,7 @@ struct softmax_options {
   std::size_t workspace_bytes = 0;
   tk_repeat repeat = TK_REPEAT_RUN;
   tk::stream stream{};
+  tensor_view bool_mask{};  // where it is false, an element is not seen; all are where it is absent
 };
 
 namespace detail {
@@ -27,14 +28,16 @@ inline tk_softmax_problem problem(tensor_view const& x, output_view const& y,
           .mask = o.mask,
           .scale = o.scale,
           .repeat = o.repeat,
-          .reserved = 0};
+          .reserved = 0,
+          .bool_mask = o.bool_mask.get()};
 }
 
 }  // namespace detail
 
-// y = softmax(scale x + bias) over the last dimension, of the columns that a row sees; x and y
-// [width] to [b, h, rows, width] of one type (bf16, fp16, fp32), bias of x's rank, each size but
-// the last x's or 1, of that type or fp32; the last dimension contiguous. Scores and sums are fp32.
+// y = softmax(scale x + bias) over the last dimension, of the elements that a row sees; x and y
+// [width] to [b, h, rows, width] of one type (bf16, fp16, fp32), bias and bool_mask of x's rank,
+// each size but the last x's or 1, bias of that type or fp32, bool_mask bool or uint8; the last
+// dimension contiguous. Scores and sums are fp32.
 // What a row does not see is 0, and so is a row that sees nothing, or scores of -inf alone. y may
 // be x itself. Throws tk::error before anything is launched or written.
 inline void softmax(tensor_view const& x, output_view const& y,

@@ -19,7 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
 
 FORMATS = {"float16": "e", "float32": "f", "int32": "i", "int64": "q", "uint8": "B", "bfloat16": "H",
-           "float8_e4m3fn": "B", "float8_e5m2": "B"}
+           "float8_e4m3fn": "B", "float8_e5m2": "B", "bool": "B"}
 
 
 class array:

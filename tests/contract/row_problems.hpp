@@ -40,6 +40,7 @@ template <class T> constexpr element element_of() {
   else if constexpr (std::is_same_v<T, fp16>) return element::fp16;
   else if constexpr (std::is_same_v<T, fp8_e4m3>) return element::fp8_e4m3;
   else if constexpr (std::is_same_v<T, fp8_e5m2>) return element::fp8_e5m2;
+  else if constexpr (std::is_same_v<T, boolean>) return element::boolean;
   else if constexpr (std::is_same_v<T, std::int32_t>) return element::int32;
   else return element::int64;
 }

@@ -232,7 +232,8 @@ void generator::spoil() {
                                         {TK_DL_FLOAT8_E4M3FN, 8},
                                         {kDLInt, 16},
                                         {kDLFloat, 64},
-                                        {TK_DL_FLOAT8_E5M2, 8}};
+                                        {TK_DL_FLOAT8_E5M2, 8},
+                                        boolean};
       auto const of = any_of(others);
       t.code = of.code, t.bits = of.bits;
       break;

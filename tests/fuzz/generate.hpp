@@ -18,7 +18,7 @@ struct type {
 };
 inline constexpr type bf16{kDLBfloat, 16}, fp16{kDLFloat, 16}, fp32{kDLFloat, 32},
     int32{kDLInt, 32}, int64{kDLInt, 64}, uint64{kDLUInt, 64}, fp8_e4m3{TK_DL_FLOAT8_E4M3FN, 8},
-    fp8_e5m2{TK_DL_FLOAT8_E5M2, 8};
+    fp8_e5m2{TK_DL_FLOAT8_E5M2, 8}, boolean{TK_DL_BOOL, 8}, uint8{kDLUInt, 8};
 
 // Numbers out of bytes, each from as many as it needs; the least there is when they are used up.
 class number_source {

@@ -17,6 +17,8 @@ bool is_type(tk::element type, seen_tensor const& t) {
                             : type == tk::element::fp8_e5m2 ? std::pair{TK_DL_FLOAT8_E5M2, 8}
                             : type == tk::element::int32    ? std::pair{int(kDLInt), 32}
                             : type == tk::element::int64    ? std::pair{int(kDLInt), 64}
+                            : type == tk::element::boolean  ? std::pair{TK_DL_BOOL, 8}
+                            : type == tk::element::uint8    ? std::pair{int(kDLUInt), 8}
                                                             : std::pair{0, 0};
   return t.code == code && t.bits == bits;
 }

@@ -14,6 +14,7 @@ unsigned type_of(int code, int bits) {
   if (bits == 32 && code == kDLInt) return takes_int32;
   if (bits == 64 && code == kDLInt) return takes_int64;
   if (bits == 64 && code == kDLUInt) return takes_uint64;
+  if (bits == 8 && (code == TK_DL_BOOL || code == kDLUInt)) return takes_booleans;
   if (bits == 8) return code == TK_DL_FLOAT8_E4M3FN || code == TK_DL_FLOAT8_E5M2 ? takes_fp8 : 0u;
   if (bits != 16) return 0;
   return code == kDLBfloat ? takes_bf16 : code == kDLFloat ? takes_fp16 : 0u;

@@ -52,7 +52,8 @@ enum : unsigned {
   takes_uint64 = 16,
   takes_int64 = 32,
   takes_64_bits = 48,
-  takes_fp8 = 64
+  takes_fp8 = 64,
+  takes_booleans = 128
 };
 struct expected {
   int least_rank, rank;

@@ -55,6 +55,10 @@ TEST_CASE_FIXTURE(with_kokkos, "a view is described as it is") {
   CHECK(shape(z.get()) == numbers{4});
   CHECK(z.get()->dtype.code == kDLFloat);
   CHECK(z.get()->dtype.bits == 16);
+
+  tk::tensor_view const mask = View<bool**, LayoutRight, host>("mask", 2, 3);
+  CHECK(mask.get()->dtype.code == TK_DL_BOOL);
+  CHECK(mask.get()->dtype.bits == 8);
 }
 
 TEST_CASE_FIXTURE(with_kokkos, "a sub-view keeps its strides") {

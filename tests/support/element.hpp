@@ -13,9 +13,10 @@
 
 namespace tk::test {
 
-enum class dtype : int { bf16, fp16, fp32, int32, int64, fp8_e4m3, fp8_e5m2 };
+enum class dtype : int { bf16, fp16, fp32, int32, int64, fp8_e4m3, fp8_e5m2, boolean, uint8 };
 constexpr bool is_fp8(dtype t) { return t == dtype::fp8_e4m3 || t == dtype::fp8_e5m2; }
-constexpr bool is_integer(dtype t) { return t == dtype::int32 || t == dtype::int64; }
+constexpr bool is_byte(dtype t) { return t == dtype::boolean || t == dtype::uint8; }
+constexpr bool is_integer(dtype t) { return t == dtype::int32 || t == dtype::int64 || is_byte(t); }
 
 struct number_format {
   char const* name;
@@ -30,6 +31,8 @@ constexpr number_format format_of(dtype t) {
     case dtype::fp8_e5m2: return {"fp8 e5m2", 1, 2, -14, 57344, 0x1p-3, 0x1p-14};
     case dtype::int32: return {"int32", 4, 0, 0, 0x1p31, 0, 1};
     case dtype::int64: return {"int64", 8, 0, 0, 0x1p63, 0, 1};
+    case dtype::boolean: return {"bool", 1, 0, 0, 1, 0, 1};
+    case dtype::uint8: return {"uint8", 1, 0, 0, 255, 0, 1};
     default: return {"fp32", 4, 23, -126, 0x1.fffffep127, 0x1p-24, 0x1p-126};
   }
 }
@@ -79,6 +82,7 @@ inline void encode_fp8(dtype t, double x, std::byte* p) {
 
 inline double decode(dtype t, std::byte const* p) {
   if (is_fp8(t)) return decode_fp8(t, p);
+  if (is_byte(t)) return std::to_integer<int>(*p);
   std::uint16_t half;
   if (t == dtype::int32) {
     std::int32_t x;

@@ -109,6 +109,7 @@ inline std::vector<fault> faults() {
        [](tensor& t) { t.dl.dtype = {TK_DL_FLOAT8_E5M2, 8, 1}; },
        TK_BAD_TYPE,
        {"is fp8 e5m2"}},
+      {"bool", [](tensor& t) { t.dl.dtype = {TK_DL_BOOL, 8, 1}; }, TK_BAD_TYPE, {"is bool"}},
       {"bf32", [](tensor& t) { t.dl.dtype = {kDLBfloat, 32, 1}; }, TK_BAD_TYPE, {"code 4", "32"}},
       {"two lanes", [](tensor& t) { t.dl.dtype.lanes = 2; }, TK_BAD_TYPE, {"lanes 2"}},
       {"rank 0", [](tensor& t) { t.dl.ndim = 0; }, TK_BAD_RANK, {"0 dimensions"}},
@@ -169,9 +170,11 @@ template <class Scene> void try_faults(std::vector<fault> const& list, int least
       if (argument.optional && std::string(f.what) == "no tensor") continue;
       if (argument.any_stride && says(f.what, "last stride")) continue;
       if (argument.takes_fp8 && says(f.what, "fp8")) continue;
-      // Neither a wrong type nor an odd address, and 2^62 elements are less than 2^63 bytes.
-      if (argument.is_fp8)
-        if (says(f.what, "fp8") || says(f.what, "odd") || says(f.what, "2^62")) continue;
+      if (argument.is_boolean && says(f.what, "bool")) continue;
+      if (argument.is_fp8 && says(f.what, "fp8")) continue;
+      // No odd address, and 2^62 elements are less than 2^63 bytes.
+      if (argument.is_fp8 || argument.is_boolean)
+        if (says(f.what, "odd") || says(f.what, "2^62")) continue;
       CAPTURE(argument.name);
       CAPTURE(f.what);
       f.spoil(*argument.of);

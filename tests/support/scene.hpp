@@ -31,7 +31,8 @@ using bytes = std::vector<unsigned char>;
 
 constexpr DLDataType bf16{kDLBfloat, 16, 1}, fp16{kDLFloat, 16, 1}, fp32{kDLFloat, 32, 1},
     int32{kDLInt, 32, 1}, int64{kDLInt, 64, 1}, uint64{kDLUInt, 64, 1},
-    fp8_e4m3{TK_DL_FLOAT8_E4M3FN, 8, 1}, fp8_e5m2{TK_DL_FLOAT8_E5M2, 8, 1};
+    fp8_e4m3{TK_DL_FLOAT8_E4M3FN, 8, 1}, fp8_e5m2{TK_DL_FLOAT8_E5M2, 8, 1},
+    boolean{TK_DL_BOOL, 8, 1}, uint8{kDLUInt, 8, 1};
 
 class memory {
  public:
@@ -117,6 +118,7 @@ struct argument {
   bool any_stride = false;  // in the last dimension, too
   bool takes_fp8 = false;   // among other types
   bool is_fp8 = false;      // of either format, which is aligned anywhere
+  bool is_boolean = false;  // which is aligned anywhere
 };
 
 // A number that need not be an enumerator, as C would pass it.

@@ -88,6 +88,8 @@ inline DLTensor tensor::dl() const {
   x.device = {static_cast<DLDeviceType>(tk_device_type()), 0};
   x.ndim = static_cast<std::int32_t>(shape.size());
   x.dtype = {static_cast<std::uint8_t>(type == dtype::bf16       ? kDLBfloat
+                                       : type == dtype::boolean  ? TK_DL_BOOL
+                                       : type == dtype::uint8    ? kDLUInt
                                        : is_integer(type)        ? kDLInt
                                        : type == dtype::fp8_e4m3 ? TK_DL_FLOAT8_E4M3FN
                                        : type == dtype::fp8_e5m2 ? TK_DL_FLOAT8_E5M2

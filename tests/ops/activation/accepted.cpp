@@ -92,6 +92,33 @@ TEST_CASE("activation: a and b may be halves of one tensor, and y its first") {
   }
 }
 
+// Pairs (a, b): a is -2 and 3 in turn, b 5.
+bytes known_pairs() {
+  bytes host(arena_bytes, 0);
+  for (std::size_t i = 0; i < 120; ++i) {
+    put_bf16(host, at_a + 4 * i, i % 2 ? 3 : -2);
+    put_bf16(host, at_a + 4 * i + 2, 5);
+  }
+  return host;
+}
+
+TEST_CASE("activation: pairs of every rank, and none") {
+  for (int rank = 1; rank <= 4; ++rank) {
+    interleaved_activation s;
+    s.problem.kind = TK_ACTIVATION_RELU;
+    for (auto* t : {&s.a, &s.y}) set_rank(*t, rank);
+    s.a.shape[static_cast<std::size_t>(rank) - 1] = 40;
+    s.arena.write(known_pairs());
+    EXPECT_OK(call(s));
+    bytes expected = known_pairs();
+    for (std::size_t i = 0; i < (rank > 1 ? 40u : 20u); ++i)
+      put_bf16(expected, at_y + 2 * i, i % 2 ? 15 : 0);
+    CHECK(s.arena.content() == expected);
+  }
+  check_nothing<interleaved_activation>(
+      3, [](interleaved_activation& s) { return std::vector{&s.a, &s.y}; });
+}
+
 TEST_CASE("activation: every kind") {
   auto const e2 = std::exp(2.), e3 = std::exp(-3.);
   auto const tanh_of = [](double x) {

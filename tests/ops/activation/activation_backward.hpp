@@ -21,13 +21,15 @@ struct activation_backward_case {
   tk_activation_kind kind = TK_ACTIVATION_SILU;
   bool gated = true;    // b is given; else stores is da
   bool packed = false;  // a and b are halves of one tensor, laid out as a
+  // a and b, of 16 bits, take turns in a, and da and db in da; layouts of these count pairs.
+  bool interleaved = false;
   activation_data data = activation_data::uniform;
   activation_gradients stores = activation_gradients::both;
   gradient_place da_place = gradient_place::apart, db_place = gradient_place::apart;
   matrix_layout a_layout = {}, b_layout = {}, dy_layout = {}, da_layout = {}, db_layout = {};
 
-  bool has_da() const { return stores != activation_gradients::db; }
-  bool has_db() const { return gated && stores != activation_gradients::da; }
+  bool has_da() const { return interleaved || stores != activation_gradients::db; }
+  bool has_db() const { return !interleaved && gated && stores != activation_gradients::da; }
   bool writes(gradient_place x) const {
     return (has_da() && da_place == x) || (has_db() && db_place == x);
   }
@@ -36,13 +38,12 @@ struct activation_backward_case {
 inline std::string describe(activation_backward_case const& x) {
   static char const* const places[] = {"", " on a", " on b", " on dy"};
   std::ostringstream s;
-  s << activation_name(x.kind) << " backward " << x.shape << " " << name_of(x.type)
-    << (x.gated ? x.packed ? " packed b" : " b" : "");
+  s << activation_name(x.kind) << " backward " << x.shape << " " << name_of(x.type) << gating_of(x);
   if (x.has_da()) s << " da" << places[static_cast<int>(x.da_place)];
   if (x.has_db()) s << " db" << places[static_cast<int>(x.db_place)];
   if (x.data == activation_data::every_number) s << " of every number";
   describe(s, "a", x.a_layout);
-  if (x.gated && !x.packed) describe(s, "b", x.b_layout);
+  if (x.gated && !x.packed && !x.interleaved) describe(s, "b", x.b_layout);
   describe(s, "dy", x.dy_layout);
   describe(s, "da", x.da_layout);
   describe(s, "db", x.db_layout);
@@ -78,7 +79,12 @@ inline activation_backward_operands::activation_backward_operands(activation_bac
            : place == on_dy ? dy
                             : output_rows(memories, c.type, c.shape, how);
   };
-  if (c.has_da()) da = output(c.da_place, c.da_layout);
+  if (c.interleaved && c.da_place == apart) {
+    da = place_pairs(memories, c.type, c.shape, c.da_layout, role::output);
+    fill(da, data::nans, 0);
+  } else if (c.has_da()) {
+    da = output(c.da_place, c.da_layout);
+  }
   if (c.has_db()) db = output(c.db_place, c.db_layout);
 }
 
@@ -95,6 +101,7 @@ std::string with_problem(activation_backward_operands const& x, Body const& body
   }
   p.size = sizeof p;
   p.kind = x.of.kind;
+  p.interleaved = x.of.interleaved;
   return body(called_op{TK_OP_ACTIVATION_BACKWARD, tk_activation_backward},
               static_cast<tk_activation_backward_problem const*>(&p));
 }
@@ -103,23 +110,25 @@ inline void check_row(activation_backward_operands const& x, std::int64_t row,
                       std::span<error_meter> meters) {
   constexpr double u = fp32_roundoff, least = fp32_least_normal;
   auto const kind = x.of.kind;
-  auto const a = given_row(x.a, row), dy = given_row(x.dy, row);
-  auto const b = x.b.in ? given_row(x.b, row) : std::vector<double>(a.size(), 1);
+  auto const dy = given_row(x.dy, row);
+  auto const [a, b] = numbers_of(x, row);
+  bool const pairs = x.of.interleaved;
   for (std::int64_t col = 0; col < x.of.shape.width; ++col) {
     auto const i = static_cast<std::size_t>(col);
-    auto const add = [&](error_meter& meter, tensor const& to, double exact, double error) {
+    auto const add = [&](error_meter& meter, tensor const& to, std::int64_t at, double exact,
+                         double error) {
       double const slack = error + 4 * u * std::fabs(exact) + least;
-      meter.add(row, col, result_at(to, row, col), exact, slack, rounded(to.type, exact) - exact,
+      meter.add(row, at, result_at(to, row, at), exact, slack, rounded(to.type, exact) - exact,
                 slack);
     };
     double const size = std::isfinite(a[i]) ? std::fabs(a[i]) : 0;
-    std::size_t place = 0;
     if (x.da.in)
-      add(meters[place++], x.da, dy[i] * b[i] * activation_slope(kind, a[i]),
+      add(meters[0], x.da, pairs ? 2 * col : col, dy[i] * b[i] * activation_slope(kind, a[i]),
           slope_slack(kind) * std::fabs(dy[i] * b[i]) +
               least * (2 + std::fabs(b[i]) + std::fabs(dy[i])));
-    if (x.db.in)
-      add(meters[place], x.db, dy[i] * activate(kind, a[i]),
+    if (x.db.in || pairs)
+      add(meters[x.da.in && x.db.in ? 1 : 0], pairs ? x.da : x.db, pairs ? 2 * col + 1 : col,
+          dy[i] * activate(kind, a[i]),
           activation_slack(kind, a[i]) * std::fabs(dy[i]) + least * (size + std::fabs(dy[i])));
   }
 }

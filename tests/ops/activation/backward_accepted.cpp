@@ -76,6 +76,34 @@ TEST_CASE("activation's backward: gradients may be a, b and dy, and one of them 
   }
 }
 
+// Pairs (a, b), a -2 and 3 in turn, b 5, and dy 0.5.
+TEST_CASE("activation's backward: pairs, and their gradient in their place") {
+  bytes given(arena_bytes, 0), gradient(arena_bytes, 0);
+  for (std::size_t i = 0; i < 120; ++i) {
+    put_bf16(given, at_a + 4 * i, i % 2 ? 3 : -2);
+    put_bf16(given, at_a + 4 * i + 2, 5);
+    put_bf16(given, at_dy + 2 * i, 0.5);
+    put_bf16(gradient, 4 * i, i % 2 ? 2.5f : 0);
+    put_bf16(gradient, 4 * i + 2, i % 2 ? 1.5f : 0);
+  }
+  for (bool const in_place : {false, true})
+    for (int rank = 1; rank <= 4; ++rank) {
+      interleaved_activation_backward s;
+      s.problem.kind = TK_ACTIVATION_RELU;
+      for (auto* t : {&s.a, &s.dy, &s.da}) set_rank(*t, rank);
+      for (auto* t : {&s.a, &s.da}) t->shape[static_cast<std::size_t>(rank) - 1] = 40;
+      if (in_place) s.da.dl.data = s.a.dl.data;
+      s.arena.write(given);
+      EXPECT_OK(call(s));
+      auto expected = given;
+      std::copy_n(gradient.begin(), rank > 1 ? 160 : 80,
+                  expected.begin() + static_cast<std::ptrdiff_t>(in_place ? at_a : at_da));
+      CHECK(s.arena.content() == expected);
+    }
+  check_nothing<interleaved_activation_backward>(
+      3, [](interleaved_activation_backward& s) { return std::vector{&s.a, &s.dy, &s.da}; });
+}
+
 TEST_CASE("activation's backward: every rank") {
   activation_backward s;
   s.problem.kind = TK_ACTIVATION_RELU;

@@ -85,7 +85,70 @@ std::vector<spoiled<activation_backward>> backward_problems() {
   };
 }
 
+std::vector<spoiled<interleaved_activation_backward>> interleaved_problems() {
+  using s = interleaved_activation_backward;
+  return {
+      {"interleaved -1",
+       [](s& x) { x.problem.interleaved = -1; },
+       TK_BAD_VALUE,
+       {"interleaved is -1", "0 or 1"}},
+      {"reserved_interleaved",
+       [](s& x) { x.problem.reserved_interleaved = 1; },
+       TK_BAD_STRUCT,
+       {"reserved_interleaved is 1"}},
+      {"b", [](s& x) { x.b.given = &x.b.dl; }, TK_BAD_VALUE, {"b is given", "interleaved is 1"}},
+      {"db", [](s& x) { x.db.given = &x.db.dl; }, TK_BAD_VALUE, {"db is given", "NULL"}},
+      {"no da", [](s& x) { x.da.given = nullptr; }, TK_NULL_POINTER, {"da is NULL"}},
+      {"fp32", [](s& x) { x.a.dl.dtype = fp32; }, TK_BAD_TYPE, {"a is fp32", "bf16 or fp16"}},
+      {"dy, a", [](s& x) { x.dy.dl.dtype = fp32; }, TK_BAD_TYPE, {"dy is fp32", "a is bf16"}},
+      {"da, a", [](s& x) { x.da.dl.dtype = fp16; }, TK_BAD_TYPE, {"da is fp16", "a is bf16"}},
+      {"width of dy",
+       [](s& x) { x.dy.shape[2] = 40; },
+       TK_BAD_SHAPE,
+       {"dy has width = 40", "a has width = 40", "half"}},
+      {"width of da",
+       [](s& x) { x.da.shape[2] = 20; },
+       TK_BAD_SHAPE,
+       {"da has width = 20", "a", "40"}},
+      {"odd width", [](s& x) { x.a.shape[2] = 39; }, TK_BAD_SHAPE, {"a has width = 39", "even"}},
+      {"odd stride of rows of da",
+       [](s& x) { x.da.strides[1] = 43; },
+       TK_BAD_STRIDE,
+       {"da has stride 43 in rows", "even"}},
+      {"a half of a pair away",
+       [](s& x) { x.da.move(2); },
+       TK_BAD_ALIGNMENT,
+       {"da at", "4 bytes"},
+       launch_only},
+      {"da on dy",
+       [](s& x) {
+         x.dy.dl.data = x.da.dl.data;
+         x.dy.strides = x.da.strides;
+       },
+       TK_BAD_OVERLAP,
+       {"da at", "dy at"},
+       launch_only},
+      {"da on a, moved",
+       [](s& x) {
+         x.da.dl.data = x.a.dl.data;
+         x.da.move(4);
+       },
+       TK_BAD_OVERLAP,
+       {"da at", "a at"},
+       launch_only},
+  };
+}
+
 }  // namespace
+
+TEST_CASE("the scene of pairs is a correct problem and writes its output") {
+  check_scene<interleaved_activation_backward>();
+}
+TEST_CASE("refusals of pairs") {
+  try_faults<interleaved_activation_backward>(faults(), 1);
+  try_all(interleaved_problems());
+  statuses_met().clear();
+}
 
 TEST_CASE("the scene is a correct problem and writes its output") {
   check_scene<activation_backward>();

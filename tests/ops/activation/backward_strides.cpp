@@ -27,6 +27,29 @@ std::vector<test_case> shared() {
   return cases;
 }
 
+// And da on a.
+std::vector<test_case> pairs() {
+  constexpr layout_of<test_case> of_pairs[] = {&test_case::a_layout, &test_case::dy_layout,
+                                               &test_case::da_layout};
+  auto const make = [](std::size_t turn) {
+    auto x = begin(turn);
+    x.type = row_types[turn / 2 % 2];
+    x.interleaved = true;
+    return x;
+  };
+  auto cases = layout_table(of_pairs, make);
+  add_layouts<test_case>(cases, std::span(of_pairs).first<2>(), shared_layouts(), make);
+  for (std::int64_t const width : widths_in_place)
+    for (auto const& way : places_for_two()) {
+      auto x = make(7 * cases.size());
+      x.shape.width = width;
+      x.da_place = gradient_place::on_a;
+      x.a_layout = way;
+      cases.push_back(x);
+    }
+  return cases;
+}
+
 // da and db on any two of a, b and dy, or apart, in rows of one tile and of several.
 std::vector<test_case> in_place() {
   std::vector<test_case> cases;
@@ -62,6 +85,7 @@ TEST_CASE("activation's backward with odd layouts") {
 TEST_CASE("activation's backward of rows that lie on each other") {
   run_table("backward_shared", shared());
 }
+TEST_CASE("activation's backward of pairs") { run_table("backward_pairs", pairs()); }
 TEST_CASE("activation's backward in place") { run_table("backward_in_place", in_place()); }
 TEST_CASE("activation's backward on far rows") {
   if (test_level() == level::card) run_table("backward_far_rows", far_table(operands, begin));

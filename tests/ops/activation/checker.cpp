@@ -16,7 +16,7 @@ tk_activation_kind after(tk_activation_kind x) {
 
 // A column of the last row where a is in [1, 6]: no result is near 0, none is saturated.
 template <class Operands> std::int64_t telling_column(Operands const& x) {
-  auto const a = given_row(x.a, small.all_rows() - 1);
+  auto const a = numbers_of(x, small.all_rows() - 1).a;
   for (std::int64_t col = 1; col < small.width; ++col)
     if (auto const value = a[static_cast<std::size_t>(col)]; value > 1 && value < 6) return col;
   FAIL("a has no such number");
@@ -44,6 +44,21 @@ TEST_CASE("one fault in an activation's backward is found") {
       activation_backward_operands x(c);
       check_faults_found(x, telling_column(x), type == dtype::fp32 ? 300000 : 2);
       check_field_matters(x, &activation_backward_case::kind, after(kind));
+    }
+}
+
+TEST_CASE("one fault in pairs is found") {
+  for (auto const type : {dtype::bf16, dtype::fp16})
+    for (auto const kind : activation_kinds) {
+      activation_case c{.shape = small, .type = type, .kind = kind, .interleaved = true};
+      activation_operands x(c);
+      check_faults_found(x, telling_column(x), 2);
+      check_field_matters(x, &activation_case::kind, after(kind));
+      activation_backward_case d{.shape = small, .type = type, .kind = kind, .interleaved = true};
+      activation_backward_operands y(d);
+      for (int which = 0; which < 2; ++which)
+        check_faults_found(y, 2 * telling_column(y) + which, 2);
+      check_field_matters(y, &activation_backward_case::kind, after(kind));
     }
 }
 

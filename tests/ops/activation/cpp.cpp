@@ -40,6 +40,17 @@ TEST_CASE("activation's b is optional") {
     tk::activation(TK_ACTIVATION_RELU, a, {arena.at(at_y), tk::dl_fp32, {1, 6, 20}});
   });
   CHECK(tk::activation_workspace(TK_ACTIVATION_RELU, a, y) == 0);
+  auto host = known_numbers();
+  for (std::size_t i = 0; i < 20; ++i) put_bf16(host, at_b + 2 * i, i % 2 ? 5 : 3);
+  arena.write(host);
+  tk::tensor_view const pairs(arena.at(at_b), tk::dl_bf16, {20});
+  tk::output_view const of_pairs(arena.at(at_y), tk::dl_bf16, {10});
+  tk::activation(TK_ACTIVATION_RELU, pairs, of_pairs, {.interleaved = true});
+  put_bf16(host, 0, 15);
+  CHECK(arena.content()[at_y] == host[0]);
+  CHECK(arena.content()[at_y + 19] == host[1]);
+  CHECK(tk::activation_refusal(TK_ACTIVATION_RELU, pairs, of_pairs)->code() ==
+        tk::status::bad_shape);
   tk::output_view const large(nullptr, tk::dl_bf16, {256, 256});
   CHECK(tk::activation_workspace(TK_ACTIVATION_RELU, large, large) == TK_COUNTER_BYTES);
 }
@@ -66,6 +77,17 @@ TEST_CASE("activation's backward: b and either gradient are optional") {
   expect_error(tk::status::null_pointer, "b is NULL but db is given",
                [&] { tk::activation_backward(kind, a, dy, da, {.db = db}); });
   CHECK(tk::activation_backward_workspace(kind, a, dy, da) == 0);
+  auto host = known_numbers();
+  for (std::size_t i = 0; i < 20; ++i) put_bf16(host, at_b + 2 * i, i % 2 ? 5 : 3);
+  put_bf16(host, at_dy, 0.5);
+  arena.write(host);
+  tk::activation_backward(kind, {arena.at(at_b), tk::dl_bf16, {20}},
+                          {arena.at(at_dy), tk::dl_bf16, {10}},
+                          {arena.at(at_db), tk::dl_bf16, {20}}, {.interleaved = true});
+  put_bf16(host, 0, 2.5);
+  put_bf16(host, 2, 1.5);
+  auto const got = arena.content();
+  CHECK(std::equal(host.begin(), host.begin() + 4, got.begin() + at_db));
   tk::output_view const large(nullptr, tk::dl_bf16, {256, 256});
   CHECK(tk::activation_backward_workspace(kind, large, large, large) == TK_COUNTER_BYTES);
 }

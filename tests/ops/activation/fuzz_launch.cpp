@@ -12,11 +12,12 @@ void check(tk::activation_problem const& x, void* workspace, void* stream) {
   auto const& call = begin(TK_OP_ACTIVATION, workspace, stream);
   auto const p = call.problem<tk_activation_problem>();
   auto const [a, b, y] = call.all<3>();
-  check_row_workspace(x.y);
+  check_row_workspace(x.a);
   agree_rows(x.a, a, a);
   agree_rows(x.b, b, a);
-  agree_rows(x.y, y, a);
-  require(int(x.kind) == int(p.kind), "kind changed");
+  agree_rows(x.y, y, p.interleaved ? y : a);
+  require(int(x.kind) == int(p.kind) && x.interleaved == (p.interleaved != 0),
+          "kind or interleaved changed");
   touch();
 }
 
@@ -24,13 +25,14 @@ void check(tk::activation_backward_problem const& x, void* workspace, void* stre
   auto const& call = begin(TK_OP_ACTIVATION_BACKWARD, workspace, stream);
   auto const p = call.problem<tk_activation_backward_problem>();
   auto const [a, b, dy, da, db] = call.all<5>();
-  check_row_workspace(x.dy);
+  check_row_workspace(x.a);
   agree_rows(x.a, a, a);
   agree_rows(x.b, b, a);
-  agree_rows(x.dy, dy, a);
+  agree_rows(x.dy, dy, p.interleaved ? dy : a);
   agree_rows(x.da, da, a);
   agree_rows(x.db, db, a);
-  require(int(x.kind) == int(p.kind), "kind changed");
+  require(int(x.kind) == int(p.kind) && x.interleaved == (p.interleaved != 0),
+          "kind or interleaved changed");
   touch();
 }
 

@@ -73,7 +73,68 @@ std::vector<spoiled<activation>> activation_problems() {
   };
 }
 
+std::vector<spoiled<interleaved_activation>> interleaved_problems() {
+  using s = interleaved_activation;
+  return {
+      {"interleaved 2",
+       [](s& x) { x.problem.interleaved = 2; },
+       TK_BAD_VALUE,
+       {"interleaved is 2", "0 or 1"}},
+      {"reserved_interleaved",
+       [](s& x) { x.problem.reserved_interleaved = 5; },
+       TK_BAD_STRUCT,
+       {"reserved_interleaved is 5"}},
+      {"b", [](s& x) { x.b.given = &x.b.dl; }, TK_BAD_VALUE, {"b is given", "interleaved is 1"}},
+      {"fp32",
+       [](s& x) { x.a.dl.dtype = x.y.dl.dtype = fp32; },
+       TK_BAD_TYPE,
+       {"a is fp32", "bf16 or fp16"}},
+      {"y, a", [](s& x) { x.y.dl.dtype = fp16; }, TK_BAD_TYPE, {"y is fp16", "a is bf16"}},
+      {"width of y",
+       [](s& x) { x.y.shape[2] = 19; },
+       TK_BAD_SHAPE,
+       {"y has width = 19", "a has width = 40", "half"}},
+      {"width of y, that of a",
+       [](s& x) { x.y.shape[2] = 40; },
+       TK_BAD_SHAPE,
+       {"y has width = 40", "a has width = 40", "half"}},
+      {"odd width", [](s& x) { x.a.shape[2] = 41; }, TK_BAD_SHAPE, {"a has width = 41", "even"}},
+      {"rows of y", [](s& x) { x.y.shape[1] = 4; }, TK_BAD_SHAPE, {"y has rows = 4", "a", "3"}},
+      {"y of rank 4", [](s& x) { x.y.dl.ndim = 4; }, TK_BAD_RANK, {"y has 4", "a has 3"}},
+      {"odd stride of rows",
+       [](s& x) { x.a.strides[1] = 41; },
+       TK_BAD_STRIDE,
+       {"a has stride 41 in rows", "even"}},
+      {"odd stride of matrices",
+       [](s& x) { x.a.strides[0] = -121; },
+       TK_BAD_STRIDE,
+       {"a has stride -121 in h", "even"}},
+      {"a half of a pair away",
+       [](s& x) { x.a.move(2); },
+       TK_BAD_ALIGNMENT,
+       {"a at", "4 bytes"},
+       launch_only},
+      {"y on a",
+       [](s& x) {
+         x.y.dl.data = x.a.dl.data;
+         x.y.strides = x.a.strides;
+       },
+       TK_BAD_OVERLAP,
+       {"y at", "a at"},
+       launch_only},
+  };
+}
+
 }  // namespace
+
+TEST_CASE("the scene of pairs is a correct problem and writes its output") {
+  check_scene<interleaved_activation>();
+}
+TEST_CASE("refusals of pairs") {
+  try_faults<interleaved_activation>(faults(), 1);
+  try_all(interleaved_problems());
+  statuses_met().clear();
+}
 
 TEST_CASE("the scene is a correct problem and writes its output") { check_scene<activation>(); }
 

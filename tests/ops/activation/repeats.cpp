@@ -21,19 +21,22 @@ template <class Case> std::vector<Case> cases() {
     x.gated = turn % 4;
     x.packed = turn % 2;
     all.push_back(x);
+    x.type = dtype::bf16, x.interleaved = true;
+    all.push_back(x);
   }
   return all;
 }
 std::vector<activation_case> forwards() {
   auto all = cases<activation_case>();
   all[1].y_place = row_place::on_second;
-  all[2].y_place = row_place::on_first;
+  all[3].y_place = row_place::on_first;
   return all;
 }
 std::vector<activation_backward_case> backwards() {
   auto all = cases<activation_backward_case>();
   all[1].da_place = gradient_place::on_a, all[1].db_place = gradient_place::on_b;
-  all[2].da_place = gradient_place::on_dy;
+  all[2].da_place = gradient_place::on_a;
+  all[3].da_place = gradient_place::on_dy;
   return all;
 }
 
@@ -41,6 +44,7 @@ template <class Case> Case few_rows(int i) {
   Case x{.shape = {.rank = 2, .rows = 1 + i % 7, .width = 130 + 61 * (i % 40)}};
   x.kind = activation_kinds[i % 6];
   x.gated = i % 5;
+  x.interleaved = i % 4 == 1;
   return x;
 }
 

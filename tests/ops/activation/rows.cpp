@@ -17,6 +17,7 @@ template <class Case> void check_rows(std::span<matrix_layout Case::* const> lay
       Case x{.shape = {.rank = 2, .rows = 0, .width = width}, .type = type};
       x.kind = activation_kinds[turn % 6];
       x.gated = turn % 4 != 0;
+      x.interleaved = turn % 4 > 1 && type != dtype::fp32;
       // All rows at multiples of 16 bytes, or none.
       for (auto const how : layouts) {
         (x.*how).padding = width % 8 ? 1 : 0;

@@ -19,8 +19,8 @@ struct activation {
   tensor a{arena.at(0), fp32, {2, 3, 20}};
   tensor b{arena.at(8192), fp32, {2, 3, 20}};
   tensor y{arena.at(16384), fp32, {2, 3, 20}};
-  problem_type problem{sizeof(problem_type), nullptr, nullptr,       nullptr,
-                       TK_ACTIVATION_SILU,   0,       TK_REPEAT_RUN, 0};
+  problem_type problem{sizeof(problem_type), nullptr, nullptr, nullptr, TK_ACTIVATION_SILU, 0,
+                       TK_REPEAT_RUN,        0,       0,       0};
 
   std::vector<argument> arguments() { return {{"a", &a}, {"b", &b, true}, {"y", &y}}; }
   std::vector<tensor*> all() { return {&a, &b, &y}; }
@@ -34,6 +34,18 @@ struct activation {
                         void* stream = nullptr) {
     return tk_activation(x, workspace, size, stream);
   }
+};
+
+// a and b take turns in one tensor of bf16.
+struct interleaved_activation : activation {
+  interleaved_activation() {
+    for (auto* t : {&a, &y}) t->dl.dtype = bf16;
+    b.given = nullptr;
+    problem.interleaved = 1;
+    a.shape[2] = 40;
+    a.strides = {120, 40, 1};
+  }
+  std::vector<argument> arguments() { return {{"a", &a}, {"y", &y}}; }
 };
 
 // b is optional where db is not given: see the refusals.
@@ -50,7 +62,7 @@ struct activation_backward {
   tensor da{arena.at(16384), fp32, {2, 3, 20}};
   tensor db{arena.at(20480), fp32, {2, 3, 20}};
   problem_type problem{sizeof(problem_type), nullptr, nullptr,       nullptr, nullptr, nullptr,
-                       TK_ACTIVATION_SILU,   0,       TK_REPEAT_RUN, 0};
+                       TK_ACTIVATION_SILU,   0,       TK_REPEAT_RUN, 0,       0,       0};
 
   std::vector<argument> arguments() {
     return {{"a", &a}, {"b", &b}, {"dy", &dy}, {"da", &da, true}, {"db", &db, true}};
@@ -68,6 +80,19 @@ struct activation_backward {
                         void* stream = nullptr) {
     return tk_activation_backward(x, workspace, size, stream);
   }
+};
+
+struct interleaved_activation_backward : activation_backward {
+  interleaved_activation_backward() {
+    for (auto* t : {&a, &dy, &da}) t->dl.dtype = bf16;
+    b.given = db.given = nullptr;
+    problem.interleaved = 1;
+    for (auto* t : {&a, &da}) {
+      t->shape[2] = 40;
+      t->strides = {120, 40, 1};
+    }
+  }
+  std::vector<argument> arguments() { return {{"a", &a}, {"dy", &dy}, {"da", &da}}; }
 };
 
 }  // namespace scene

@@ -2,21 +2,23 @@
 // timeout: 600
 // lock: memory
 // tk_activation at the sizes of sizes.txt: all activations and types, with and without b, apart and
-// packed; every number; special values.
+// packed in halves and in pairs; every number; special values.
 #include "tests/ops/activation/activation.hpp"
 #include "tests/support/row_tables.hpp"
 
 namespace tk::test {
 namespace {
 
-// Kind 0 ... 53: activations, types, without b, with it, and packed.
-constexpr int kinds = 54;
+// Kind 0 ... 71: activations, types, without b, with it, packed, and interleaved, of 16 bits alone.
+constexpr int kinds = 72;
 activation_case of_kind(row_shape const& shape, int kind) {
   activation_case x{.shape = shape};
   x.type = row_types[kind % 3];
   x.kind = activation_kinds[kind / 3 % 6];
   x.gated = kind / 18 > 0;
-  x.packed = kind / 18 > 1;
+  x.packed = kind / 18 == 2;
+  x.interleaved = kind / 18 > 2;
+  if (x.interleaved) x.type = row_types[kind % 2];
   return x;
 }
 
@@ -29,6 +31,8 @@ std::vector<activation_case> every_number() {
         x.kind = kind, x.gated = gated;
         x.data = activation_data::every_number;
         cases.push_back(x);
+        x.interleaved = gated && type != dtype::fp32;
+        if (x.interleaved) cases.push_back(x);
       }
   return cases;
 }
@@ -38,6 +42,9 @@ TEST_CASE("NaN and infinity stay in their place") {
   for (auto const kind : activation_kinds) {
     activation_case c{.shape = {}, .type = row_types[turn++ % 3], .kind = kind};
     check_specials(c, &activation_operands::a, {std::nan(""), HUGE_VAL, -HUGE_VAL});
+    c.interleaved = true, c.type = row_types[turn % 2];
+    check_specials(c, &activation_operands::a, {std::nan(""), HUGE_VAL, -HUGE_VAL});
+    c.interleaved = false;
     if (turn % 2) check_specials(c, &activation_operands::b, {std::nan(""), HUGE_VAL, -HUGE_VAL});
   }
 }
@@ -53,8 +60,8 @@ TEST_CASE("the table of sizes holds every kind, rank and tail") {
   std::set<int> seen;
   for (auto const& x : cases)
     seen.insert(static_cast<int>(x.type) + 3 * static_cast<int>(x.kind) +
-                18 * (x.gated + x.packed));
-  CHECK(seen.size() == kinds);
+                18 * (x.interleaved ? 3 : x.gated + x.packed));
+  CHECK(seen.size() == 66);  // of pairs there are two types
   CHECK(widths_without_case(cases).empty());
   CHECK(ranks_of(cases) == std::set{1, 2, 3, 4});
 }

@@ -31,6 +31,20 @@ std::vector<activation_case> halves() {
   return cases;
 }
 
+std::vector<activation_case> pairs() {
+  using c = activation_case;
+  constexpr layout_of<c> of_pairs[] = {&c::a_layout, &c::y_layout};
+  auto const make = [](std::size_t turn) {
+    auto x = begin(turn);
+    x.type = row_types[turn / 2 % 2];
+    x.interleaved = true;
+    return x;
+  };
+  auto cases = layout_table(of_pairs, make);
+  add_layouts<c>(cases, std::span(of_pairs).first<1>(), shared_layouts(), make);
+  return cases;
+}
+
 // y on a and on b, in rows of one tile and of several, of every rank.
 std::vector<activation_case> in_place() {
   std::vector<activation_case> cases;
@@ -52,6 +66,7 @@ std::vector<activation_case> in_place() {
 TEST_CASE("activation with odd layouts") { run_table("layouts", layout_table(operands, begin)); }
 TEST_CASE("activation of rows that lie on each other") { run_table("shared", shared()); }
 TEST_CASE("activation of halves") { run_table("halves", halves()); }
+TEST_CASE("activation of pairs") { run_table("pairs", pairs()); }
 TEST_CASE("activation in place") { run_table("in place", in_place()); }
 TEST_CASE("activation on far rows") {
   if (test_level() == level::card) run_table("far rows", far_table(operands, begin));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What softmax must not refuse: y on x, every rank, absent and broadcast bias, all types, empty
-// tensors. Values are chosen so that results are known.
+// What softmax must not refuse: y on x, every rank, absent and broadcast bias and bool_mask, all
+// types, empty tensors. Values are chosen so that results are known.
 #include <cmath>
 
 #include "tests/ops/softmax/scene.hpp"
@@ -30,7 +30,7 @@ void check_turns(bytes const& host, std::size_t first, std::size_t count, double
 }  // namespace
 
 TEST_CASE("softmax: y may be x, rows may be one, bias may be none") {
-  softmax s;
+  unmasked_softmax s;
   s.bias.given = nullptr;
   s.arena.write(zeros_and_logs(0, 120));
   SUBCASE("y on x") {
@@ -63,7 +63,7 @@ TEST_CASE("softmax: y may be x, rows may be one, bias may be none") {
 
 // Of three rows and twenty columns: the first row sees eighteen.
 TEST_CASE("softmax: a mask is aligned to the last column") {
-  softmax s;
+  unmasked_softmax s;
   s.bias.given = nullptr;
   s.problem.mask = TK_MASK_CAUSAL;
   s.arena.write(bytes(arena_bytes, 0));
@@ -79,7 +79,7 @@ TEST_CASE("softmax: a mask is aligned to the last column") {
 
 TEST_CASE("softmax: bias stands for what it lacks") {
   for (int lacks = 0; lacks < 4; ++lacks) {
-    softmax s;
+    unmasked_softmax s;
     s.arena.write(zeros_and_logs(8192, 120));
     s.bias.shape[0] = lacks & 1 ? 1 : 2;
     s.bias.shape[1] = lacks & 2 ? 1 : 3;
@@ -88,8 +88,56 @@ TEST_CASE("softmax: bias stands for what it lacks") {
   }
 }
 
+// A row sees its even columns, but for the second of each three, which sees nothing.
+TEST_CASE("softmax: bool_mask stands for what it lacks, and any byte but 0 is true") {
+  for (int lacks = 0; lacks < 4; ++lacks)
+    for (auto const type : {boolean, uint8})
+      for (unsigned char const yes : {1, 2, 0x80, 0xff}) {
+        unmasked_softmax s;
+        s.bias.given = nullptr;
+        s.bool_mask.given = &s.bool_mask.dl;
+        s.bool_mask.dl.dtype = type;
+        auto const h = s.bool_mask.shape[0] = lacks & 1 ? 1 : 2,
+                   rows = s.bool_mask.shape[1] = lacks & 2 ? 1 : 3;
+        s.bool_mask.strides[0] = rows * 20;
+        bytes host(arena_bytes, 0);
+        for (std::size_t i = 0; i < static_cast<std::size_t>(h * rows * 20); ++i)
+          host[24576 + i] = i % 2 == 0 && (rows == 1 || i / 20 % 3 != 1) ? yes : 0;
+        for (std::size_t i = 1; i < 120; i += 2) put_fp32(host, 4 * i, NAN);
+        s.arena.write(host);
+        EXPECT_OK(call(s));
+        auto const got = s.arena.content();
+        for (std::size_t i = 0; i < 120; ++i) {
+          bool const seen = i % 2 == 0 && (rows == 1 || i / 20 % 3 != 1);
+          float const y = fp32_at(got, 16384 + 4 * i);
+          REQUIRE((seen ? is_near(y, 0.1) : y == 0));
+        }
+      }
+}
+
+TEST_CASE("softmax: both masks at once, of every rank") {
+  for (int rank = 1; rank <= 4; ++rank) {
+    unmasked_softmax s;
+    s.bias.given = nullptr;
+    s.bool_mask.given = &s.bool_mask.dl;
+    s.problem.mask = TK_MASK_CAUSAL;
+    for (auto* t : {&s.x, &s.y, &s.bool_mask}) set_rank(*t, rank);
+    std::size_t const count = rank > 1 ? 40 : 20;
+    bytes host(arena_bytes, 0);
+    for (std::size_t i = 0; i < count; ++i) host[24576 + i] = i % 20 >= 10;
+    s.arena.write(host);
+    EXPECT_OK(call(s));
+    auto const got = s.arena.content();
+    for (std::size_t i = 0; i < count; ++i) {
+      std::size_t const end = rank == 2 && i < 20 ? 19 : 20;  // of [2, 20] the first row sees less
+      bool const seen = i % 20 >= 10 && i % 20 < end;
+      REQUIRE(is_near(fp32_at(got, 16384 + 4 * i), seen ? 1 / static_cast<double>(end - 10) : 0));
+    }
+  }
+}
+
 TEST_CASE("softmax: rows without weight are 0") {
-  softmax s;
+  unmasked_softmax s;
   s.bias.shape[0] = 1, s.bias.shape[1] = 3;
   bytes host(arena_bytes, 0);
   for (std::size_t i = 0; i < 20; ++i) put_fp32(host, 8192 + 80 + 4 * i, -HUGE_VALF);
@@ -111,13 +159,14 @@ TEST_CASE("softmax: all types, and nothing to do") {
       CHECK(s.arena.content() != before);
     }
   }
-  check_nothing<softmax>(3, [](softmax& s) { return std::vector{&s.x, &s.bias, &s.y}; });
+  check_nothing<softmax>(3,
+                         [](softmax& s) { return std::vector{&s.x, &s.bias, &s.y, &s.bool_mask}; });
 }
 
 TEST_CASE("the largest sizes are supported, larger ones are not") {
   check_largest<softmax>([](softmax& s) {
     s.bias.given = nullptr;
-    return std::vector{&s.x, &s.y};
+    return std::vector{&s.x, &s.y, &s.bool_mask};
   });
 }
 

@@ -71,6 +71,31 @@ TEST_CASE("softmax's backward: gradients may be y and dy, and dbias none") {
   }
 }
 
+// Every fourth column of y is 0: a boolean mask hid it.
+TEST_CASE("softmax's backward: where y is 0 gradients are, and dy counts for nothing") {
+  bytes results[2];
+  for (int large = 0; large < 2; ++large) {
+    softmax_backward s;
+    bytes host(arena_bytes, 0);
+    for (std::size_t i = 0; i < 120; ++i) {
+      bool const hidden = i % 4 == 1;
+      put_fp32(host, at_y + 4 * i, hidden ? 0 : 1.f / 32);
+      put_fp32(host, at_dy + 4 * i, hidden && large ? 1e30f : static_cast<float>(i % 5));
+    }
+    s.arena.write(host);
+    EXPECT_OK(call(s));
+    auto const got = s.arena.content();
+    for (std::size_t i = 0; i < 120; ++i)
+      for (auto const at : {at_dx, at_dbias})
+        REQUIRE((fp32_at(got, at + 4 * i) == 0) == (i % 4 == 1));
+    results[large].assign(got.begin() + at_dx, got.end());
+  }
+  for (std::size_t i = 0; i < 120; ++i)
+    if (i % 4 != 1)
+      for (std::size_t const at : {std::size_t{0}, at_dbias - at_dx})
+        REQUIRE(fp32_at(results[0], at + 4 * i) == fp32_at(results[1], at + 4 * i));
+}
+
 TEST_CASE("softmax's backward: every rank") {
   softmax_backward s;
   for (int rank = 1; rank <= 4; ++rank) {

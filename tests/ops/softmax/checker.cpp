@@ -30,6 +30,27 @@ TEST_CASE("one fault in a softmax is found") {
       }
 }
 
+TEST_CASE("one fault in a softmax with a boolean mask is found") {
+  for (auto const type : types) {
+    softmax_case c{.shape = small, .type = type, .bool_mask = bool_mask_use::boolean};
+    softmax_operands x(c);
+    std::int64_t hidden = 0, shown = 1;
+    while (is_shown(x, 0, hidden)) ++hidden;
+    while (!is_shown(x, small.h * small.rows - 1, shown)) ++shown;
+    check_faults_found(x, shown, type == dtype::fp32 ? 200 : 2);
+    for (double const wrong : {1e-6, std::nan("")})
+      wants_complaint("hidden", x, x.y, 0, [&] { put(x.y, 0, hidden, wrong); });
+    // As if another element were hidden, or one more shown: NaN lies there.
+    for (std::int64_t const col : {shown, hidden}) {
+      auto& byte = x.bool_mask.image_row(col == hidden ? 0 : small.h * small.rows - 1)[col];
+      byte ^= std::byte{1};
+      CHECK(!compare(x).ok());
+      byte ^= std::byte{1};
+    }
+    CHECK(compare(x).wrong == "");
+  }
+}
+
 TEST_CASE("a softmax without weight, or with NaN, is found") {
   softmax_case c{.shape = small, .bias = bias_use::same_type, .unseen = holes::rows};
   softmax_operands x(c);

@@ -31,6 +31,16 @@ TEST_CASE("softmax's bias is optional, its scale is 1 unless said") {
   tk::softmax(x, y, {.mask = TK_MASK_CAUSAL});
   CHECK(is_near(fp32_at(arena.content(), at_y), 1.0 / 29));  // eight of 1, seven of 3
   CHECK(fp32_at(arena.content(), at_y + 19 * 4) == 0);
+  host.assign(arena_bytes, 0);
+  for (std::size_t i = 0; i < 20; ++i) host[at_bias + i] = i % 4 == 3;
+  arena.write(host);
+  for (auto const type : {tk::dl_bool, tk::dl_uint8}) {
+    tk::softmax(x, y, {.bool_mask = {arena.at(at_bias), type, {1, 20}}});
+    CHECK(is_near(fp32_at(arena.content(), at_y + 3 * 4), 0.2));
+    CHECK(fp32_at(arena.content(), at_y) == 0);
+    tk::softmax(x, y);
+    CHECK(is_near(fp32_at(arena.content(), at_y), 0.05));
+  }
   CHECK(tk::softmax_refusal(x, {})->code() == tk::status::null_pointer);
   expect_error(tk::status::bad_rank, "y has 3 dimensions where x has 2",
                [&] { tk::softmax(x, {arena.at(at_y), tk::dl_fp32, {1, 6, 20}}); });

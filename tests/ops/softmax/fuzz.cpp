@@ -32,13 +32,21 @@ void make_forward(generator& g) {
   } else {
     g.leave_out("bias");
   }
+  if (g.number(0, 2) == 0) {
+    auto few = shape;
+    for (std::size_t i = 0; i + 1 < few.size(); ++i)
+      if (g.flip()) few[i] = 1;
+    g.tensor("bool_mask", g.flip() ? boolean : uint8, few);
+  } else {
+    g.leave_out("bool_mask");
+  }
   make_fields<tk_softmax_problem>(g);
 }
 
 void look_forward(seen_call& call) {
   auto& f = call.by_query;
   f.add(!std::isfinite(call.problem<tk_softmax_problem>().scale), TK_BAD_VALUE);
-  auto const [x, bias, y] = call.all<3>();
+  auto const [x, bias, y, bool_mask] = call.all<4>();
   call.read("x", {1, 4, takes_any});
   read_rows(call, "y", "x");
   if (call.given("bias")) {
@@ -48,6 +56,13 @@ void look_forward(seen_call& call) {
     for (int axis = 0; axis < 3; ++axis)
       if (bias.size[axis] != 1) same_size(f, bias, axis, x, axis);
     same_size(f, bias, 3, x, 3);
+  }
+  if (call.given("bool_mask")) {
+    call.read("bool_mask", {1, 4, takes_booleans});
+    same_rank(call, "bool_mask", "x");
+    for (int axis = 0; axis < 3; ++axis)
+      if (bool_mask.size[axis] != 1) same_size(f, bool_mask, axis, x, axis);
+    same_size(f, bool_mask, 3, x, 3);
   }
   look_at_size(call, x);
 }
@@ -96,7 +111,8 @@ fuzzed_op const& fuzzed_softmax() {
                             offsetof(problem, repeat),
                             {{"x", offsetof(problem, x), false, {"y"}},
                              {"bias", offsetof(problem, bias)},
-                             {"y", offsetof(problem, y), true}},
+                             {"y", offsetof(problem, y), true},
+                             {"bool_mask", offsetof(problem, bool_mask)}},
                             options_of<problem>(),
                             make_forward,
                             look_forward};

@@ -11,11 +11,12 @@ namespace {
 void check(tk::softmax_problem const& x, void* workspace, void* stream) {
   auto const& call = begin(TK_OP_SOFTMAX, workspace, stream);
   auto const p = call.problem<tk_softmax_problem>();
-  auto const [in, bias, y] = call.all<3>();
+  auto const [in, bias, y, bool_mask] = call.all<4>();
   check_row_workspace(x.y);
   agree_rows(x.x, in, in);
   agree_rows(x.bias, bias, in);
   agree_rows(x.y, y, in);
+  agree_rows(x.bool_mask, bool_mask, in);
   require(int(x.mask) == int(p.mask) && x.scale == p.scale, "mask or scale changed");
   touch();
 }
@@ -38,9 +39,10 @@ void check(tk::softmax_backward_problem const& x, void* workspace, void* stream)
 
 namespace tk {
 
-template <class T> struct softmax_run {
+template <class T, bool Masked> struct softmax_run {
   static void launch(softmax_problem const& x, void* workspace, void* stream) {
-    fuzz::require(fuzz::is_of<T>(x.x), "another instance was chosen");
+    bool const right = fuzz::is_of<T>(x.x) && Masked == (x.bool_mask.data != nullptr);
+    fuzz::require(right, "another instance was chosen");
     fuzz::check(x, workspace, stream);
   }
 };
@@ -50,9 +52,12 @@ template <class T> struct softmax_backward_run {
     fuzz::check(x, workspace, stream);
   }
 };
-template struct softmax_run<bf16>;
-template struct softmax_run<fp16>;
-template struct softmax_run<float>;
+template struct softmax_run<bf16, false>;
+template struct softmax_run<fp16, false>;
+template struct softmax_run<float, false>;
+template struct softmax_run<bf16, true>;
+template struct softmax_run<fp16, true>;
+template struct softmax_run<float, true>;
 template struct softmax_backward_run<bf16>;
 template struct softmax_backward_run<fp16>;
 template struct softmax_backward_run<float>;

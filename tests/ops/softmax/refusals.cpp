@@ -26,6 +26,51 @@ std::vector<spoiled<softmax>> softmax_problems() {
        [](s& x) { x.bias.shape[2] = 1; },
        TK_BAD_SHAPE,
        {"bias has width = 1", "x", "20"}},
+      {"h of bool_mask",
+       [](s& x) { x.bool_mask.shape[0] = 3; },
+       TK_BAD_SHAPE,
+       {"bool_mask has h = 3", "1", "x", "2"}},
+      {"rows of bool_mask",
+       [](s& x) { x.bool_mask.shape[1] = 2; },
+       TK_BAD_SHAPE,
+       {"bool_mask has rows = 2", "3"}},
+      {"width of bool_mask",
+       [](s& x) { x.bool_mask.shape[2] = 1; },
+       TK_BAD_SHAPE,
+       {"bool_mask has width = 1", "x", "20"}},
+      {"bool_mask of rank 1",
+       [](s& x) {
+         x.bool_mask.dl.ndim = 1;
+         x.bool_mask.shape[0] = 20;
+         x.bool_mask.strides[0] = 1;
+       },
+       TK_BAD_RANK,
+       {"bool_mask has 1", "x has 3"}},
+      {"fp32 bool_mask",
+       [](s& x) { x.bool_mask.dl.dtype = fp32; },
+       TK_BAD_TYPE,
+       {"bool_mask is fp32", "bool or uint8"}},
+      {"int8 bool_mask",
+       [](s& x) { x.bool_mask.dl.dtype = {kDLInt, 8, 1}; },
+       TK_BAD_TYPE,
+       {"bool_mask has elements", "code 0", "bool or uint8"}},
+      {"uint8 x",
+       [](s& x) { x.x.dl.dtype = uint8; },
+       TK_BAD_TYPE,
+       {"x is uint8", "bf16 or fp16 or fp32"}},
+      {"y on bool_mask",
+       [](s& x) { x.bool_mask.dl.data = x.y.dl.data; },
+       TK_BAD_OVERLAP,
+       {"y at", "bool_mask at"},
+       launch_only},
+      {"last byte of y on bool_mask",
+       [](s& x) {
+         x.bool_mask.dl.data = x.y.dl.data;
+         x.bool_mask.move(4 * 120 - 1);
+       },
+       TK_BAD_OVERLAP,
+       {"y at", "bool_mask at"},
+       launch_only},
       {"rank 5", [](s& x) { x.x.dl.ndim = 5; }, TK_BAD_RANK, {"x has 5 dimensions", "1 to 4"}},
       {"y of rank 4",
        [](s& x) { x.y.dl.ndim = 4; },
@@ -92,6 +137,6 @@ std::vector<spoiled<softmax>> softmax_problems() {
 TEST_CASE("the scene is a correct problem and writes its output") { check_scene<softmax>(); }
 
 TEST_CASE("refusals") {
-  check_refusals<softmax>(2, {{16, 64, 128}, {1, 64, 128}, {16, 64, 128}}, {},
+  check_refusals<softmax>(2, {{16, 64, 128}, {1, 64, 128}, {16, 64, 128}, {16, 1, 128}}, {},
                           [] { try_all(softmax_problems()); });
 }

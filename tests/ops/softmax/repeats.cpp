@@ -18,12 +18,16 @@ std::vector<softmax_case> softmaxes() {
     x.mask = turn % 2 ? TK_MASK_CAUSAL : TK_MASK_NONE;
     x.bias = static_cast<bias_use>(turn % 3);
     x.broadcast = turn;
+    x.bool_mask = turn % 4 < 2 ? bool_mask_use::boolean : bool_mask_use::none;
+    x.mask_broadcast = turn / 2;
     x.y_place = turn % 2 ? row_place::on_first : row_place::apart;
     all.push_back(x);
   }
   for (std::int64_t const width : {4104, 16400}) {
     softmax_case x{.shape = {.rank = 2, .rows = 16 * units, .width = width}};
     x.type = dtype::fp32;
+    all.push_back(x);
+    x.bool_mask = bool_mask_use::uint8;
     all.push_back(x);
   }
   return all;
@@ -33,6 +37,7 @@ softmax_case few_rows(int i) {
   softmax_case x{.shape = {.rank = 2, .rows = 1 + i % 7, .width = 130 + 61 * (i % 40)}};
   x.bias = i % 3 == 0 ? bias_use::same_type : bias_use::none;
   x.mask = i % 2 ? TK_MASK_CAUSAL : TK_MASK_NONE;
+  x.bool_mask = i % 5 < 2 ? bool_mask_use::boolean : bool_mask_use::none;
   return x;
 }
 

@@ -17,15 +17,17 @@ TEST_CASE("rows of softmax do not depend on the other rows") {
       softmax_case x{.shape = {.rank = 2, .rows = 0, .width = width}, .type = type};
       x.bias = ++turn % 2 ? bias_use::same_type : bias_use::none;
       x.size = turn % 3 ? 1 : 0.125;
+      x.bool_mask = turn / 2 % 2 ? bool_mask_use::boolean : bool_mask_use::none;
       bool const quick = test_level() == level::quick;
       // All rows at multiples of 16 bytes, or none.
-      x.x_layout.padding = x.bias_layout.padding = x.y_layout.padding = width % 8 ? 1 : 0;
-      int const off = turn % 5 ? 0 : 1;
-      x.x_layout.misalignment = x.bias_layout.misalignment = x.y_layout.misalignment = off;
+      for (auto* how : {&x.x_layout, &x.bias_layout, &x.y_layout, &x.mask_layout}) {
+        how->padding = width % 8 ? 1 : 0;
+        how->misalignment = turn % 5 ? 0 : 1;
+      }
       if (!quick || type == dtype::fp32) check_rows_alone(x, most_rows(width));
       x.shape = {.rank = 3, .h = 0, .rows = 5, .width = width};
       x.mask = TK_MASK_CAUSAL;
-      x.broadcast = 2;
+      x.broadcast = x.mask_broadcast = 2;
       if (!quick || type == dtype::bf16) check_rows_alone(x, most_rows(width) / 5);
     }
 }

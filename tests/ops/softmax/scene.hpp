@@ -19,20 +19,32 @@ struct softmax {
   tensor x{arena.at(0), fp32, {2, 3, 20}};
   tensor bias{arena.at(8192), fp32, {2, 1, 20}};
   tensor y{arena.at(16384), fp32, {2, 3, 20}};
-  problem_type problem{sizeof(problem_type), nullptr, nullptr,       nullptr,
-                       TK_MASK_NONE,         1,       TK_REPEAT_RUN, 0};
+  tensor bool_mask{arena.at(24576), boolean, {2, 1, 20}};
+  problem_type problem{sizeof(problem_type), nullptr, nullptr, nullptr, TK_MASK_NONE, 1,
+                       TK_REPEAT_RUN,        0,       nullptr};
 
-  std::vector<argument> arguments() { return {{"x", &x}, {"bias", &bias, true}, {"y", &y}}; }
+  std::vector<argument> arguments() {
+    return {{"x", &x},
+            {"bias", &bias, true},
+            {"y", &y},
+            {.name = "bool_mask", .of = &bool_mask, .optional = true, .is_boolean = true}};
+  }
   problem_type const* get() {
     problem.x = x.given;
     problem.bias = bias.given;
     problem.y = y.given;
+    problem.bool_mask = bool_mask.given;
     return &problem;
   }
   static tk_status call(problem_type const* x, void* workspace = nullptr, std::size_t size = 0,
                         void* stream = nullptr) {
     return tk_softmax(x, workspace, size, stream);
   }
+};
+
+// All is seen.
+struct unmasked_softmax : softmax {
+  unmasked_softmax() { bool_mask.given = nullptr; }
 };
 
 struct softmax_backward {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // timeout: 600
 // lock: memory
-// tk_softmax at the sizes of sizes.txt: three types, with and without mask, bias and scores of
+// tk_softmax at the sizes of sizes.txt: three types, with and without masks, bias and scores of
 // -inf; scales and sizes of scores; special values.
 #include "tests/ops/softmax/softmax.hpp"
 #include "tests/support/row_tables.hpp"
@@ -9,8 +9,8 @@
 namespace tk::test {
 namespace {
 
-// Kind 0 ... 71: types, masks, biases, all of them with all; scales, what of bias is broadcast, and
-// scores of -inf go round.
+// Kind 0 ... 71: types, masks, biases, all of them with all; scales, what of bias is broadcast,
+// scores of -inf, and boolean masks go round.
 constexpr int kinds = 72;
 softmax_case of_kind(row_shape const& shape, int kind) {
   constexpr float scales[] = {1, 0.125f, -2, 1, 0, 3.5f, 1};
@@ -22,7 +22,30 @@ softmax_case of_kind(row_shape const& shape, int kind) {
   x.scale = scales[kind % 7];
   x.broadcast = kind % 8;
   x.size = kind % 5 ? 1 : 8;
+  if (int const turn = kind * 7 % 11; turn < 5) {
+    x.bool_mask = turn % 4 ? bool_mask_use::boolean : bool_mask_use::uint8;
+    x.mask_broadcast = kind / 5 % 8;
+  }
   return x;
+}
+
+// Both kinds of masks with all types and biases, in one tile and in several.
+std::vector<softmax_case> masked() {
+  std::vector<softmax_case> cases;
+  for (std::int64_t const width : {8, 17, 193, 1000, 1024, 4096, 4100, 8192, 20000, 32768})
+    for (auto const type : row_types)
+      for (auto const bias : {bias_use::none, bias_use::same_type, bias_use::fp32}) {
+        auto const turn = static_cast<int>(cases.size());
+        softmax_case x{.shape = {.rank = 4, .b = 2, .h = 2, .rows = 3, .width = width}};
+        x.type = type;
+        x.bias = bias;
+        x.mask = turn / 2 % 2 ? TK_MASK_CAUSAL : TK_MASK_NONE;
+        x.bool_mask = turn % 4 ? bool_mask_use::boolean : bool_mask_use::uint8;
+        x.mask_broadcast = turn % 8;
+        x.broadcast = turn % 5 < 3 ? x.mask_broadcast : turn / 5 % 8;
+        cases.push_back(x);
+      }
+  return cases;
 }
 
 // Scores whose rounding exp magnifies, those of which one is all that counts, and equal ones.
@@ -51,6 +74,8 @@ TEST_CASE("NaN and infinity stay in their row") {
       check_specials(c, &softmax_operands::x, {std::nan(""), HUGE_VAL, -HUGE_VAL});
       c.bias = ++turn % 2 ? bias_use::same_type : bias_use::fp32;
       check_specials(c, &softmax_operands::bias, {std::nan(""), HUGE_VAL, -HUGE_VAL});
+      c.bool_mask = bool_mask_use::boolean;
+      check_specials(c, &softmax_operands::x, {std::nan(""), HUGE_VAL, -HUGE_VAL});
     }
 }
 // Where all other scores are -inf, no finite one tells NaN and +inf from a row without weight.
@@ -70,16 +95,21 @@ TEST_CASE("an element of the largest score is all that counts") {
 }
 
 TEST_CASE("softmax at every size") { run_table("sizes", size_table("softmax", kinds, of_kind)); }
+TEST_CASE("softmax with a boolean mask") { run_table("masked", masked()); }
 TEST_CASE("softmax of large scores") { run_table("large scores", large_scores()); }
 TEST_CASE("softmax of many short rows") { run_table("tails", tail_table(kinds, of_kind)); }
 
 TEST_CASE("the table of sizes holds every kind, rank and tail") {
   auto const cases = size_table("softmax", kinds, of_kind);
-  std::set<int> seen;
-  for (auto const& x : cases)
-    seen.insert(static_cast<int>(x.type) + 3 * (x.mask == TK_MASK_CAUSAL) +
-                6 * static_cast<int>(x.bias) + 18 * static_cast<int>(x.unseen));
+  std::set<int> seen, masked;
+  for (auto const& x : cases) {
+    int const kind =
+        static_cast<int>(x.type) + 3 * (x.mask == TK_MASK_CAUSAL) + 6 * static_cast<int>(x.bias);
+    seen.insert(kind + 18 * static_cast<int>(x.unseen));
+    if (x.bool_mask != bool_mask_use::none) masked.insert(kind);
+  }
   CHECK(seen.size() == 54);
+  CHECK(masked.size() == 18);
   CHECK(widths_without_case(cases).empty());
   CHECK(ranks_of(cases) == std::set{1, 2, 3, 4});
 }

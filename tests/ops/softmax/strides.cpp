@@ -28,6 +28,23 @@ std::vector<softmax_case> shared() {
   return cases;
 }
 
+constexpr layout_of<softmax_case> masked_operands[] = {
+    &softmax_case::x_layout, &softmax_case::mask_layout, &softmax_case::y_layout};
+softmax_case begin_masked(std::size_t turn) {
+  auto x = begin(turn);
+  x.bool_mask = turn % 5 ? bool_mask_use::boolean : bool_mask_use::uint8;
+  x.mask_broadcast = static_cast<int>(turn / 3 % 8);
+  if (turn % 7 < 4) x.bias = bias_use::none;
+  return x;
+}
+std::vector<softmax_case> shared_masks() {
+  std::vector<softmax_case> cases;
+  add_layouts<softmax_case>(cases, std::span(masked_operands).first<2>(), shared_layouts(),
+                            begin_masked);
+  for (auto& x : cases) x.mask = TK_MASK_NONE;
+  return cases;
+}
+
 // y on x, in rows of one tile and of several, of every rank.
 std::vector<softmax_case> in_place() {
   std::vector<softmax_case> cases;
@@ -39,6 +56,7 @@ std::vector<softmax_case> in_place() {
         x.y_place = row_place::on_first;
         x.x_layout = way;
         if (i % 2) x.bias = bias_use::none;
+        if (i > 1) x.bool_mask = bool_mask_use::boolean;
         cases.push_back(x);
       }
   return cases;
@@ -46,9 +64,17 @@ std::vector<softmax_case> in_place() {
 
 TEST_CASE("softmax with odd layouts") { run_table("layouts", layout_table(operands, begin)); }
 TEST_CASE("softmax of rows that lie on each other") { run_table("shared", shared()); }
+TEST_CASE("softmax with a boolean mask, with odd layouts") {
+  run_table("masked layouts", layout_table(masked_operands, begin_masked));
+}
+TEST_CASE("softmax with a boolean mask, of rows that lie on each other") {
+  run_table("shared masks", shared_masks());
+}
 TEST_CASE("softmax in place") { run_table("in place", in_place()); }
 TEST_CASE("softmax on far rows") {
-  if (test_level() == level::card) run_table("far rows", far_table(operands, begin));
+  if (test_level() != level::card) return;
+  run_table("far rows", far_table(operands, begin));
+  run_table("far masks", far_table(masked_operands, begin_masked));
 }
 
 }  // namespace
