@@ -59,17 +59,19 @@ void check(tk::norm_problem const& x, void* workspace, void* stream) {
   auto const [in, residual, weight, bias, y, r, state, scale] = call.all<8>();
   check_row_workspace(x.x);
   if (in.empty()) {
-    require(!x.x.data && !x.residual.data && !x.y.data && !x.r.data, "elements appeared");
+    for (auto const* data :
+         {x.x.data, x.residual.data, x.y.data, x.r.data, x.weight.data, x.bias.data})
+      require(!data, "elements appeared");
     require(x.x.rows == in.size[0] && x.x.width == 0, "sizes of rows changed");
   } else {
     agree_matrix(x.x, in);
     agree_matrix(x.residual, residual);
     agree_matrix(x.y, y);
     agree_matrix(x.r, r);
+    agree_columns(x.weight, weight);
+    agree_columns(x.bias, bias);
   }
   agree_scale(x.y_scale, p, scale, in);
-  agree_columns(x.weight, weight);
-  agree_columns(x.bias, bias);
   agree_dropout(x.dropout, p, state);
   require(int(x.kind) == int(p.kind) && x.eps == p.eps, "kind or eps changed");
   touch();
