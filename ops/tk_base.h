@@ -78,6 +78,15 @@ typedef enum tk_mask {
                         aligned to the last column; of attention, query i of nq and key j of nk */
 } tk_mask;
 
+/* Which elements of x[..., m, n] have one scale in fp8, and the sizes of the scales. */
+typedef enum tk_scale_kind {
+  TK_SCALE_ROW = 0,     /* each row: x's sizes without the last; where x is [n], of no dimension */
+  TK_SCALE_1X128 = 1,   /* 128 columns of a row, the last ones fewer: [..., m, ceil(n / 128)] */
+  TK_SCALE_128X128 = 2, /* a square of both dimensions: [..., ceil(m / 128), ceil(n / 128)] */
+  TK_SCALE_TENSOR = 3,  /* all of x: [1] or of no dimension */
+  TK_SCALE_GIVEN = 4    /* the same, and scale is not written but read */
+} tk_scale_kind;
+
 /* Functions of one number, act(x). */
 typedef enum tk_activation_kind {
   TK_ACTIVATION_NONE = 0, /* x */

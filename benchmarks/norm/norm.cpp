@@ -3,7 +3,9 @@
 // fused with the sum r = x + residual, of which dropout=N drops N of 256 elements of x, and which
 // is of another type with stream=fp32. Bound by memory: flops is 0, the rate is that of the bytes
 // that must move. The oracle computes some rows (all, if that is cheap) in fp64. A right output is
-// off by one rounding, the floor, and by fp32 statistics: 2^-20 of y is more than they commit.
+// off by one rounding, the floor, and by fp32 statistics: 2^-20 of y is more than they commit. With
+// to=e4m3 or e5m2 y is fp8 with a scale for each row, and y scale is what is compared: off by the
+// rounding of fp8, which bounds it.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -18,11 +20,21 @@ namespace {
 constexpr std::int64_t whole_elements = std::int64_t{1} << 24;  // of the oracle, under a second
 constexpr std::int64_t sampled_rows = 256;
 constexpr double statistics_error = 0x1p-20;
+// Half the distance of neighbours, for numbers all just above a power of two.
+constexpr double e4m3_error = 0x1p-4, e5m2_error = 0x1p-3;
 
 tk_norm_kind parse_kind(std::string const& name) {
   if (name == "layer") return TK_NORM_LAYER;
   if (name == "rms") return TK_NORM_RMS;
   throw std::runtime_error("'" + name + "' is no kind of norm: layer or rms");
+}
+
+// What y is; of x's type where nothing is said.
+dtype parse_y_type(std::string const& name, dtype type) {
+  if (name.empty()) return type;
+  if (name != "e4m3" && name != "e5m2")
+    throw std::runtime_error("'" + name + "' is no type of fp8: e4m3 or e5m2");
+  return name == "e4m3" ? dtype::fp8_e4m3 : dtype::fp8_e5m2;
 }
 
 class norm_benchmark final : public benchmark {
@@ -35,7 +47,8 @@ class norm_benchmark final : public benchmark {
     x_ = filled(type, {rows_, width_}, 1);
     weight_ = filled(type, {width_}, 2);
     if (kind_ == TK_NORM_LAYER) bias_ = filled(type, {width_}, 3);
-    y_ = tensor(type, {rows_, width_});
+    y_ = tensor(parse_y_type(x.get("to", ""), type), {rows_, width_});
+    if (is_fp8()) y_scale_ = tensor(dtype::fp32, {rows_});
     if (x.number("residual", 0) != 0) {
       dtype const stream = parse_dtype(x.get("stream", x.get("type", "bf16")));
       residual_ = filled(stream, {rows_, width_}, 4);
@@ -53,11 +66,15 @@ class norm_benchmark final : public benchmark {
     std::int64_t sum = x_.bytes() + y_.bytes() + weight_.bytes();
     if (bias_) sum += bias_.bytes();
     if (residual_) sum += residual_.bytes() + r_.bytes();
+    if (y_scale_) sum += y_scale_.bytes();
     return static_cast<double>(sum);
   }
   tk_repeat repeat() const override { return problem_.repeat; }
   std::vector<tensor*> outputs() override {
-    return r_ ? std::vector<tensor*>{&y_, &r_} : std::vector<tensor*>{&y_};
+    std::vector<tensor*> all{&y_};
+    for (tensor* t : {&r_, &y_scale_})
+      if (*t) all.push_back(t);
+    return all;
   }
 
   implementation tk() override {
@@ -80,15 +97,30 @@ class norm_benchmark final : public benchmark {
         tensor::read(row.data(), of, got.data() + first * bytes_of(of), width_);
         for (std::size_t j = 0; j < row.size(); ++j) all.add(of, row[j], want[i * row.size() + j]);
       };
-      add(ys, type(), y, reference_);
+      if (is_fp8()) add_fp8(ys, y, i);
+      else add(ys, type(), y, reference_);
       if (r_) add(rs, r_.type(), r, sums_);
     }
-    bool const right = all_finite(type(), y) && all_finite(r_ ? r_.type() : type(), r) &&
+    bool const right = all_finite(y_.type(), y) && all_finite(r_ ? r_.type() : y_.type(), r) &&
                        rs.relative() <= 1.1 * rs.relative_floor() + statistics_error;
-    return {right ? ys.relative() : HUGE_VAL, 1.1 * ys.relative_floor() + statistics_error};
+    double const error = right ? ys.relative() : HUGE_VAL;
+    if (is_fp8()) return {error, y_.type() == dtype::fp8_e4m3 ? e4m3_error : e5m2_error};
+    return {error, 1.1 * ys.relative_floor() + statistics_error};
   }
 
  private:
+  bool is_fp8() const { return y_.type() == dtype::fp8_e4m3 || y_.type() == dtype::fp8_e5m2; }
+  // y scale of the i-th row that is compared.
+  void add_fp8(deviation& all, std::vector<std::byte> const& y, std::size_t i) {
+    auto const row = rows_of_reference_[i];
+    std::vector<double> got(static_cast<std::size_t>(width_));
+    double scale;
+    y_scale_.read(&scale, row, 1);
+    tensor::read(got.data(), y_.type(), y.data() + row * width_, width_);
+    for (std::size_t j = 0; j < got.size(); ++j)
+      all.add(dtype::fp32, got[j] * scale, reference_[i * got.size() + j]);
+  }
+
   static tensor filled(dtype type, std::vector<std::int64_t> shape, std::uint64_t seed) {
     tensor t(type, std::move(shape));
     t.fill_normal(seed);
@@ -96,10 +128,11 @@ class norm_benchmark final : public benchmark {
   }
 
   void bind() {
-    tensor const* const tensors[] = {&x_, &residual_, &weight_, &bias_, &y_, &r_};
-    DLTensor const** const places[] = {&problem_.x,    &problem_.residual, &problem_.weight,
-                                       &problem_.bias, &problem_.y,        &problem_.r};
-    for (std::size_t i = 0; i < 6; ++i) {
+    tensor const* const tensors[] = {&x_, &residual_, &weight_, &bias_, &y_, &r_, &y_scale_};
+    DLTensor const** const places[] = {&problem_.x,      &problem_.residual, &problem_.weight,
+                                       &problem_.bias,   &problem_.y,        &problem_.r,
+                                       &problem_.y_scale};
+    for (std::size_t i = 0; i < 7; ++i) {
       if (!*tensors[i]) continue;
       dl_[i] = tensors[i]->dl();
       *places[i] = &dl_[i];
@@ -147,15 +180,15 @@ class norm_benchmark final : public benchmark {
   std::int64_t rows_, width_;
   tk_norm_kind kind_;
   float eps_ = 1e-5f;
-  tensor x_, residual_, weight_, bias_, y_, r_, workspace_;
-  DLTensor dl_[6]{};
+  tensor x_, residual_, weight_, bias_, y_, r_, y_scale_, workspace_;
+  DLTensor dl_[7]{};
   tk_norm_problem problem_{};
   std::vector<std::int64_t> rows_of_reference_;
   std::vector<double> reference_, sums_;
 };
 
 suite_entry const entry{"norm",
-                        {"rows", "width", "kind", "residual", "type", "dropout", "stream"},
+                        {"rows", "width", "kind", "residual", "type", "dropout", "stream", "to"},
                         make<norm_benchmark>};
 
 }  // namespace

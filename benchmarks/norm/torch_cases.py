@@ -8,6 +8,9 @@ import torch.nn.functional as F
 
 from torch_cases import TYPES, compiled, deviation, implementation, sampled
 
+FP8 = {"e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2}
+LEAST = 2.0**-80
+
 
 def normed(x, residual, weight, bias, kind, eps, dropout=0.0):
     """y and r, which is of residual's type; y is of x's"""
@@ -19,6 +22,18 @@ def normed(x, residual, weight, bias, kind, eps, dropout=0.0):
     if kind == "rms":
         return F.rms_norm(r, r.shape[1:], weight, eps).to(x.dtype), r
     return F.layer_norm(r, r.shape[1:], weight, bias, eps).to(x.dtype), r
+
+
+def quantised(y, fp8):
+    """y in fp8 and a scale for each row"""
+    largest = torch.finfo(fp8).max
+    scale = y.abs().amax(1, keepdim=True).float().clamp(min=LEAST) / largest
+    return (y.float() / scale).clamp(-largest, largest).to(fp8), scale[:, 0]
+
+
+def normed_to(fp8, *operands):
+    y, r = normed(*operands)
+    return *quantised(y, fp8), r
 
 
 def dropped_or_kept(got, x, base, share):
@@ -44,35 +59,43 @@ class norm_case:
         if case.get("residual", "0") != "0":
             self.residual = random(self.rows, self.width, dtype=case.get("stream", self.dtype))
             self.r = torch.empty_like(self.residual)
-        self.y = torch.empty_like(self.x)
+        self.fp8, self.y_scale = FP8.get(case.get("to")), None
+        self.y = torch.empty_like(self.x, dtype=self.fp8)
+        if self.fp8:
+            self.y_scale = torch.empty(self.rows, device=device)
         self.flops = 0
-        tensors = (self.x, self.weight, self.bias, self.residual, self.y, self.r)
+        tensors = (self.x, self.weight, self.bias, self.residual, self.y, self.r, self.y_scale)
         self.bytes = sum(x.numel() * x.element_size() for x in tensors if x is not None)
 
     def tk(self, library):
         operands = {"x": self.x, "residual": self.residual, "weight": self.weight,
-                    "bias": self.bias, "y": self.y, "r": self.r}
+                    "bias": self.bias, "y": self.y, "r": self.r, "y_scale": self.y_scale}
         call = library.bind("norm", operands, self.device, dropout=self.dropout,
                             kind=f"TK_NORM_{self.kind.upper()}", eps=self.eps)
-        return implementation("tk", call, lambda _: (self.y, self.r))
+        given = (self.y, self.y_scale, self.r) if self.fp8 else (self.y, self.r)
+        return implementation("tk", call, lambda _: given)
 
     def outputs(self):
-        return [x for x in (self.y, self.r) if x is not None]
+        return [x for x in (self.y, self.r, self.y_scale) if x is not None]
 
     def peers(self, _):
         operands = (self.x, self.residual, self.weight, self.bias, self.kind, self.eps,
                     self.dropout)
         plain = "torch_cpu" if self.device == "cpu" else "torch"
-        made = [implementation(plain, lambda: normed(*operands))]
+        forward = (lambda *given: normed_to(self.fp8, *given)) if self.fp8 else normed
+        made = [implementation(plain, lambda: forward(*operands))]
         if self.device != "cpu":
-            fused = compiled(normed)
+            fused = compiled(forward)
             made.append(implementation("torch_compile", lambda: fused(*operands)))
         return made
 
     def compare(self, results):
         """Error and its limit. The output is rounded once, which sets the floor; fp32 statistics
-        are off by less than 2^-20. Peers round r first, which costs another floor."""
-        y, r = results
+        are off by less than 2^-20. Peers round r first, which costs another floor. Of fp8 y scale is
+        y but for its rounding."""
+        y, r = results[0], results[-1]
+        if self.fp8:
+            y = y.float() * results[1][:, None]
         parts, sums = deviation(), deviation()
         budget = 2**24 // self.width if self.device == "cpu" else self.rows
         for rows in sampled(self.rows, budget, self.device).split(1024):
@@ -90,6 +113,8 @@ class norm_case:
         sum_error, sum_floor = sums.relative()
         if not y.isfinite().all() or sum_error > 1.1 * sum_floor + 2.0**-20:
             error = math.inf
+        if self.fp8:
+            return error, 2.0**-4 if self.fp8 == FP8["e4m3"] else 2.0**-3
         return error, 1.1 * floor + 2.0**-20
 
 

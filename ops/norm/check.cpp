@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The checks of tk_norm: x, y [rows, width] of one type, residual and r of that or both fp32;
 // weight, bias [width] of x's type or fp32, both of one. y and r may be x or residual themselves.
+// y may be fp8 beside 16 bits, with y_scale.
 #include "ops/api/entry.hpp"
 #include "ops/norm/checks.hpp"
 
@@ -10,9 +11,12 @@ namespace {
 constexpr std::array<char const*, 4> row_axes{"rows", "width"};
 constexpr signature x_is{"x", any_type, 2, 1, row_axes};
 constexpr signature residual_is{"residual", any_type, 2, 1, row_axes};
-constexpr signature y_is{"y", any_type, 2, 1, row_axes};
+constexpr unsigned fp8 = only(element::fp8_e4m3) | only(element::fp8_e5m2);
+constexpr signature y_is{"y", any_type | fp8, 2, 1, row_axes};
 constexpr signature r_is{"r", any_type, 2, 1, row_axes};
 constexpr signature weight_is = columns_are("weight"), bias_is = columns_are("bias");
+constexpr signature row_scale_is{"y_scale", fp32_only, 1, 0, {"rows"}, true},
+    scale_is{"y_scale", fp32_only, 1, 0, {"numbers"}, true};
 
 row_tensor_view as_rows(view const& x) {
   row_tensor_view y{};
@@ -32,19 +36,68 @@ view read_like(DLTensor const* given, signature const& is, view const& x, readin
   return result;
 }
 
-checked<norm_problem, 7> check(tk_norm_problem const& given, bool data) {
+// The scales of y: written, a number for each row, or read, one for all of them.
+norm_scale read_scale(tk_norm_problem const& given, view& scale, view const& x,
+                      reading const& how) {
+  int const kind = number_of(given.y_scale_kind);
+  bool const one = kind == TK_SCALE_GIVEN;
+  if (kind != TK_SCALE_ROW && !one)
+    refuse(status::bad_value, "y_scale_kind is ", kind,
+           "; it must be TK_SCALE_ROW or TK_SCALE_GIVEN");
+  int const power_of_two = expect_one_of("power_of_two", given.power_of_two, flag_names);
+  if (one && power_of_two != 0)
+    refuse(status::bad_value, "power_of_two is 1; with TK_SCALE_GIVEN it must be 0");
+  scale = read(given.y_scale, one ? scale_is : row_scale_is, how);
+  if (one && scale.size[0] != 1)
+    refuse(status::bad_shape, "y_scale has numbers = ", scale.size[0], "; it must have 1");
+  if (!one && scale.rank != x.rank - 1)
+    refuse(status::bad_rank, "y_scale has ", scale.rank, " dimensions where x has ", x.rank,
+           "; it must have ", x.rank - 1);
+  if (!one) expect_same_size(scale, 0, x, 0);
+  expect_distinct_elements(scale);
+  norm_scale result{};
+  result.data = scale.data;
+  result.type = scale.type;
+  result.outer = result.middle = result.width = 1;
+  result.rows = x.size[0];
+  result.row_stride = one ? 0 : scale.stride[0];
+  result.given = one;
+  result.power_of_two = power_of_two == 1;
+  return result;
+}
+
+void expect_fp8_possible(view const& x, element stream, norm_dropout const& dropout) {
+  if (x.type == element::fp32)
+    refuse(status::bad_type, "x is fp32; with y of fp8 it must be bf16 or fp16");
+  if (stream == element::fp32)
+    refuse(status::bad_type, "residual or r is fp32; with y of fp8 they must be of x's type");
+  if (dropout.below != 0)
+    refuse(status::unsupported, "dropout is ", dropout.below, "/256; with y of fp8 it must be 0");
+}
+void expect_no_scale(tk_norm_problem const& given) {
+  if (given.y_scale)
+    refuse(status::bad_type, "y is not of fp8; with y_scale it must be fp8 e4m3 or fp8 e5m2");
+  if (int const kind = number_of(given.y_scale_kind); kind != 0)
+    refuse(status::bad_value, "y_scale_kind is ", kind, "; where y is not of fp8 it must be 0");
+  if (given.power_of_two != 0)
+    refuse(status::bad_value, "power_of_two is ", given.power_of_two,
+           "; where y is not of fp8 it must be 0");
+}
+
+checked<norm_problem, 8> check(tk_norm_problem const& given, bool data) {
   norm_kind const kind = read_kind(given.kind);
   expect_one_of("repeat", given.repeat, repeat_names);  // rows are alike either way
   expect_reserved(given.reserved);
   expect_eps(given.eps);
   reading const how{data, be::rt::current_device()};
 
-  checked<norm_problem, 7> result{};
-  auto& [x, residual, weight, bias, y, r, random_state] = result.tensors;
+  checked<norm_problem, 8> result{};
+  auto& [x, residual, weight, bias, y, r, random_state, y_scale] = result.tensors;
   x = read(given.x, x_is, how);
   if (given.residual) residual = read_like(given.residual, residual_is, x, how);
   y = read_like(given.y, y_is, x, how);
-  expect_same_type(y, x);
+  bool const is_fp8 = (only(y.type) & fp8) != 0;
+  if (!is_fp8) expect_same_type(y, x);
   if (given.r) r = read_like(given.r, r_is, x, how);
   for (auto const* part : {&residual, &r})
     if (part->is) expect_type_or_fp32(*part, x);
@@ -53,6 +106,14 @@ checked<norm_problem, 7> check(tk_norm_problem const& given, bool data) {
   if (given.bias) bias = read_columns(given.bias, bias_is, x, 1, how);
   if (given.weight && given.bias) expect_same_type(bias, weight);
   auto const dropout = read_mask(given, random_state, how);
+  element const stream = given.residual ? residual.type : given.r ? r.type : x.type;
+  norm_scale scale{};
+  if (is_fp8) {
+    expect_fp8_possible(x, stream, dropout);
+    scale = read_scale(given, y_scale, x, how);
+  } else {
+    expect_no_scale(given);
+  }
 
   for (auto const* output : {&y, &r}) {
     if (!output->is) continue;
@@ -61,11 +122,16 @@ checked<norm_problem, 7> check(tk_norm_problem const& given, bool data) {
     for (auto const* input : {&x, &residual}) {
       if (!is_same(*output, *input)) expect_apart(*output, *input);
     }
-    for (auto const* input : {&weight, &bias, &random_state}) expect_apart(*output, *input);
+    for (auto const* other : {&weight, &bias, &random_state, &y_scale})
+      expect_apart(*output, *other);
   }
   if (data && r.is) expect_apart(y, r);
+  if (data)
+    for (auto const* input : {&x, &residual, &weight, &bias, &random_state})
+      expect_apart(y_scale, *input);
 
-  result.empty = x.size[0] == 0 || x.size[1] == 0;
+  // Rows without columns have scales.
+  result.empty = x.size[0] == 0 || (x.size[1] == 0 && (!is_fp8 || scale.given));
   result.problem = {.x = as_rows(x),
                     .residual = as_rows(residual),
                     .y = as_rows(y),
@@ -74,10 +140,9 @@ checked<norm_problem, 7> check(tk_norm_problem const& given, bool data) {
                     .bias = {bias.data, bias.type},
                     .kind = kind,
                     .eps = given.eps,
-                    .stream = given.residual ? residual.type
-                              : given.r      ? r.type
-                                             : x.type,
-                    .dropout = dropout};
+                    .stream = stream,
+                    .dropout = dropout,
+                    .y_scale = scale};
   return result;
 }
 

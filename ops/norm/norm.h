@@ -18,14 +18,14 @@ typedef enum tk_norm_kind {
  * (LayerNorm or RMSNorm), times weight, plus bias
  *
  * x, residual, y and r are [rows, width], or [width] for one row; x and y of one type, bf16, fp16
- * or fp32, residual and r both of x's type or both fp32. weight and bias are [width], contiguous,
- * of x's type or fp32, both of one type. residual, weight, bias and r may be NULL: 0, 1, 0, and not
- * written. Sizes may be 0, and go to 2^31 - 65537 (else TK_UNSUPPORTED). The mean and the variance
- * are taken in fp32 of r before it is rounded to its type, and y from that sum as well; y and r are
- * rounded once. The variance is that of differences from the mean, so that a large mean does not
- * cost it digits. A row whose variance and eps are both 0 gives NaN. The sum of squares must be
- * below 2^128 (larger: 0 or NaN), and variance + eps counts as 0 below 2^-126. y and r may be x or
- * residual themselves (same data, shape, strides and type).
+ * or fp32 (y may be fp8, below), residual and r both of x's type or both fp32. weight and bias are
+ * [width], contiguous, of x's type or fp32, both of one type. residual, weight, bias and r may be
+ * NULL: 0, 1, 0, and not written. Sizes may be 0, and go to 2^31 - 65537 (else TK_UNSUPPORTED). The
+ * mean and the variance are taken in fp32 of r before it is rounded to its type, and y from that
+ * sum as well; y and r are rounded once. The variance is that of differences from the mean, so that
+ * a large mean does not cost it digits. A row whose variance and eps are both 0 gives NaN. The sum
+ * of squares must be below 2^128 (larger: 0 or NaN), and variance + eps counts as 0 below 2^-126. y
+ * and r may be x or residual themselves (same data, shape, strides and type).
  *
  *   dropout   a probability p, 0 (off) to 255/256: each element of x is dropped where its random
  *             byte is below round(256 p), and else divided by 1 - round(256 p) / 256. A dropped
@@ -35,11 +35,22 @@ typedef enum tk_norm_kind {
  *             2^32 - 1, low offset) (core/random.hpp). random_state, 64-bit integers [2] on the
  *             device, is read in place of the fields seed and offset, so that a captured graph
  *             draws anew.
+ *   y of fp8  e4m3fn or e5m2 (by DLPack's codes, tk_base.h) beside x of bf16 or fp16. In fp32, each
+ *             operation rounded to nearest even, with `largest` 448 for e4m3fn and 57344 for e5m2:
+ *                 y_scale = max(largest |y| of the row, 2^-80) / largest
+ *                 what is written = y (1 / y_scale), to fp8: to nearest even, saturated
+ *             y_scale is fp32 and must be there. With TK_SCALE_ROW it is written, [rows] of any
+ *             stride (of no dimension where x is [width]); power_of_two rounds it up to a power of
+ *             two. With TK_SCALE_GIVEN it is read, [1] or of no dimension; 1 / y_scale should be a
+ *             finite number, not subnormal. NaN does not count for its row's scale, and is NaN in
+ *             y. Rows without columns have scales. y may not be x or residual then; other kinds of
+ *             scales, x, residual or r of fp32, and dropout are refused.
  *
  * `repeat`: the bits of a row depend on that row, weight and bias, and with dropout on its number,
  * with TK_REPEAT_RUN as well; this holds between problems in which every row of every tensor begins
- * and ends at a multiple of 16 bytes, and between others in which that row of x has the same
- * address modulo 16; and between such with dropout, between such without, and of the same types. */
+ * and ends at a multiple of 16 bytes (8 of fp8), and between others in which that row of x, and of
+ * y of fp8, has the same address modulo 16; and between such with dropout, between such without,
+ * and of the same types. */
 typedef struct tk_norm_problem {
   size_t size; /* sizeof(tk_norm_problem) */
   DLTensor const* x;
@@ -59,6 +70,9 @@ typedef struct tk_norm_problem {
   uint64_t seed;
   uint64_t offset;
   DLTensor const* random_state; /* may be NULL */
+  DLTensor const* y_scale;      /* where y is fp8, else NULL */
+  tk_scale_kind y_scale_kind;   /* TK_SCALE_ROW or TK_SCALE_GIVEN */
+  int power_of_two;             /* 1: scales are powers of two, rounded up */
 } tk_norm_problem;
 
 TK_API tk_status tk_norm(tk_norm_problem const* problem, void* workspace, size_t workspace_bytes,

@@ -1,23 +1,35 @@
 // SPDX-License-Identifier: MIT
 // norm: r = residual + mask o x / (1 - p);  layer: y = (r - mean) / sqrt(var + eps) w + b;  rms:
 // y = r / sqrt(mean r^2 + eps) w + b, over each row.
+//           y of fp8: fp8(y (1 / scale)), scale of each row or one that is given.
 // Shapes    x, residual, y, r[rows, width]; w, b[width] or absent; any sizes, any row stride.
 // Types     residual and r are Stream: x's type T, or fp32. Drops: kernels that have a mask, where
-//           they are asked for one, for all rows of a launch; others take Stream = T alone.
+//           they are asked for one, for all rows of a launch; others take Stream = T alone. Y: y's,
+//           T or fp8, which is for kernels without a mask.
 // Mask      core/random.hpp's bytes of rows, by the row's number among all and the column.
 // Numerics  mean and variance (biased) are of the fp32 sum r, before it is rounded to its type, and
 //           so is y. The variance is of differences from the mean: a large mean does not hurt it.
-//           That of equal numbers is exact where their sum is, and their differences are 0.
+//           That of equal numbers is exact where their sum is, and their differences are 0. A scale
+//           is that of core/fp8_scale.hpp, of y's largest magnitude in fp32.
 // Order     core/row_kernel.hpp's. Rows that do not fit into a tile draw their mask in every pass.
+// y
+//           is computed for its scale and once more to be written.
 #pragma once
+#include "core/fp8_scale.hpp"
 #include "core/row_kernel.hpp"
 #include "ops/norm/dropout.hpp"
 
 namespace tk {
 
-template <class T, class Stream = T, bool Drops = false> struct norm : norm_extras<Drops, 1, 0> {
-  static_assert(Drops || std::is_same_v<T, Stream>);
-  static constexpr int inputs = 2, outputs = 2, vectors = 2;
+struct norm_fp8_args : norm_args {
+  int given, power_of_two;  // flags, but words
+};
+
+template <class T, class Stream = T, bool Drops = false, class Y = T>
+struct norm : norm_extras<Drops, 1, 0> {
+  static constexpr bool is_fp8 = !std::is_same_v<T, Y>;
+  static_assert(Drops ? !is_fp8 : std::is_same_v<T, Stream>);
+  static constexpr int inputs = 2, outputs = 2, vectors = 2, values = is_fp8 ? 1 : 0;
   // Random bytes are held, too.
   static constexpr int held = !Drops ? 1 : std::is_same_v<T, Stream> ? 3 : 2;
   static constexpr row_input<0> x{};
@@ -26,12 +38,17 @@ template <class T, class Stream = T, bool Drops = false> struct norm : norm_extr
   static constexpr row_output<1> r{};
   static constexpr row_vector<0> weight{};
   static constexpr row_vector<1> bias{};
+  static constexpr row_value<0> y_scale{};
   static TK_BOTH constexpr float vector_default(int i) { return i == 0 ? 1.f : 0.f; }
   template <int I> using input = std::conditional_t<I == 0, T, Stream>;
-  template <int I> using output = std::conditional_t<I == 0, T, Stream>;
+  template <int I> using output = std::conditional_t<I == 0, Y, Stream>;
 
-  using args = norm_args_of<Drops>;
-  static int passes(args const& a) { return a.layer ? 3 : 2; }
+  using args = std::conditional_t<is_fp8, norm_fp8_args, norm_args_of<Drops>>;
+  static int passes(args const& a) {
+    int const plain = a.layer ? 3 : 2;
+    if constexpr (is_fp8) return a.given ? plain : plain + 1;
+    else return plain;
+  }
 
   template <class Rows> static TK_DEVICE void run(Rows& rows, args const& a) {
     if constexpr (Drops) {
@@ -49,10 +66,19 @@ template <class T, class Stream = T, bool Drops = false> struct norm : norm_extr
     auto const normalise = [&](auto deviation) {
       auto const squares = rows.sum([&](auto const& p) { return square(deviation(p)); });
       column const scale = rsqrt(squares * a.per_column + a.eps);
-      rows.each([&](auto const& p) {
-        p.write(r, p(sum));
-        p.write(y, deviation(p) * scale * p(weight) + p(bias));
-      });
+      auto const normal = [&](auto const& p) { return deviation(p) * scale * p(weight) + p(bias); };
+      if constexpr (is_fp8) {
+        column const inverse = 1.f / scale_of(rows, a, normal);
+        rows.each([&](auto const& p) {
+          p.write(r, p(sum));
+          p.write(y, map<saturated<Y>>(normal(p) * inverse));
+        });
+      } else {
+        rows.each([&](auto const& p) {
+          p.write(r, p(sum));
+          p.write(y, normal(p));
+        });
+      }
     };
     if (a.layer) {
       auto const all = rows.sum([&](auto const& p) { return p(sum); });
@@ -61,6 +87,19 @@ template <class T, class Stream = T, bool Drops = false> struct norm : norm_extr
     } else {
       normalise([&](auto const& p) { return p(sum); });
     }
+  }
+
+  // What y is divided by.
+  template <class Rows, class F> static TK_DEVICE auto scale_of(Rows& rows, args const& a, F of_y) {
+    typename Rows::column scale;
+    if (a.given) {
+      scale = rows.template value<float>(y_scale, [](float s) { return s; });
+    } else {
+      auto const most = rows.max([&](auto const& p) { return map<magnitude_or_0>(of_y(p)); });
+      scale = fp8_scale<Y>(most, a.power_of_two);
+      rows.put(y_scale, scale);
+    }
+    return scale;
   }
 };
 

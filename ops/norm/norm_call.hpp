@@ -19,7 +19,10 @@ struct norm_options {
   tk::stream stream{};
   float dropout = 0;  // of x, before residual is added
   std::uint64_t seed = 0, offset = 0;
-  tensor_view random_state{};  // in place of seed and offset
+  tensor_view random_state{};                 // in place of seed and offset
+  tensor_view y_scale{};                      // fp32, where y is fp8
+  tk_scale_kind y_scale_kind = TK_SCALE_ROW;  // written, [rows]; or TK_SCALE_GIVEN: read, [1]
+  bool power_of_two = false;                  // scales, rounded up
 };
 
 namespace detail {
@@ -40,7 +43,10 @@ inline tk_norm_problem problem(tensor_view const& x, output_view const& y, norm_
           .reserved2 = 0,
           .seed = o.seed,
           .offset = o.offset,
-          .random_state = o.random_state.get()};
+          .random_state = o.random_state.get(),
+          .y_scale = o.y_scale.get(),
+          .y_scale_kind = o.y_scale_kind,
+          .power_of_two = o.power_of_two};
 }
 
 }  // namespace detail
@@ -48,7 +54,8 @@ inline tk_norm_problem problem(tensor_view const& x, output_view const& y, norm_
 // r = residual + x, or residual + mask o x / (1 - dropout), and y = r normalised row by row, times
 // weight, plus bias; x, y [rows, width] of one type (bf16, fp16, fp32), residual and r of that or
 // both fp32, weight and bias [width] of x's type or fp32; the last dimension contiguous.
-// Statistics, and y, from the fp32 sum r. y and r may be x or residual themselves. Throws tk::error
+// Statistics, and y, from the fp32 sum r. y and r may be x or residual themselves. y may be fp8
+// beside x of 16 bits, then by a scale for each row or by one that is given. Throws tk::error
 // before anything is launched or written.
 inline void norm(tensor_view const& x, output_view const& y, norm_options const& options = {}) {
   auto const problem = detail::problem(x, y, options);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // norm's problems, checked: r = residual + x, of which some elements may be dropped; y is r,
-// normalised row by row; and its gradients. data is null in what is absent.
+// normalised row by row, perhaps in fp8 with scales; and its gradients. data is null in what is
+// absent.
 #pragma once
 #include "ops/tensors.hpp"
 
@@ -14,6 +15,11 @@ struct norm_dropout {
   std::uint64_t const* random_state;  // seed and offset, or null
 };
 
+// Of y in fp8: a number for each row; data is null where y is of x's type.
+struct norm_scale : row_tensor_view {
+  bool given, power_of_two;
+};
+
 struct norm_problem {
   row_tensor_view x, residual, y, r;  // residual and r of x's type, or both fp32
   any_tensor weight, bias;            // of one type
@@ -21,6 +27,7 @@ struct norm_problem {
   float eps;
   element stream;  // the type of residual and r
   norm_dropout dropout;
+  norm_scale y_scale;
 };
 
 // Without rows there are none in any matrix: outer and middle are 1. dweight and dbias are 0 then.

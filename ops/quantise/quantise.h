@@ -9,15 +9,6 @@
 extern "C" {
 #endif
 
-/* Which elements of x[..., m, n] have one scale, and scale's sizes. */
-typedef enum tk_scale_kind {
-  TK_SCALE_ROW = 0,     /* each row: x's sizes without the last; where x is [n], of no dimension */
-  TK_SCALE_1X128 = 1,   /* 128 columns of a row, the last ones fewer: [..., m, ceil(n / 128)] */
-  TK_SCALE_128X128 = 2, /* a square of both dimensions: [..., ceil(m / 128), ceil(n / 128)] */
-  TK_SCALE_TENSOR = 3,  /* all of x: [1] or of no dimension */
-  TK_SCALE_GIVEN = 4    /* the same, and scale is not written but read */
-} tk_scale_kind;
-
 /* x to fp8, such that x is y scale, rounded
  *
  * x is [b, h, rows, width], [h, rows, width], [rows, width] or [width], which is one row: bf16,

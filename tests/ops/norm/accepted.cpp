@@ -93,6 +93,34 @@ TEST_CASE("norm: all types, and nothing to do") {
   }
 }
 
+TEST_CASE("norm: y of fp8, its scale for each row or given, rows without columns") {
+  for (auto const type : {bf16, fp16})
+    for (auto const to : {fp8_e4m3, fp8_e5m2}) {
+      norm_fp8 s;
+      for (auto* t : {&s.x, &s.residual, &s.weight, &s.bias, &s.r}) t->dl.dtype = type;
+      s.y.dl.dtype = to;
+      s.y_scale.strides[0] = 3;
+      EXPECT_OK(call(s));
+      auto const host = s.arena.content();
+      CHECK(fp32_at(host, 28672) > 0);
+      CHECK(fp32_at(host, 28672) == fp32_at(host, 28672 + 12));
+      CHECK(fp32_at(host, 28672 + 4) == fp32_at(host, 28672 + 8));  // as it was
+    }
+  norm_fp8 one;  // row
+  for (auto* t : {&one.x, &one.residual, &one.y, &one.r}) {
+    t->dl.ndim = 1;
+    t->shape[0] = 20;
+    t->strides[0] = 1;
+  }
+  one.y_scale.dl.ndim = 0;
+  EXPECT_OK(call(one));
+  norm_fp8 none;
+  for (auto* t : {&none.x, &none.residual, &none.y, &none.r}) t->shape[1] = 0;
+  none.weight.shape[0] = none.bias.shape[0] = 0;
+  EXPECT_OK(call(none));
+  CHECK(fp32_at(none.arena.content(), 28672 + 4) == 0x1p-80f / 448);
+}
+
 TEST_CASE("the largest sizes are supported, larger ones are not") {
   constexpr std::int64_t most = (std::int64_t(1) << 31) - 65537;
   norm s;

@@ -26,6 +26,15 @@ TEST_CASE("norm's operands are optional, eps is 1e-5 unless said") {
   CHECK(std::abs(fp32_at(arena.content(), at_o) - 2) < 1e-5f);
   CHECK(std::abs(fp32_at(arena.content(), at_o + 5 * 32 * 4 + 4) - 6) < 1e-5f);
   CHECK(fp32_at(arena.content(), at_o + 20 * 4) == 0);
+  tk::output_view const fp8(arena.at(at_o), tk::dl_fp8_e4m3, {6, 20});
+  tk::output_view const scale(arena.at(at_k), tk::dl_fp32, {6});
+  CHECK(tk::norm_refusal(x, fp8)->code() == tk::status::bad_type);  // x is fp32
+  tk::tensor_view const half(arena.at(at_q), tk::dl_bf16, {6, 20});
+  CHECK(tk::norm_refusal(half, fp8)->code() == tk::status::null_pointer);
+  tk::norm(half, fp8, {.y_scale = scale, .power_of_two = true});
+  CHECK(fp32_at(arena.content(), at_k) > 0);
+  CHECK(tk::norm_refusal(half, fp8, {.y_scale = scale, .y_scale_kind = TK_SCALE_GIVEN})->code() ==
+        tk::status::bad_shape);
   CHECK(tk::norm_refusal(x, {})->code() == tk::status::null_pointer);
   CHECK(tk::norm_workspace(x, y) == 0);
   CHECK(tk::norm_workspace({nullptr, tk::dl_bf16, {256, 256}},

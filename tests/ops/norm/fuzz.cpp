@@ -10,8 +10,7 @@
 namespace fuzz {
 namespace {
 
-template <class Problem> void make_fields(generator& g, bool drops) {
-  Problem p{};
+template <class Problem> void make_fields(generator& g, bool drops, Problem p = {}) {
   put(p.kind, g.flip());
   p.eps = static_cast<float>(g.number(0, 8)) / 4;
   put(p.repeat, g.flip());
@@ -46,6 +45,41 @@ void look_at_columns(seen_call& call, char const* name, seen_tensor const& x, in
   same_size(call.by_query, t, 0, x, width);
 }
 
+// As many scales as x has rows, or one that is given.
+void make_scale(generator& g, tk_norm_problem& p, sizes const& shape) {
+  bool const given = g.flip();
+  put(p.y_scale_kind, given ? TK_SCALE_GIVEN : TK_SCALE_ROW);
+  p.power_of_two = !given && g.flip();
+  if (given) g.tensor("y_scale", fp32, g.flip() ? sizes{1} : sizes{});
+  else g.tensor("y_scale", fp32, {shape.begin(), shape.end() - 1});
+}
+int scale_kind_of(tk_norm_problem const& p) {  // any number, as C would give it
+  int kind;
+  std::memcpy(&kind, &p.y_scale_kind, sizeof kind);
+  return kind;
+}
+void look_at_fp8(seen_call& call, bool fp8, seen_tensor const& x, seen_tensor const& stream) {
+  auto& f = call.by_query;
+  auto const p = call.problem<tk_norm_problem>();
+  int const kind = scale_kind_of(p);
+  if (!fp8) {
+    f.add(call.given("y_scale"), TK_BAD_TYPE);
+    return f.add(kind != 0 || p.power_of_two != 0, TK_BAD_VALUE);
+  }
+  bool const one = kind == TK_SCALE_GIVEN;
+  f.add(x.typed && x.bits == 32, TK_BAD_TYPE);
+  f.add(stream.typed && stream.bits == 32, TK_BAD_TYPE);
+  f.add(p.dropout >= 0 && std::lround(256 * p.dropout) > 0, TK_UNSUPPORTED);
+  f.add((kind != TK_SCALE_ROW && !one) || (one && p.power_of_two != 0), TK_BAD_VALUE);
+  call.read("y_scale", {0, 1, takes_fp32, true});
+  auto const i = call.index("y_scale"), of_x = call.index("x");
+  auto const& scale = call.tensors[i];
+  if (one) return f.add(scale.shaped && scale.size[0] != 1, TK_BAD_SHAPE);
+  bool const shaped = scale.shaped && x.shaped;
+  f.add(shaped && call.spec->tensors[i].ndim != call.spec->tensors[of_x].ndim - 1, TK_BAD_RANK);
+  same_size(f, scale, 0, x, 0);
+}
+
 void make_forward(generator& g) {
   i64 const rows = g.size(), width = g.size();
   auto const of = g.half_or_fp32(), scale = g.flip() ? of : fp32, stream = g.flip() ? of : fp32;
@@ -61,28 +95,35 @@ void make_forward(generator& g) {
     if (g.number(0, 2) || !alike) g.tensor(name, is, matrix());
     else g.put_on(name, on_residual ? "residual" : "x");
   };
-  g.tensor("x", of, matrix());
+  auto const shape = matrix();
+  g.tensor("x", of, shape);
   in_or_out("residual", [&](char const* name) { g.tensor(name, stream, matrix()); });
   in_or_out("weight", of_scale);
   in_or_out("bias", of_scale);
-  output("y", of);
+  bool const to_fp8 = of.bits == 16 && stream.bits == 16 && g.flip();
+  if (to_fp8) g.tensor("y", g.flip() ? fp8_e4m3 : fp8_e5m2, matrix());
+  else output("y", of);
   in_or_out("r", [&](char const* name) { output(name, stream); });
   make_state(g);
-  make_fields<tk_norm_problem>(g, g.flip());
+  tk_norm_problem p{};
+  if (to_fp8) make_scale(g, p, shape);
+  else g.leave_out("y_scale");
+  make_fields(g, !to_fp8 && g.flip(), p);
 }
 
 void look_forward(seen_call& call) {
   look_at_numbers<tk_norm_problem>(call);
   constexpr std::int64_t longest = (std::int64_t(1) << 31) - 65537;
-  auto const [x, residual, weight, bias, y, r, state] = call.all<7>();
+  auto const [x, residual, weight, bias, y, r, state, scale] = call.all<8>();
   auto& f = call.by_query;
   for (auto const* name : {"x", "y", "residual", "r"}) {
     bool const optional = name[0] == 'r';
     if (optional && !call.given(name)) continue;
-    call.read(name, {1, 2, takes_any});
+    bool const is_y = name[0] == 'y';
+    call.read(name, {1, 2, is_y ? takes_any | takes_fp8 : takes_any});
     auto const& t = call.tensors[call.index(name)];
     if (optional) type_or_fp32(call, t, x);
-    else same_type(f, t, x);
+    else if (!is_y || t.bits != 8) same_type(f, t, x);
     same_size(f, t, 0, x, 0);
     same_size(f, t, 1, x, 1);
   }
@@ -90,7 +131,12 @@ void look_forward(seen_call& call) {
   look_at_columns(call, "bias", x, 1);
   same_type(f, weight, bias);
   same_type(f, residual, r);
+  bool const fp8 = y.typed && y.bits == 8;
+  look_at_fp8(call, fp8, x, call.given("residual") ? residual : r);
   call.empty = x.shaped && x.empty();
+  // Rows without columns have scales.
+  if (fp8 && x.shaped && scale_kind_of(call.problem<tk_norm_problem>()) == TK_SCALE_ROW)
+    call.empty = x.size[0] == 0;
   if (!call.empty && x.shaped) f.add(x.size[0] > longest || x.size[1] > longest, TK_UNSUPPORTED);
 }
 
@@ -150,6 +196,13 @@ template <class Problem> std::vector<option_field> options_of() {
           {offsetof(Problem, seed), o::wide_number}, {offsetof(Problem, offset), o::wide_number}};
 }
 
+std::vector<option_field> forward_options() {
+  auto all = options_of<tk_norm_problem>();
+  all.push_back({offsetof(tk_norm_problem, y_scale_kind), option_field::choice, 5});
+  all.push_back({offsetof(tk_norm_problem, power_of_two), option_field::choice, 2});
+  return all;
+}
+
 }  // namespace
 
 fuzzed_op const& fuzzed_norm() {
@@ -165,8 +218,9 @@ fuzzed_op const& fuzzed_norm() {
                              {"bias", offsetof(problem, bias)},
                              {"y", offsetof(problem, y), true},
                              {"r", offsetof(problem, r), true},
-                             {"random_state", offsetof(problem, random_state)}},
-                            options_of<problem>(),
+                             {"random_state", offsetof(problem, random_state)},
+                             {"y_scale", offsetof(problem, y_scale), true}},
+                            forward_options(),
                             make_forward,
                             look_forward};
   return op;

@@ -41,17 +41,37 @@ void agree_dropout(tk::norm_dropout const& x, Given const& p, seen_tensor const&
   at(x.random_state, state, "random_state moved");
 }
 
+void agree_scale(tk::norm_scale const& x, tk_norm_problem const& p, seen_tensor const& t,
+                 seen_tensor const& in) {
+  require((x.data != nullptr) == t.looked_at, "scales appeared or went");
+  if (!t.looked_at) return;
+  bool const given = p.y_scale_kind == TK_SCALE_GIVEN;
+  agree(static_cast<tk::any_tensor const&>(x), t);
+  require(x.given == given && x.power_of_two == (p.power_of_two != 0), "options changed");
+  require(x.outer == 1 && x.middle == 1 && x.rows == in.size[0] && x.width == 1 &&
+              x.row_stride == (given ? 0 : t.stride[0]),
+          "sizes or strides of scales changed");
+}
+
 void check(tk::norm_problem const& x, void* workspace, void* stream) {
   auto const& call = begin(TK_OP_NORM, workspace, stream);
   auto const p = call.problem<tk_norm_problem>();
-  auto const [in, residual, weight, bias, y, r, state] = call.all<7>();
+  auto const [in, residual, weight, bias, y, r, state, scale] = call.all<8>();
   check_row_workspace(x.x);
-  agree_matrix(x.x, in);
-  agree_matrix(x.residual, residual);
-  agree_matrix(x.y, y);
-  agree_matrix(x.r, r);
-  agree_columns(x.weight, weight);
-  agree_columns(x.bias, bias);
+  if (in.empty()) {
+    for (auto const* data :
+         {x.x.data, x.residual.data, x.y.data, x.r.data, x.weight.data, x.bias.data})
+      require(!data, "elements appeared");
+    require(x.x.rows == in.size[0] && x.x.width == 0, "sizes of rows changed");
+  } else {
+    agree_matrix(x.x, in);
+    agree_matrix(x.residual, residual);
+    agree_matrix(x.y, y);
+    agree_matrix(x.r, r);
+    agree_columns(x.weight, weight);
+    agree_columns(x.bias, bias);
+  }
+  agree_scale(x.y_scale, p, scale, in);
   agree_dropout(x.dropout, p, state);
   require(int(x.kind) == int(p.kind) && x.eps == p.eps, "kind or eps changed");
   touch();
@@ -80,13 +100,19 @@ void check(tk::norm_backward_problem const& x, void* workspace, void* stream) {
 
 namespace tk {
 
+// The element that Y is, where it is fp8; else that of x.
+template <class Y> element type_of(element x) {
+  if (std::is_same_v<Y, fp8_e4m3>) return element::fp8_e4m3;
+  if (std::is_same_v<Y, fp8_e5m2>) return element::fp8_e5m2;
+  return x;
+}
 // Whether rows of that type are there, or none are.
 template <class T> bool none_but(row_tensor_view const& x) { return !x.data || fuzz::is_of<T>(x); }
 
-template <class T, class Stream = T, bool Drops = false> struct norm_run {
+template <class T, class Stream = T, bool Drops = false, class Y = T> struct norm_run {
   static void launch(norm_problem const& x, void* workspace, void* stream) {
-    bool const of_types =
-        fuzz::is_of<T>(x.x) && none_but<Stream>(x.residual) && none_but<Stream>(x.r);
+    bool const of_types = fuzz::is_of<T>(x.x) && none_but<Stream>(x.residual) &&
+                          none_but<Stream>(x.r) && x.y.type == type_of<Y>(x.x.type);
     fuzz::require(of_types && (Drops || x.dropout.below == 0), "another instance was chosen");
     fuzz::check(x, workspace, stream);
   }
@@ -107,6 +133,10 @@ template struct norm_run<fp16, fp16, true>;
 template struct norm_run<float, float, true>;
 template struct norm_run<bf16, float, true>;
 template struct norm_run<fp16, float, true>;
+template struct norm_run<bf16, bf16, false, fp8_e4m3>;
+template struct norm_run<bf16, bf16, false, fp8_e5m2>;
+template struct norm_run<fp16, fp16, false, fp8_e4m3>;
+template struct norm_run<fp16, fp16, false, fp8_e5m2>;
 template struct norm_backward_run<bf16>;
 template struct norm_backward_run<fp16>;
 template struct norm_backward_run<float>;

@@ -162,11 +162,136 @@ std::vector<spoiled<norm>> norm_problems() {
   };
 }
 
+std::vector<spoiled<norm>> scale_without_fp8() {
+  using s = norm;
+  return {
+      {"y_scale", [](s& x) { x.y_scale.given = &x.y_scale.dl; }, TK_BAD_TYPE, {"y is not of fp8"}},
+      {"y_scale_kind",
+       [](s& x) { x.problem.y_scale_kind = TK_SCALE_GIVEN; },
+       TK_BAD_VALUE,
+       {"y_scale_kind is 4", "must be 0"}},
+      {"power_of_two",
+       [](s& x) { x.problem.power_of_two = 1; },
+       TK_BAD_VALUE,
+       {"power_of_two is 1", "must be 0"}},
+      {"y of fp8, x of fp32",
+       [](s& x) { x.y.dl.dtype = fp8_e5m2; },
+       TK_BAD_TYPE,
+       {"x is fp32", "bf16 or fp16"}},
+  };
+}
+
+std::vector<spoiled<norm_fp8>> fp8_problems() {
+  using s = norm_fp8;
+  return {
+      {"rows of y", [](s& x) { x.y.shape[0] = 3; }, TK_BAD_SHAPE, {"y has rows = 3", "2"}},
+      {"rows of y_scale",
+       [](s& x) { x.y_scale.shape[0] = 3; },
+       TK_BAD_SHAPE,
+       {"y_scale has rows = 3", "x", "2"}},
+      {"y_scale of one row",
+       [](s& x) { x.y_scale.dl.ndim = 0; },
+       TK_BAD_RANK,
+       {"y_scale has 0", "x has 2", "must have 1"}},
+      {"y_scale bf16", [](s& x) { x.y_scale.dl.dtype = bf16; }, TK_BAD_TYPE, {"y_scale is bf16"}},
+      {"y e4m3fnuz", [](s& x) { x.y.dl.dtype.code = 11; }, TK_BAD_TYPE, {"y", "code 11"}},
+      {"residual and r fp32",
+       [](s& x) { x.residual.dl.dtype = x.r.dl.dtype = fp32; },
+       TK_BAD_TYPE,
+       {"residual or r is fp32", "fp8"}},
+      {"r fp32 alone",
+       [](s& x) {
+         x.residual.given = nullptr;
+         x.r.dl.dtype = fp32;
+       },
+       TK_BAD_TYPE,
+       {"residual or r is fp32", "fp8"}},
+      {"dropout",
+       [](s& x) { x.problem.dropout = 0.5f; },
+       TK_UNSUPPORTED,
+       {"dropout is 128/256", "fp8", "must be 0"}},
+      {"y_scale_kind",
+       [](s& x) { x.problem.y_scale_kind = TK_SCALE_TENSOR; },
+       TK_BAD_VALUE,
+       {"y_scale_kind is 3", "TK_SCALE_ROW or TK_SCALE_GIVEN"}},
+      {"y_scale_kind 5",
+       [](s& x) { x.problem.y_scale_kind = as<tk_scale_kind>(5); },
+       TK_BAD_VALUE,
+       {"y_scale_kind is 5"}},
+      {"power_of_two 2",
+       [](s& x) { x.problem.power_of_two = 2; },
+       TK_BAD_VALUE,
+       {"power_of_two is 2", "0 or 1"}},
+      {"y on x",
+       [](s& x) { x.y.dl.data = x.x.dl.data; },
+       TK_BAD_OVERLAP,
+       {"y at", "x at"},
+       launch_only},
+      {"y_scale on x",
+       [](s& x) { x.y_scale.dl.data = x.x.dl.data; },
+       TK_BAD_OVERLAP,
+       {"y_scale at", "x at"},
+       launch_only},
+      {"y_scale on weight",
+       [](s& x) { x.y_scale.dl.data = x.weight.dl.data; },
+       TK_BAD_OVERLAP,
+       {"y_scale at", "weight at"},
+       launch_only},
+      {"y_scale on y's last",
+       [](s& x) {
+         x.y_scale.dl.data = x.y.dl.data;
+         x.y_scale.move(36);
+       },
+       TK_BAD_OVERLAP,
+       {"y at", "y_scale at"},
+       launch_only},
+      {"y_scale on r",
+       [](s& x) { x.y_scale.dl.data = x.r.dl.data; },
+       TK_BAD_OVERLAP,
+       {"r at", "y_scale at"},
+       launch_only},
+      {"one y_scale for all",
+       [](s& x) { x.y_scale.strides[0] = 0; },
+       TK_BAD_OVERLAP,
+       {"y_scale", "[0]"}},
+  };
+}
+std::vector<spoiled<norm_fp8_given>> given_problems() {
+  using s = norm_fp8_given;
+  return {
+      {"two", [](s& x) { x.y_scale.shape[0] = 2; }, TK_BAD_SHAPE, {"numbers = 2", "must have 1"}},
+      {"power_of_two",
+       [](s& x) { x.problem.power_of_two = 1; },
+       TK_BAD_VALUE,
+       {"power_of_two is 1", "TK_SCALE_GIVEN", "0"}},
+      {"y on y_scale",
+       [](s& x) { x.y_scale.dl.data = x.y.dl.data; },
+       TK_BAD_OVERLAP,
+       {"y at", "y_scale at"},
+       launch_only},
+  };
+}
+
 }  // namespace
 
-TEST_CASE("the scene is a correct problem and writes its output") { check_scene<norm>(); }
+TEST_CASE("the scenes are correct problems and write their outputs") {
+  check_scene<norm>();
+  check_scene<norm_fp8>();
+  check_scene<norm_fp8_given>();
+}
 
 TEST_CASE("refusals") {
-  check_refusals<norm>(2, {{1024, 128}, {1024, 128}, {128}, {128}, {1024, 128}, {1024, 128}, {2}},
-                       {}, [] { try_all(norm_problems()); });
+  check_refusals<norm>(
+      2, {{1024, 128}, {1024, 128}, {128}, {128}, {1024, 128}, {1024, 128}, {2}}, {TK_UNSUPPORTED},
+      [] {
+        try_all(norm_problems());
+        try_all(scale_without_fp8());
+        try_faults<norm_fp8>(faults(), 1);
+        try_all(fp8_problems());
+        try_all(given_problems());
+        norm_fp8 large;
+        enlarge(large,
+                {{1024, 128}, {1024, 128}, {128}, {128}, {1024, 128}, {1024, 128}, {2}, {1024}});
+        CHECK(try_workspace(large));
+      });
 }

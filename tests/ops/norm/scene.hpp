@@ -22,10 +22,12 @@ struct norm {
   tensor y{arena.at(16384), fp32, {2, 20}};
   tensor r{arena.at(20480), fp32, {2, 20}};
   tensor random_state{arena.at(24576), uint64, {2}};
+  tensor y_scale{arena.at(28672), fp32, {2}};  // not given here
   problem_type problem{};
   norm() {
     problem.size = sizeof problem;
     problem.eps = 0.25f;
+    y_scale.given = nullptr;
   }
 
   std::vector<argument> arguments() {
@@ -33,7 +35,7 @@ struct norm {
             {"residual", &residual, true},
             {"weight", &weight, true},
             {"bias", &bias, true},
-            {"y", &y},
+            {.name = "y", .of = &y, .takes_fp8 = true},
             {"r", &r, true},
             {"random_state", &random_state, true}};
   }
@@ -45,11 +47,34 @@ struct norm {
     problem.y = y.given;
     problem.r = r.given;
     problem.random_state = random_state.given;
+    problem.y_scale = y_scale.given;
     return &problem;
   }
   static tk_status call(problem_type const* x, void* workspace = nullptr, std::size_t size = 0,
                         void* stream = nullptr) {
     return tk_norm(x, workspace, size, stream);
+  }
+};
+
+// y of fp8 with a scale for each row.
+struct norm_fp8 : norm {
+  norm_fp8() {
+    for (auto* t : {&x, &residual, &weight, &bias, &r}) t->dl.dtype = bf16;
+    y.dl.dtype = fp8_e4m3;
+    y_scale.given = &y_scale.dl;
+  }
+  std::vector<argument> arguments() {
+    auto all = norm::arguments();
+    all[4] = {.name = "y", .of = &y, .is_fp8 = true};
+    all.push_back({"y_scale", &y_scale, false, true});
+    return all;
+  }
+};
+// And with one that is given.
+struct norm_fp8_given : norm_fp8 {
+  norm_fp8_given() {
+    problem.y_scale_kind = TK_SCALE_GIVEN;
+    y_scale.shape[0] = 1;
   }
 };
 
