@@ -15,10 +15,11 @@ extern "C" {
  * with TK_ACTIVATION_NONE, the bilinear unit. a and b packed in one tensor x[..., 2 w] are two
  * views of it, x[..., :w] and x[..., w:], both with x's strides of rows.
  *
- * With `interleaved` 1, a is such a tensor x[..., 2 width] in which a and b take turns: a is what
- * the op's a and b are, x[..., 0::2] and x[..., 1::2], b is NULL, and y has a's sizes but half of
- * its last. The type is bf16 or fp16; a's data is aligned to 4 bytes and its strides are even, so
- * that each pair is. y shares no byte with a. All else is as if a and b were apart.
+ * With `interleaved` 1, a and b take turns in one tensor x[..., 2 width], as x[..., 0::2] and
+ * x[..., 1::2]. x is given as a, and b is NULL; y has x's sizes, but half of the last. The type is
+ * bf16 or fp16; x's data is aligned to 4 bytes and its strides but the last are even, so that pairs
+ * (a, b) are moved as one (else TK_BAD_ALIGNMENT, TK_BAD_STRIDE). y shares no byte with x. The
+ * limit of width is that of x's. All else is as if a and b were apart.
  *
  * a, b and y are [b, h, rows, width], [h, rows, width], [rows, width] or [width], of one rank, the
  * same sizes and one type: bf16, fp16 or fp32. Sizes may be 0; width, and the rows of all matrices
@@ -41,7 +42,7 @@ typedef struct tk_activation_problem {
   /* a problem may end here */
   tk_repeat repeat;
   int reserved;             /* 0 */
-  int interleaved;          /* 0, or 1: a and b in one tensor, number by number */
+  int interleaved;          /* 0, or 1: a and b take turns in one tensor */
   int reserved_interleaved; /* 0 */
 } tk_activation_problem;
 

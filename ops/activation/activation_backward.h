@@ -16,9 +16,9 @@ extern "C" {
  * a, b, dy, da and db are [b, h, rows, width], [h, rows, width], [rows, width] or [width], of one
  * rank, the same sizes and one type: bf16, fp16 or fp32. b may be NULL, which is 1 and has no db;
  * da or db may be NULL: not written. Packed halves are views as in the forward, of gradients too.
- * With `interleaved` 1, a is as in the forward and da is the gradient of that tensor, of its sizes
- * and with what holds of its address and strides; b and db are NULL, and dy has a's sizes but half
- * of its last. da may be a itself, and shares no byte with dy.
+ * With `interleaved` 1, x, in which a and b take turns as in the forward, is given as a, and its
+ * gradient as da, of x's sizes and with what holds of x's address and strides; b and db are NULL,
+ * and dy has x's sizes, but half of the last. da may be x itself, and shares no byte with dy.
  * Sizes may be 0; width, and the rows of all matrices together, go to 2^31 - 65537 (else
  * TK_UNSUPPORTED). da may be a, b or dy itself (same data, shape and strides), and so may db, where
  * da is not.

@@ -181,3 +181,10 @@ TEST_CASE("landmarks of the formats") {
   CHECK(tk::round_to<tk::fp16>(65520.f).bits == 0x7c00);
   CHECK(tk::round_to<float>(0.1f) == 0.1f);
 }
+
+TEST_CASE("a boolean is 0 or 1") {
+  for (int byte = 0; byte < 256; ++byte)
+    CHECK(tk::widen(tk::boolean{static_cast<std::uint8_t>(byte)}) == (byte != 0 ? 1.f : 0.f));
+  for (float const x : {0.f, -0.f}) CHECK(tk::round_to<tk::boolean>(x).bits == 0);
+  for (float const x : {1.f, -0.5f, HUGE_VALF}) CHECK(tk::round_to<tk::boolean>(x).bits == 1);
+}
