@@ -88,7 +88,8 @@ class norm_benchmark final : public benchmark {
 
   verdict compare() override {
     if (reference_.empty()) compute_reference();
-    std::vector<std::byte> const y = y_.copy_out(), r = r_ ? r_.copy_out() : y;
+    std::vector<std::byte> const y = y_.copy_out(), r = r_ ? r_.copy_out() : y,
+                                 scales = y_scale_ ? y_scale_.copy_out() : y;
     std::vector<double> row(static_cast<std::size_t>(width_));
     deviation ys, rs;
     for (std::size_t i = 0; i < rows_of_reference_.size(); ++i) {
@@ -97,7 +98,7 @@ class norm_benchmark final : public benchmark {
         tensor::read(row.data(), of, got.data() + first * bytes_of(of), width_);
         for (std::size_t j = 0; j < row.size(); ++j) all.add(of, row[j], want[i * row.size() + j]);
       };
-      if (is_fp8()) add_fp8(ys, y, i);
+      if (is_fp8()) add_fp8(ys, y, scales, i);
       else add(ys, type(), y, reference_);
       if (r_) add(rs, r_.type(), r, sums_);
     }
@@ -111,11 +112,12 @@ class norm_benchmark final : public benchmark {
  private:
   bool is_fp8() const { return y_.type() == dtype::fp8_e4m3 || y_.type() == dtype::fp8_e5m2; }
   // y scale of the i-th row that is compared.
-  void add_fp8(deviation& all, std::vector<std::byte> const& y, std::size_t i) {
+  void add_fp8(deviation& all, std::vector<std::byte> const& y,
+               std::vector<std::byte> const& scales, std::size_t i) const {
     auto const row = rows_of_reference_[i];
     std::vector<double> got(static_cast<std::size_t>(width_));
     double scale;
-    y_scale_.read(&scale, row, 1);
+    tensor::read(&scale, dtype::fp32, scales.data() + 4 * row, 1);
     tensor::read(got.data(), y_.type(), y.data() + row * width_, width_);
     for (std::size_t j = 0; j < got.size(); ++j)
       all.add(dtype::fp32, got[j] * scale, reference_[i * got.size() + j]);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """benchmarks/tk_binding.py hands over all that a problem holds: packed attention with every kind of
 option, numbers, switches and tensors, is what Python computes with them; without each of them it
-is not. What it or the library refuses, it says. PyTorch is not needed: what the binding asks of it
-has a stand-in here.
+is not. So is a norm to fp8. What it or the library refuses, it says. PyTorch is not needed: what the
+binding asks of it has a stand-in here.
 
 usage: binding.py LIBRARY, of the host
 """
@@ -102,6 +102,41 @@ def refused(kind, sentence, call):
     raise AssertionError(f"not refused: {sentence}")
 
 
+def from_e4m3(code):
+    exponent, fraction = code >> 3 & 15, code & 7
+    size = 2.0**(exponent - 7) * (1 + fraction / 8) if exponent else 2.0**-6 * fraction / 8
+    return -size if code & 128 else size
+
+
+def check_norm(library, numbers):
+    """RMSNorm to fp8 with scales that are powers of two, and by those that are given."""
+    rows, width, eps = 3, 40, 0.5
+    x = array("float16", [rows, width], [numbers.gauss(0, 1) for _ in range(rows * width)])
+    y, scale = array("float8_e4m3fn", [rows, width]), array("float32", [rows])
+
+    def bind(kind="TK_SCALE_ROW", **operands):
+        return library.bind("norm", {"x": x, "y": y, **operands}, "cpu", kind="TK_NORM_RMS", eps=eps,
+                            y_scale_kind=kind, power_of_two=int(kind == "TK_SCALE_ROW"))
+
+    def check(scales):
+        for i in range(rows):
+            row = x.values()[i * width:(i + 1) * width]
+            rms = math.sqrt(sum(t * t for t in row) / width + eps)
+            for t, code in zip(row, y.values()[i * width:(i + 1) * width]):
+                # half a step of e4m3, and half of its least
+                want = t / rms / scales[i]
+                assert abs(from_e4m3(code) - want) <= abs(want) * 2.0**-4 + 2.0**-10, (t, code)
+            yield max(abs(t) for t in row) / rms / 448
+
+    bind(y_scale=scale)()
+    for most, s in zip(check(scale.values()), scale.values()):
+        assert math.frexp(s)[0] == 0.5 and most <= s < 2 * most, (most, s)
+    bind("TK_SCALE_GIVEN", y_scale=array("float32", [1], [0.0625]))()
+    assert len(list(check([0.0625] * rows))) == rows
+    refused(RuntimeError, "y_scale is NULL", bind)
+    return rows * width
+
+
 def main():
     library = tk_library(sys.argv[1])
     assert library.device_type == DL_CPU
@@ -132,7 +167,8 @@ def main():
     refused(RuntimeError, "softcap is -1; it must be 0 or from 2^-64 to 2^64",
             lambda: bind({**OPTIONS, "softcap": -1.0}))
     refused(RuntimeError, "max_nq is -1; it must be 0 to", lambda: bind(OPTIONS, max_nq=-1))
-    print(f"binding: {len(o.values()) + len(lse.values())} numbers")
+    count = len(o.values()) + len(lse.values()) + check_norm(library, numbers)
+    print(f"binding: {count} numbers")
 
 
 main()
