@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // to[c] = sum over rows of from[row, c], rounded once: what tasks of core/row_kernel.hpp leave of
-// each column, of up to two such matrices. 0 where there is no row. Each warp of a block has some of
-// the rows, in order; then their sums are added: equal bits for as many rows.
+// each column, of up to two such matrices. 0 where there is no row. Each warp of a block has some
+// of the rows, in order; then their sums are added: equal bits for as many rows.
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/rows.hpp"
@@ -66,7 +66,7 @@ template <class T> struct column_totals {
       float all = 0;
       for (auto const& scratch : c.scratches)
         for (auto const& row : scratch.sums) TK_UNROLL
-        for (int s = 0; s < S; ++s) all += row[s * columns + k];
+      for (int s = 0; s < S; ++s) all += row[s * columns + k];
       if (t.col + k < a.width) put(of.to + t.col + k, all);
     }
     meet<true>(c);

@@ -33,7 +33,8 @@ template <class Kernel, class W, class Context> class row_group {
   TK_DEVICE row_group(Context& c, typename kernel::args const& a, [[maybe_unused]] int task)
       : c_(c), a_(a) {
     if constexpr (kernel::sums > 0) sums_.begin(task);
-    if constexpr (holds_vectors) read_vectors<N>(vectors_, 0, kernel::col_of(0, kernel::worker_of(c)));
+    if constexpr (holds_vectors)
+      read_vectors<N>(vectors_, 0, kernel::col_of(0, kernel::worker_of(c)));
   }
   // The next rows to begin with; what they read is on its way then.
   TK_DEVICE void ask([[maybe_unused]] typename kernel::place const& at) {
@@ -75,11 +76,8 @@ template <class Kernel, class W, class Context> class row_group {
   template <class F> TK_DEVICE column sum(F f) { return reduce<plus>(f, 0.f); }
   template <class F> TK_DEVICE column max(F f) { return reduce<larger>(f, -inf); }
 
-  struct two_sums {
-    column first, second;
-  };
-  template <class F, class G> TK_DEVICE two_sums sum_both(F f, G g) {
-    two_sums all{column(0.f), column(0.f)};
+  template <class F, class G> TK_DEVICE two_sums<column> sum_both(F f, G g) {
+    two_sums<column> all{column(0.f), column(0.f)};
     fold([&](auto const& p) __attribute__((always_inline)) {
       all.first = all.first + share<plus>(p, f(p), 0.f);
       all.second = all.second + share<plus>(p, g(p), 0.f);
@@ -88,17 +86,10 @@ template <class Kernel, class W, class Context> class row_group {
     return all;
   }
 
-  struct maximum_and_sums {
-    column max, sum, other;
-  };
   // A row of -inf alone, or of nothing, has the sum 0.
-  template <class F> TK_DEVICE maximum_and_sums max_and_sum(F f) {
+  template <class F> TK_DEVICE maximum_and_sums<column> max_and_sum(F f) {
     return max_and_sums(f, nothing{}, false);
   }
-  template <class Kept> struct exponentials {
-    column sum;
-    Kept each;
-  };
   template <class F> TK_DEVICE auto keep_exp2(F f) {
     auto const of = [=](column const& max) {
       return [=](auto const& p) {
@@ -108,18 +99,18 @@ template <class Kernel, class W, class Context> class row_group {
     if constexpr (is_long) {
       auto const all = max_and_sum(f);
       auto const each = keep(of(all.max));
-      return exponentials<std::remove_cv_t<decltype(each)>>{all.sum, each};
+      return exponentials<column, std::remove_cv_t<decltype(each)>>{all.sum, each};
     } else {
       auto const each = keep(of(max(f)));
       auto const of_all = sum([&](auto const& p) { return p(each); });
-      return exponentials<std::remove_cv_t<decltype(each)>>{of_all, each};
+      return exponentials<column, std::remove_cv_t<decltype(each)>>{of_all, each};
     }
   }
   template <class F, class G>
-  TK_DEVICE maximum_and_sums max_and_sums(F f, [[maybe_unused]] G g,
-                                          [[maybe_unused]] bool wants_other) {
+  TK_DEVICE maximum_and_sums<column> max_and_sums(F f, [[maybe_unused]] G g,
+                                                  [[maybe_unused]] bool wants_other) {
     auto const exponent_of = [](column const& x) { return where_equal(x, -inf, 0.f, x); };
-    maximum_and_sums y{column(-inf), column(0.f), column(0.f)};
+    maximum_and_sums<column> y{column(-inf), column(0.f), column(0.f)};
     constexpr bool is_one = std::is_same_v<G, nothing>;
     auto const add_other = [&](auto const& p) __attribute__((always_inline)) {
       if constexpr (!is_one)
@@ -185,7 +176,8 @@ template <class Kernel, class W, class Context> class row_group {
     return x;
   }
   template <int I> TK_DEVICE void put(row_value<I>, column const& x) const {
-    if (!a_.values[I].data || places::lane_col() != 0 || (shared && kernel::worker_of(c_) != 0)) return;
+    if (!a_.values[I].data || places::lane_col() != 0 || (shared && kernel::worker_of(c_) != 0))
+      return;
     auto const of = kernel::template rows_of<float>(a_.values[I], a_, at_);
     for_each_row([&](int r, int row) { *of.at(row, 0) = x.e[r]; });
   }

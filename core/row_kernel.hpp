@@ -15,7 +15,8 @@
 // gave.
 //   keep(f)            f, computed once where rows fit into registers, else wherever it is used
 //   sum(f), max(f)     over each row; sum_both(f, g) is two sums in one pass
-//   max_and_sum(f)     the maximum, and the sum of exp2(f - maximum); max_and_sums(f, g, wants) that of
+//   max_and_sum(f)     the maximum, and the sum of exp2(f - maximum); max_and_sums(f, g, wants)
+//   that of
 //                      g, too, in one pass, where it is wanted
 //   keep_exp2(f)       keeps exp2(f - maximum), `each`, and gives the sum of these
 //   each(body)         body(p) writes by p.write(row_output<I>, f), which is nothing where absent,
@@ -137,9 +138,9 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
       reads_plain_rows<Op>() && abreast == 1 && slots > 1 && slots >= inputs;
   // Registers hold the next rows, too, which are asked for before these are computed.
   static constexpr bool ahead = tune.ahead && !shifted;
-  static constexpr int workers = tune.workers, cluster = tune.cluster, stages = has_ring ? slots : 1,
-                       own_slots = 1;
-  static constexpr int group = (shared ? 1 : workers) * R * abreast;  // rows of a step
+  static constexpr int workers = tune.workers, cluster = tune.cluster,
+                       stages = has_ring ? slots : 1, own_slots = 1;
+  static constexpr int group = (shared ? 1 : workers) * R * abreast;         // rows of a step
   static constexpr int span = shared ? cluster * workers * N : N / abreast;  // and columns
   // Workers of a block whose row has `width` columns, or may begin some before.
   static TK_BOTH int workers_for(int width) {

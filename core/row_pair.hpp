@@ -15,7 +15,9 @@ template <class Kernel> struct row_pair : Kernel {
     int which;
   };
   static TK_BOTH int workers_of(args const& a) { return Kernel::workers_of(a.of[0]); }
-  static TK_BOTH int tasks(args const& a) { return Kernel::tasks(a.of[0]) + Kernel::tasks(a.of[1]); }
+  static TK_BOTH int tasks(args const& a) {
+    return Kernel::tasks(a.of[0]) + Kernel::tasks(a.of[1]);
+  }
   static TK_BOTH task task_at(args const& a, int i, int rank) {
     int const first = Kernel::tasks(a.of[0]);
     if (i < first) return {Kernel::task_at(a.of[0], i, rank), 0};

@@ -19,6 +19,18 @@ template <int I> struct row_vector {};
 template <int I> struct column_sum {};
 template <int I> struct row_value {};
 
+// What reductions of two things at once give, and what keep_exp2 gives.
+template <class Column> struct two_sums {
+  Column first, second;
+};
+template <class Column> struct maximum_and_sums {
+  Column max, sum, other;
+};
+template <class Column, class Kept> struct exponentials {
+  Column sum;
+  Kept each;
+};
+
 // The tiles of the inputs from the I-th on.
 template <class Op, int R, int N, int I = 0, bool End = I == Op::inputs>
 struct input_tiles : input_tiles<Op, R, N, I + 1> {

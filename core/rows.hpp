@@ -21,144 +21,21 @@
 // end at multiples of 16 bytes, and test nothing; load<S, Whole, 2> rows of which each element is
 // two columns', and is loaded twice; vector_width is that of its elements.
 // Columns below 0 are outside, too. vector_width (core/move.hpp) is that from (row, col) on.
-// With All, the workers of a block, or of a cluster's, have tiles at the same rows, and a sum is over
-// those of all workers. All lanes that hold columns of a row call row_sum. `buffer` is 0 in the first call of a
-// task, and each call changes it. Every lane gets the same sums, added in the layout's order: equal
-// bits every time. When a sum returns, all lanes have read what they read before it. After the last
-// sum of a task, rejoin<R, All>(c) lets the next task begin with buffer 0.
+// With All, the workers of a block, or of a cluster's, have tiles at the same rows, and a sum is
+// over those of all workers. All lanes that hold columns of a row call row_sum. `buffer` is 0 in
+// the first call of a task, and each call changes it. Every lane gets the same sums, added in the
+// layout's order: equal bits every time. When a sum returns, all lanes have read what they read
+// before it. After the last sum of a task, rejoin<R, All>(c) lets the next task begin with buffer
+// 0.
 #pragma once
 #include "core/chunk.hpp"
 #include "core/move.hpp"
-#include "core/reduce.hpp"
+#include "core/row_totals.hpp"
 #include "core/vector.hpp"
 
 #include "core/flat_map.hpp"
 
 namespace tk {
-
-// ---- reductions
-template <int R, bool All> inline constexpr bool rows_cross_warps = All || !rows_in_warps<R>;
-
-// What warps leave for one another of one value or two. There are two buffers, used alternately, so
-// that one barrier a time is enough: between two writes to the same buffer lies the barrier of the
-// time in between, which a warp reaches only when it has read the first.
-template <int R, bool All = false, int Blocks = 1, bool Needed = rows_cross_warps<R, All>>
-struct row_exchange {
-  alignas(16) float of[2][2][R][be::worker_warps];
-};
-template <int R, bool All, int Blocks> struct row_exchange<R, All, Blocks, false> {};
-// Blocks of a cluster put what they have into each one's buffers.
-template <int R, int Blocks>
-  requires(Blocks > 1)
-struct row_exchange<R, true, Blocks, true> : row_exchange<R, true> {
-  alignas(16) float of_blocks[2][2][R][Blocks];
-};
-
-// Lanes that all have the same columns, as across_cols asks.
-struct whole_warp {
-  static constexpr int lane_col(int) { return 0; }
-};
-
-// How many workers a block has, and may have.
-template <class Context> constexpr int most_workers_of(Context const&) {
-  return std::extent_v<std::remove_reference_t<decltype(Context::scratches)>>;
-}
-template <class Context> TK_DEVICE int workers_of(Context const& c) {
-  if constexpr (requires { c.workers; }) return c.workers;
-  else return most_workers_of(c);
-}
-template <bool All, class Context> TK_DEVICE void meet(Context& c) {
-  if constexpr (All) {
-    c.all.arrive();
-    c.all.await();
-  } else {
-    c.w.sync();
-  }
-}
-template <int R, bool All, class Context> TK_DEVICE void rejoin([[maybe_unused]] Context& c) {
-  if constexpr (rows_cross_warps<R, All>) meet<All>(c);
-}
-
-// The blocks of a cluster share rows where the context has `blocks`, this one's company.
-template <class Context>
-inline constexpr bool has_company = requires(Context const& c) { c.blocks.count; };
-
-// Each of x becomes F of what the blocks of a cluster have.
-template <class F, class Context, int R, int K>
-TK_DEVICE void add_up_blocks(Context& c, reg_col<float, R> (&x)[K], int buffer) {
-  auto& all = c.scratches[0].exchange.of_blocks[buffer];
-  int const lane = be::worker_lane();
-  if (c.w.id() == 0 && lane == 0)
-    c.blocks.expect(buffer, c.blocks.count * K * R * static_cast<int>(sizeof(float)));
-  if (c.w.id() == 0 && lane < c.blocks.count) {
-    TK_UNROLL
-    for (int k = 0; k < K; ++k) TK_UNROLL
-    for (int r = 0; r < R; ++r) c.blocks.put(buffer, lane, all[k][r][c.blocks.rank()], x[k].e[r]);
-  }
-  c.blocks.await(buffer);
-  TK_UNROLL
-  for (int k = 0; k < K; ++k) TK_UNROLL
-  for (int r = 0; r < R; ++r) {
-    x[k].e[r] = all[k][r][0];
-    TK_UNROLL
-    for (int b = 1; b < c.blocks.count; ++b) x[k].e[r] = F{}(x[k].e[r], all[k][r][b]);
-  }
-}
-
-// Each of x becomes F of what all lanes have of a row.
-template <class F, bool All, int S = 1, class Context, int R, int K>
-TK_DEVICE void row_totals([[maybe_unused]] Context& c, reg_col<float, R> (&x)[K],
-                          [[maybe_unused]] int& buffer) {
-  static_assert(K <= 2);
-  if constexpr (rows_cross_warps<R, All>) {
-    static_assert(is_flat<R> && flat_rows_per_lane<R> == R,
-                  "a row that several warps share is in all lanes");
-    int const warp = be::worker_lane() / be::warp_lanes;
-    TK_UNROLL
-    for (int k = 0; k < K; ++k)
-      across_cols<whole_warp, F, 1, R>(
-          x[k].e, 0, true, [&](int r, float v) { c.scratch.exchange.of[buffer][k][r][warp] = v; });
-    meet<All>(c);
-    auto const add = [&](auto const& exchange, bool first) {
-      TK_UNROLL
-      for (int k = 0; k < K; ++k) TK_UNROLL
-      for (int r = 0; r < R; ++r) TK_UNROLL
-      for (int w = 0; w < be::worker_warps; ++w) {
-        float const v = exchange.of[buffer][k][r][w];
-        x[k].e[r] = first && w == 0 ? v : F{}(x[k].e[r], v);
-      }
-    };
-    if constexpr (All) {
-      add(c.scratches[0].exchange, true);
-      int const workers = workers_of(c);
-      TK_UNROLL
-      for (int w = 1; w < most_workers_of(c); ++w)
-        if (w < workers) add(c.scratches[w].exchange, false);
-      if constexpr (has_company<Context>) add_up_blocks<F>(c, x, buffer);
-    } else {
-      add(c.scratch.exchange, true);
-    }
-    buffer ^= 1;
-  } else if constexpr (is_flat<R>) {
-    TK_UNROLL
-    for (int bit = 1; bit < be::warp_lanes / S; bit *= 2) TK_UNROLL
-    for (int k = 0; k < K; ++k) TK_UNROLL
-    for (int r = 0; r < flat_rows_per_lane<R>; ++r)
-      x[k].e[r] = F{}(x[k].e[r], be::shuffle_xor(x[k].e[r], bit));
-  } else {
-    for (auto& each : x) each = across<F>(each);
-  }
-}
-template <class F, bool All, int S = 1, class Context, int R>
-TK_DEVICE reg_col<float, R> row_total(Context& c, reg_col<float, R> const& x, int& buffer) {
-  reg_col<float, R> all[] = {x};
-  row_totals<F, All, S>(c, all, buffer);
-  return all[0];
-}
-template <bool All = false, class Context, tile_expression X>
-TK_DEVICE auto row_sum(Context& c, X&& x, int& buffer) {
-  return row_total<plus, All>(c, row_share<plus, std::remove_cvref_t<X>>(x, 0.f), buffer);
-}
 
 // ---- movement, by chunks: of 16 bytes, or 8 of 1-byte elements
 // Whether each chunk from column `col` on is inside or outside the tensor as a whole, and can move
@@ -392,8 +269,8 @@ TK_DEVICE void load(reg_row<T, R, C>& dst, T const* src, int cols, int vector_wi
 }
 
 // Runs of 8 numbers of 4 bytes, of which whole chunks are inside: two lanes write 32 bytes side by
-// side, first of one's run, then of the other's. Caches of which a part is as long take them as fast
-// as twice as many bytes in halves.
+// side, first of one's run, then of the other's. Caches of which a part is as long take them as
+// fast as twice as many bytes in halves.
 template <int R, int C, int S, class X>
 TK_DEVICE void store_in_pairs(flat_lines<float, R, C, S> const& to, X const& x) {
   using map = be::fragment_map<R, C>;
@@ -409,7 +286,7 @@ TK_DEVICE void store_in_pairs(flat_lines<float, R, C, S> const& to, X const& x) 
       low[e] = odd ? other : first;
       high[e] = odd ? second : other;
     }
-    auto const write = [&](float const (&part)[4], int at) {
+    auto const write = [&](float const(&part)[4], int at) {
       if (at < to.left[r]) {
         std::uint32_t w[4];
         TK_UNROLL
@@ -442,7 +319,8 @@ TK_DEVICE void store(Rows const& dst, int vector_width, int row, int col, X cons
     }
     return;
   }
-  bool const aligned = vector_width >= n, in_whole_chunks = in_chunks<T>(dst.cols, vector_width, col);
+  bool const aligned = vector_width >= n,
+             in_whole_chunks = in_chunks<T>(dst.cols, vector_width, col);
   if constexpr (sizeof(T) == 4 && be::writes_in_pairs) {
     if (Whole || in_whole_chunks) return store_in_pairs(to, x);
   }

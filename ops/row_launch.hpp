@@ -304,8 +304,7 @@ void launch_totals(row_problem<Op> const& x, int rows, void* workspace, void* st
   static_assert(Op::sums <= 2);
   row_sums const sums(x.in[0], Op::sums);
   auto const total = [&]<class T>(bool is_fp32, T*) {
-    typename column_totals<T>::args a{
-        {}, 0, rows, static_cast<int>(x.in[0].width), sums.stride()};
+    typename column_totals<T>::args a{{}, 0, rows, static_cast<int>(x.in[0].width), sums.stride()};
     for (int i = 0; i < Op::sums; ++i)
       if (x.sums[i].data && (x.sums[i].type == element::fp32) == is_fp32)
         a.of[a.count++] = {in_workspace<float const>(workspace, sums.of(i)),

@@ -51,7 +51,7 @@ run_direct_cluster(TK_ARGUMENT typename Op::args const a) {
   auto& of_company = *reinterpret_cast<typename company::memory*>(ptx::dynamic_smem());
   auto& m = *reinterpret_cast<direct_memory<Op>*>(&of_company + 1);
   worker const w{Op::workers > 1 ? ptx::broadcast(ptx::thread() / worker_lanes) : 0};
-  direct_context<Op, company> c{w,  Op::workers_of(a), m.scratch, m.scratch[w.id()],
+  direct_context<Op, company> c{w,  Op::workers_of(a),  m.scratch, m.scratch[w.id()],
                                 {}, company(of_company)};
   Op::compute(c, a, Op::task_at(a, ptx::block() / Op::cluster, 0));
 }

@@ -59,7 +59,8 @@ template <class Op> void launch(typename Op::args const& a, void* stream) {
   rt::require_chip();
   if constexpr (direct_op<Op>) {
     int const workers = Op::workers_of(a);
-    auto const smem = static_cast<std::size_t>(direct_smem_bytes<Op>(workers) + company_smem_bytes<Op>());
+    auto const smem =
+        static_cast<std::size_t>(direct_smem_bytes<Op>(workers) + company_smem_bytes<Op>());
     auto const kernel = [] {
       if constexpr (Op::cluster > 1) return run_direct_cluster<Op>;
       else return run_direct<Op>;

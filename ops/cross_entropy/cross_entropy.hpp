@@ -63,8 +63,8 @@ template <class Rows> struct row_labels {
   }
 };
 
-// What makes a gradient of a row's probabilities, each with weight and label.factor in it: what they
-// are multiplied by, what is taken from all, and from that of the label; lse_log2 in base 2.
+// What makes a gradient of a row's probabilities, each with weight and label.factor in it: what
+// they are multiplied by, what is taken from all, and from that of the label; lse_log2 in base 2.
 template <class Rows> struct row_gradient {
   row_labels<Rows> const& label;
   typename Rows::column lse_log2, scale, share, rest;
@@ -85,9 +85,9 @@ template <class Rows> struct row_gradient {
     auto const put = [&](auto&& of_score) __attribute__((always_inline)) {
       using given = decltype(of_score);
       if constexpr (Capped)
-        p.write(dx, combine<zero_where_0>(static_cast<given>(of_score) *
-                                              map(slope_of_capped{a.per_cap}, p(s)),
-                                          label.factor));
+        p.write(dx, combine<zero_where_0>(
+                        static_cast<given>(of_score) * map(slope_of_capped{a.per_cap}, p(s)),
+                        label.factor));
       else p.write(dx, combine<zero_where_0>(static_cast<given>(of_score), label.factor));
     };
     if (p.has(label.at)) put(of_all() - p.one_at(label.at) * rest);

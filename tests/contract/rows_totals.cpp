@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // core/column_totals.hpp: sums over no row, over fewer than its workers and over many, of columns
-// that end within a chunk, within a tile and at its end, to fp32 and rounded once to 16 bits, of one
-// matrix and of two. What lies between the rows and after them is NaN.
+// that end within a chunk, within a tile and at its end, to fp32 and rounded once to 16 bits, of
+// one matrix and of two. What lies between the rows and after them is NaN.
 #include <deque>
 
 #include "core/column_totals.hpp"

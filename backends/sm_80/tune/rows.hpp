@@ -21,16 +21,16 @@ constexpr int row_numbers_of_lane(row_load of) {
   return one ? 16 : 8;
 }
 // Classes 0 to 2: several rows of up to 32 << c columns abreast; then rows in a warp, with 8, 16,
-// ... numbers a lane; then rows shared by workers, so, too; where a chip has clusters, by those of a
-// cluster's blocks; then the longest, through the ring in pieces.
+// ... numbers a lane; then rows shared by workers, so, too; where a chip has clusters, by those of
+// a cluster's blocks; then the longest, through the ring in pieces.
 constexpr int row_runs_of_lane(row_load of) { return row_numbers_of_lane(of) / 8; }
 constexpr int row_warp_classes(row_load of) { return 3 + row_runs_of_lane(of); }
-constexpr int row_block_classes(row_load of) {
-  return row_warp_classes(of) + row_runs_of_lane(of);
-}
+constexpr int row_block_classes(row_load of) { return row_warp_classes(of) + row_runs_of_lane(of); }
 // What an op does for each row, where numbers of rows are read, is too much for so many lanes.
 constexpr bool row_clusters(row_load of) { return max_cluster > 1 && of.values == 0; }
-constexpr int row_classes(row_load of) { return row_block_classes(of) + (row_clusters(of) ? 1 : 0); }
+constexpr int row_classes(row_load of) {
+  return row_block_classes(of) + (row_clusters(of) ? 1 : 0);
+}
 inline constexpr bool lean_rows = true;
 inline constexpr bool reads_across = true;
 inline constexpr bool writes_in_pairs = true;
@@ -75,17 +75,16 @@ constexpr row_tuning tune_rows(int c, row_load of) {
     // The last of a block takes rows of 8192 columns or more.
     bool const half = units == 8 && (clustered || in_lane < most || in_lane == 32);
     int const workers = half ? 4 : units, rows = in_lane == 8 && most > 8 ? 2 : 1;
-    return {
-        .workers = workers,
-        .R = rows,
-        .N = worker_lanes * in_lane,
-        .abreast = 1,
-        .stages = 0,
-        .hold = of.sums > 0 && in_lane <= 16 && of.element_bytes == 2 ? 2 : 0,
-        .per_unit = units / workers,
-        .shared = true,
-        .ahead = of.sums > 0 ? asks_ahead(of, in_lane) : of.inputs == 1 && in_lane <= 24,
-        .cluster = clustered ? max_cluster : 1};
+    return {.workers = workers,
+            .R = rows,
+            .N = worker_lanes * in_lane,
+            .abreast = 1,
+            .stages = 0,
+            .hold = of.sums > 0 && in_lane <= 16 && of.element_bytes == 2 ? 2 : 0,
+            .per_unit = units / workers,
+            .shared = true,
+            .ahead = of.sums > 0 ? asks_ahead(of, in_lane) : of.inputs == 1 && in_lane <= 24,
+            .cluster = clustered ? max_cluster : 1};
   }
   int const in_lane = c < 3 ? 8 : 8 * (c - 2), rows = in_lane == 8 && most > 8 ? 2 : 1;
   return {.workers = 1,
