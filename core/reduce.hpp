@@ -33,8 +33,8 @@ __attribute__((noinline)) reg_col<float, Op::rows> share_by_row(Op const from, f
   }
   return all;
 }
-// Several running values per row and lane keep the chain of dependent operations short. Each begins
-// with its first element; `start` changes nothing, and serves where a worker is one lane.
+// Several running values per row and lane keep the chain of dependent operations short. They begin
+// with `start`, which changes nothing, and in long rows with their first element.
 template <class F, class X> TK_DEVICE auto row_share(X const& x, float start) {
   using op = operand<X>;
   using map = be::fragment_map<op::rows, op::cols>;
@@ -42,7 +42,10 @@ template <class F, class X> TK_DEVICE auto row_share(X const& x, float start) {
   reg_col<float, op::rows> chain[map::chains];
   TK_UNROLL
   for (auto& s : chain) s = reg_col<float, op::rows>(start);
-  bool begun[map::chains][map::rows_per_lane] = {};  // known when compiled
+  bool begun[map::chains][map::rows_per_lane];  // known when compiled
+  TK_UNROLL
+  for (auto& of_rows : begun) TK_UNROLL
+  for (bool& is : of_rows) is = !is_flat<op::rows>;
   op const from{x};
   map::for_each([&](int i, int r, int k) {
     float const e = from.template element<map>(i, r);
