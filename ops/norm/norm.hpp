@@ -30,8 +30,8 @@ struct norm : norm_extras<Drops, 1, 0> {
   static constexpr bool is_fp8 = !std::is_same_v<T, Y>;
   static_assert(Drops ? !is_fp8 : std::is_same_v<T, Stream>);
   static constexpr int inputs = 2, outputs = 2, vectors = 2, values = is_fp8 ? 1 : 0;
-  // Random bytes are held, too.
-  static constexpr int held = !Drops ? 1 : std::is_same_v<T, Stream> ? 3 : 2;
+  // Random bytes are held, too, and y of fp8, which is wanted twice.
+  static constexpr int held = !Drops && !is_fp8 ? 1 : std::is_same_v<T, Stream> ? 3 : 2;
   static constexpr row_input<0> x{};
   static constexpr row_input<1> residual{};
   static constexpr row_output<0> y{};
