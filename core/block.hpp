@@ -33,7 +33,7 @@
 // with the first workers_of(args) of Op::workers. Its context has w, scratch, scratches, all and
 //   workers               how many there are
 //   blocks                where cluster is above 1: the company of its blocks, which do a task
-//                         together (backends/sm_90/direct.hpp)
+//                         together
 //
 // An op with `static constexpr bool accumulates = true` takes its slots by accumulate() alone, once
 // a task and all of them (core/accumulate.hpp), and has neither own nor common. Its tiles lie
