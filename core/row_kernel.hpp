@@ -211,6 +211,7 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
     if constexpr (cluster > 1) {
       int const used = workers_for(static_cast<int>(width));
       most = (many ? most : units * (per_unit * workers / used)) / cluster;
+      most = most > 0 ? most : 1;
     }
     return {groups <= most ? groups : ceil_div(groups, ceil_div(groups, most)), be::rows_in_turn};
   }

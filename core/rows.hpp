@@ -321,7 +321,8 @@ TK_DEVICE void store(Rows const& dst, int vector_width, int row, int col, X cons
   }
   bool const aligned = vector_width >= n,
              in_whole_chunks = in_chunks<T>(dst.cols, vector_width, col);
-  if constexpr (sizeof(T) == 4 && be::writes_in_pairs) {
+  // Short rows may each begin elsewhere, and then some of a warp's lanes alone have whole chunks.
+  if constexpr (sizeof(T) == 4 && be::writes_in_pairs && (Whole || S == 1)) {
     if (Whole || in_whole_chunks) return store_in_pairs(to, x);
   }
   for_each_chunk<T, be::fragment_map<X::rows, X::cols>, Whole>(
