@@ -15,9 +15,9 @@
 // gave.
 //   keep(f)            f, computed once where rows fit into registers, else wherever it is used
 //   sum(f), max(f)     over each row; sum_both(f, g) is two sums in one pass
-//   max_and_sum(f)     the maximum, and the sum of exp2(f - maximum); max_and_sums(f, g, wants)
-//   that of
-//                      g, too, in one pass, where it is wanted
+//   max_and_sum(f)     the maximum, and the sum of exp2(f - maximum)
+//   max_and_sums(f, g, wants)
+//                      that of g, too, in the same pass, where it is wanted
 //   keep_exp2(f)       keeps exp2(f - maximum), `each`, and gives the sum of these
 //   each(body)         body(p) writes by p.write(row_output<I>, f), which is nothing where absent,
 //                      and adds f to sums over all rows by p.add(column_sum<I>, f), of Op::sums
