@@ -38,7 +38,8 @@ inline constexpr bool rows_in_turn = true;
 constexpr int row_tasks_per_unit(std::int64_t width) {
   return width <= 2048 ? 4 : width <= 4096 ? 2 : 1;
 }
-// Beside sums over rows: three inputs of 16 numbers, twice, would spill.
+// Of workers that share rows, beside sums over rows: three inputs of 16 numbers, twice, would
+// spill.
 constexpr bool asks_ahead(row_load of, int in_lane) {
   return of.inputs < 3 || (in_lane == 8 && of.element_bytes == 2);
 }
@@ -97,7 +98,7 @@ constexpr row_tuning tune_rows(int c, row_load of) {
                                                            : 0,
           .per_unit = units,
           .shared = false,
-          .ahead = of.sums > 0 && asks_ahead(of, in_lane)};
+          .ahead = of.sums > 0 && of.inputs < 3};
 }
 
 }  // namespace tk::be
