@@ -118,6 +118,7 @@ template <class X, class Y> bool alike(row_tensor_view const& x, row_tensor_view
          same(x.outer, x.outer_stride, y.outer_stride);
 }
 
+// Of its tasks `planned_tasks` leave sums over rows, where there are such.
 template <class Kernel>
 typename Kernel::args args_of_rows(row_problem<typename Kernel::op> const& x,
                                    merged_rows const& shape, void* workspace) {
@@ -191,16 +192,6 @@ typename Kernel::args args_of_rows(row_problem<typename Kernel::op> const& x,
     a.tickets = static_cast<unsigned*>(workspace);
   }
   return a;
-}
-
-// Returns the number of tasks that leave sums over rows.
-template <class Op, int Class, bool Shifted, bool Lean = false>
-int launch_class(row_problem<Op> const& x, merged_rows const& shape, void* workspace,
-                 void* stream) {
-  using kernel = row_kernel<Op, Class, Shifted, Lean>;
-  auto const a = args_of_rows<kernel>(x, shape, workspace);
-  be::launch<kernel>(a, stream);
-  return a.planned_tasks;
 }
 
 template <class Op, bool Lean, int Class = 0> constexpr int first_shared_class() {

@@ -145,9 +145,11 @@ template <class Op, int Class, bool Shifted> void run_class(row_problem<Op> x, b
   row_workspace<Op> const workspace(x.in[0]);
   auto const shape = merge_rows(x);
   bool const needed = late || column_sums_of<Op>() > 0;
-  int const tasks = launch_class<Op, Class, Shifted>(
-      x, shape, needed ? workspace.memory.data() : nullptr, nullptr);
-  if constexpr (column_sums_of<Op>() > 0) launch_totals(x, tasks, workspace.memory.data(), nullptr);
+  using kernel = row_kernel<Op, Class, Shifted>;
+  auto const a = args_of_rows<kernel>(x, shape, needed ? workspace.memory.data() : nullptr);
+  be::launch<kernel>(a, nullptr);
+  if constexpr (column_sums_of<Op>() > 0)
+    launch_totals(x, a.planned_tasks, workspace.memory.data(), nullptr);
   be::rt::synchronize();
   workspace.check_counters();
 }
