@@ -48,6 +48,7 @@ template <class T> struct chunk_words {
   }
   // The same of half a chunk, whose elements are two columns' each.
   template <bool Whole> TK_DEVICE void read_twice(T const* p, int first, int left, bool aligned) {
+    static_assert(words == 4, "of elements of 2 or 4 bytes");
     std::uint32_t half[2] = {};
     if (Whole ? left > 0 : aligned && first <= 0 && left >= n) {
       read_words<2>(half, p);
