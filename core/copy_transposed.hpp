@@ -82,15 +82,16 @@ TK_DEVICE void copy_transposed(Worker const& w, transposing_tile<T, R, C>& throu
       for (int p = 0; p < in_word; ++p) {
         if (c + p >= cols) break;
         T* const to = dst.at(col + c + p, row + r, i, j);
+        if (r + n > rows) {
+          for (int e = 0; r + e < rows; ++e)
+            put_bits(to + e, bits_of_word<T>(word_at(through, r + e, c), p));
+          continue;
+        }
         chunk16 x{};
         TK_UNROLL
         for (int e = 0; e < n; ++e)
           x.w[e / in_word] |= bits_of_word<T>(words[e], p) << e % in_word * (128 / n);
-        if (r + n > rows) {
-          TK_UNROLL
-          for (int e = 0; e < n; ++e)
-            if (r + e < rows) put_bits(to + e, bits_of_word<T>(words[e], p));
-        } else if (dst_vector_width == n) {
+        if (dst_vector_width == n) {
           write_words<4>(to, x.w);
         } else {
           write_words<2>(to, x.w);
