@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * The C interface of linear_attention_backward; what holds of every call is in tk_base.h. */
+#ifndef TK_LINEAR_ATTENTION_BACKWARD_H
+#define TK_LINEAR_ATTENTION_BACKWARD_H
+
+#include "ops/tk_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The gradients of linear_attention (linear_attention.h) for q, k, v and the initial state, from
+ * what it was given, dout [b, n, h, dv] as o, and dfinal_state as final_state, or 0. With D_t, the
+ * gradient of S_t, and D_n = dfinal_state:
+ *   D_(t-1) = a_t (D_t + ...), dq_t = scale dout_t S_t^T, dk_t = v_t D_t^T, dv_t = k_t D_t,
+ *   D_t += scale q_t^T dout_t
+ * Shapes, types, decays, packed sequences, limits and rounding as there; dq is as q, dk as k, dv as
+ * v, dinitial_state as initial_state. Deterministic; a token's bits depend on its sequence and head
+ * alone. */
+typedef struct tk_linear_attention_backward_problem {
+  size_t size; /* sizeof(tk_linear_attention_backward_problem) */
+  DLTensor const* q;
+  DLTensor const* k;
+  DLTensor const* v;
+  DLTensor const* dout;
+  DLTensor const* dq;
+  DLTensor const* dk;
+  DLTensor const* dv;
+  DLTensor const* log_decay;      /* may be NULL */
+  DLTensor const* decay;          /* may be NULL; NULL where log_decay is given */
+  DLTensor const* initial_state;  /* may be NULL: 0 */
+  DLTensor const* dfinal_state;   /* may be NULL: 0 */
+  DLTensor const* dinitial_state; /* may be NULL: not wanted */
+  DLTensor const* starts;         /* NULL: a batch */
+  float scale;                    /* finite, not 0 */
+  tk_repeat repeat;
+} tk_linear_attention_backward_problem;
+
+TK_API tk_status tk_linear_attention_backward(tk_linear_attention_backward_problem const* problem,
+                                              void* workspace, size_t workspace_bytes,
+                                              void* stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TK_LINEAR_ATTENTION_BACKWARD_H */
