@@ -6,7 +6,7 @@
 #pragma once
 #include <cstdint>
 
-#include "backends/backend.hpp"
+#include "core/schedule.hpp"
 
 namespace tk {
 

@@ -15,6 +15,8 @@ constexpr auto q_is = heads_are("q", "n", "total", "h", "d"),
 
 checked<linear_attention_problem, 9> check(tk_linear_attention_problem const& given, bool data) {
   expect_one_of("repeat", given.repeat, repeat_names);  // tokens are alike either way
+  expect_reserved(given.reserved2, "reserved2");
+  expect_reserved(given.reserved);
   expect_scale(given.scale);
   reading const how{data, be::rt::current_device()};
   bool const packed = given.starts != nullptr;
@@ -52,8 +54,9 @@ checked<linear_attention_problem, 9> check(tk_linear_attention_problem const& gi
   problem.v = as_heads(v, packed);
   problem.o = as_heads(o, packed);
   problem.scale = given.scale;
-  bool const states = given.final_state && problem.starts.b > 0;
-  result.empty = problem.q.h == 0 || problem.q.b == 0 || (problem.q.n == 0 && !states);
+  bool const states = given.final_state != nullptr;
+  // Tokens may be there without a sequence.
+  result.empty = problem.q.h == 0 || problem.starts.b == 0 || (problem.q.n == 0 && !states);
   return result;
 }
 

@@ -21,6 +21,8 @@ constexpr std::size_t tensors = 13;
 checked<linear_attention_backward_problem, tensors> check(
     tk_linear_attention_backward_problem const& given, bool data) {
   expect_one_of("repeat", given.repeat, repeat_names);  // tokens are alike either way
+  expect_reserved(given.reserved2, "reserved2");
+  expect_reserved(given.reserved);
   expect_scale(given.scale);
   reading const how{data, be::rt::current_device()};
   bool const packed = given.starts != nullptr;
@@ -54,8 +56,7 @@ checked<linear_attention_backward_problem, tensors> check(
     if (output->is) expect_distinct_elements(*output);
   if (data) {
     for (auto const* output : outputs) {
-      for (auto const* input :
-           {&q, &k, &v, &dout, &log_decay, &decay, &initial, &dfinal, &starts})
+      for (auto const* input : {&q, &k, &v, &dout, &log_decay, &decay, &initial, &dfinal, &starts})
         expect_apart(*output, *input);
       for (auto const* other : outputs)
         if (other > output) expect_apart(*output, *other);
@@ -69,8 +70,9 @@ checked<linear_attention_backward_problem, tensors> check(
   problem.dk = as_heads(dk, packed);
   problem.dv = as_heads(dv, packed);
   problem.scale = given.scale;
-  bool const states = given.dinitial_state && problem.starts.b > 0;
-  result.empty = problem.q.h == 0 || problem.q.b == 0 || (problem.q.n == 0 && !states);
+  bool const states = given.dinitial_state != nullptr;
+  // Tokens may be there without a sequence.
+  result.empty = problem.q.h == 0 || problem.starts.b == 0 || (problem.q.n == 0 && !states);
   return result;
 }
 

@@ -55,8 +55,9 @@ view read_like(DLTensor const* given, signature const& is, view const& like, rea
 }
 
 void expect_scale(float scale) {
-  if (!std::isfinite(scale) || scale == 0)
-    refuse(status::bad_value, "scale is ", scale, "; it must be finite and not 0");
+  float const size = std::fabs(scale);
+  if (!(size >= 0x1p-64f && size <= 0x1p64f))
+    refuse(status::bad_value, "scale is ", scale, "; its magnitude must be from 2^-64 to 2^64");
 }
 
 token_decays read_decays(decay_views& to, DLTensor const* log_decay, DLTensor const* decay,
@@ -72,8 +73,8 @@ token_decays read_decays(decay_views& to, DLTensor const* log_decay, DLTensor co
   if (!log_decay) return {};
   view& x = to.log_decay = read(log_decay, log_decay_is[packed], how);
   for (int axis = 0; axis <= n + 1; ++axis) expect_same_size(x, axis, v, axis);
-  return {static_cast<float const*>(x.data), true, false, packed ? 0 : x.stride[0], x.stride[n],
-          x.stride[n + 1]};
+  return {static_cast<float const*>(x.data), true,        false,
+          packed ? 0 : x.stride[0],          x.stride[n], x.stride[n + 1]};
 }
 
 sequence_starts read_starts(view& to, DLTensor const* given, view const& q, reading const& how) {

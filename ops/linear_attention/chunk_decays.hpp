@@ -54,8 +54,7 @@ template <class T> struct chunk_decays {
 template <class T> struct chunk_decays_run {
   static void launch(decays_to_sum<T> const& x, void* stream);
 };
-template <class T>
-void chunk_decays_run<T>::launch(decays_to_sum<T> const& x, void* stream) {
+template <class T> void chunk_decays_run<T>::launch(decays_to_sum<T> const& x, void* stream) {
   be::launch<chunk_decays<T>>(x, stream);
 }
 

@@ -121,8 +121,8 @@ template <class T, int D, bool Decays, bool Outputs> struct chunk_scan {
   }
 
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    int const chunk = chunk_of(a, t, step), row = t.at.first + chunk * C,
-              end = t.at.first + t.at.n, col = t.part * sizes::width;
+    int const chunk = chunk_of(a, t, step), row = t.at.first + chunk * C, end = t.at.first + t.at.n,
+              col = t.part * sizes::width;
     if constexpr (Outputs) load_async(s.q, window(a.q, row, 0, t.head, t.at.batch, end), done);
     load_async(s.k, window(a.k, row, 0, t.head, t.at.batch, end), done);
     TK_UNROLL
@@ -130,8 +130,8 @@ template <class T, int D, bool Decays, bool Outputs> struct chunk_scan {
       load_async(s.v[w], window(a.v, row, col + w * P, t.head, t.at.batch, end), done);
     if constexpr (Decays)
       load_async(s.decay,
-                 a.decays.data + a.decays.row(a.rows.first_block(t.sequence, C) + chunk, t.head,
-                                              a.rows.h, C),
+                 a.decays.data +
+                     a.decays.row(a.rows.first_block(t.sequence, C) + chunk, t.head, a.rows.h, C),
                  C, done);
   }
 
@@ -167,8 +167,8 @@ template <class T, int D, bool Decays, bool Outputs> struct chunk_scan {
       if constexpr (Outputs) {
         reg_tile<float, C, C> s;
         mm_abt(s, x.q, x.k);
-        mm_ab(o, x.q, c.scratch.state);
-        wait<1>(s);
+        if constexpr (sizes::tune.together) mm_ab(o, x.q, c.scratch.state);
+        wait<sizes::tune.together>(s);
         if constexpr (Decays) {
           if (a.reversed) s = s * exp2(before - (x.decay.data[tokens - 1] - as_row(x.decay)));
           else s = s * exp2(before - as_row(x.decay));
@@ -176,6 +176,7 @@ template <class T, int D, bool Decays, bool Outputs> struct chunk_scan {
         if (a.reversed) keep_upper(s, 0, 0.f);
         else keep_lower(s, 0, 0.f);
         p = cast<T>(s);
+        if constexpr (!sizes::tune.together) mm_ab(o, x.q, c.scratch.state);
         wait<0>(o);
         if constexpr (Decays) o = o * exp2(before);
         mma_ab(o, p, x.v[w]);
@@ -183,6 +184,7 @@ template <class T, int D, bool Decays, bool Outputs> struct chunk_scan {
       if constexpr (Decays) {
         since = since * factor;
         kept *= factor;
+        wait<1>(since);  // multiplied before its product begins; that of o goes on
         mma_atb(since, x.k, c.scratch.weighted);
       } else {
         mma_atb(since, x.k, x.v[w]);
@@ -259,10 +261,9 @@ template <class T, int D, bool Decays> struct segment_scan {
       int const count = chunks - first < segment ? chunks - first : segment;
       for (int i = 0; i < count; ++i) {
         int const chunk = first + (a.reversed ? count - 1 - i : i);
-        kept *= be::exp2(
-            a.decays.data[a.decays.row(a.rows.first_block(t.sequence, C) + chunk, t.head, a.rows.h,
-                                       C) +
-                          sizes::tokens(n, chunk) - 1]);
+        kept *= be::exp2(a.decays.data[a.decays.row(a.rows.first_block(t.sequence, C) + chunk,
+                                                    t.head, a.rows.h, C) +
+                                       sizes::tokens(n, chunk) - 1]);
       }
     }
     return kept;

@@ -10,13 +10,12 @@ extern "C" {
 #endif
 
 /* The gradients of linear_attention (linear_attention.h) for q, k, v and the initial state, from
- * what it was given, dout [b, n, h, dv] as o, and dfinal_state as final_state, or 0. With D_t, the
- * gradient of S_t, and D_n = dfinal_state:
- *   D_(t-1) = a_t (D_t + ...), dq_t = scale dout_t S_t^T, dk_t = v_t D_t^T, dv_t = k_t D_t,
- *   D_t += scale q_t^T dout_t
+ * what it was given, dout [b, n, h, dv] as o, and dfinal_state as final_state, or 0:
+ *   D_n = dfinal_state + scale q_n^T dout_n,  D_t = a_(t+1) D_(t+1) + scale q_t^T dout_t
+ *   dq_t = scale dout_t S_t^T,  dk_t = v_t D_t^T,  dv_t = k_t D_t,  dinitial_state = a_1 D_1
  * Shapes, types, decays, packed sequences, limits and rounding as there; dq is as q, dk as k, dv as
  * v, dinitial_state as initial_state. Deterministic; a token's bits depend on its sequence and head
- * alone. */
+ * alone. Decays have no gradient yet. */
 typedef struct tk_linear_attention_backward_problem {
   size_t size; /* sizeof(tk_linear_attention_backward_problem) */
   DLTensor const* q;
@@ -32,8 +31,11 @@ typedef struct tk_linear_attention_backward_problem {
   DLTensor const* dfinal_state;   /* may be NULL: 0 */
   DLTensor const* dinitial_state; /* may be NULL: not wanted */
   DLTensor const* starts;         /* NULL: a batch */
-  float scale;                    /* finite, not 0 */
+  float scale;                    /* of magnitude 2^-64 to 2^64; 1 / sqrt(d) is usual */
+  int reserved2;                  /* 0 */
+  /* a problem may end here */
   tk_repeat repeat;
+  int reserved; /* 0 */
 } tk_linear_attention_backward_problem;
 
 TK_API tk_status tk_linear_attention_backward(tk_linear_attention_backward_problem const* problem,

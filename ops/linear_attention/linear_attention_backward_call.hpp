@@ -44,7 +44,9 @@ inline tk_linear_attention_backward_problem problem(linear_attention_backward_in
           .dinitial_state = out.dinitial_state.get(),
           .starts = x.starts.get(),
           .scale = x.scale ? *x.scale : linear_attention_scale(in.q.get()),
-          .repeat = x.repeat};
+          .reserved2 = 0,
+          .repeat = x.repeat,
+          .reserved = 0};
 }
 
 }  // namespace detail
@@ -56,8 +58,8 @@ inline void linear_attention_backward(linear_attention_backward_inputs const& in
                                       linear_attention_backward_outputs const& out,
                                       linear_attention_backward_options const& options = {}) {
   auto const problem = detail::problem(in, out, options);
-  detail::require(tk_linear_attention_backward(&problem, options.workspace,
-                                               options.workspace_bytes, options.stream.handle()));
+  detail::require(tk_linear_attention_backward(&problem, options.workspace, options.workspace_bytes,
+                                               options.stream.handle()));
 }
 
 // Bytes of device memory that linear_attention_backward() wants as workspace. Data pointers may be

@@ -9,11 +9,11 @@
 namespace tk {
 
 struct linear_attention_options {
-  tensor_view log_decay{};   // fp32 [b, n, h], at most 0
-  tensor_view decay{};       // fp32 [h], 0 or more; in place of log_decay
-  tensor_view initial_state{};  // fp32 [b, h, d, dv]; 0 where absent
-  output_view final_state{};    // not written where absent; may be the initial one
-  tensor_view starts{};         // int32 [b + 1], of packed sequences, which lack the dimension b
+  tensor_view log_decay{};       // fp32 [b, n, h], at most 0
+  tensor_view decay{};           // fp32 [h], 0 or more; in place of log_decay
+  tensor_view initial_state{};   // fp32 [b, h, d, dv]; 0 where absent
+  output_view final_state{};     // not written where absent; may be the initial one
+  tensor_view starts{};          // int32 [b + 1], of packed sequences, which lack the dimension b
   std::optional<float> scale{};  // 1 / sqrt(d) where absent
   void* workspace = nullptr;     // linear_attention_workspace() bytes, as for gemm
   std::size_t workspace_bytes = 0;
@@ -42,15 +42,17 @@ inline tk_linear_attention_problem problem(tensor_view const& q, tensor_view con
           .final_state = x.final_state.get(),
           .starts = x.starts.get(),
           .scale = x.scale ? *x.scale : linear_attention_scale(q.get()),
-          .repeat = x.repeat};
+          .reserved2 = 0,
+          .repeat = x.repeat,
+          .reserved = 0};
 }
 
 }  // namespace detail
 
-// S_t = a_t S_(t-1) + k_t^T v_t and o_t = scale q_t S_t, a_t = exp(log_decay_t) or exp(-decay); q, k
-// [b, n, h, d], v, o [b, n, h, dv], of one type, bf16 or fp16; d and dv multiples of 16 up to 256;
-// the last dimension contiguous, other strides free. The same bit for bit from run to run. Throws
-// tk::error before anything is launched or written.
+// S_t = a_t S_(t-1) + k_t^T v_t and o_t = scale q_t S_t, a_t = exp(log_decay_t) or exp(-decay); q,
+// k [b, n, h, d], v, o [b, n, h, dv], of one type, bf16 or fp16; d and dv multiples of 16 up to
+// 256; the last dimension contiguous, other strides free. The same bit for bit from run to run.
+// Throws tk::error before anything is launched or written.
 inline void linear_attention(tensor_view const& q, tensor_view const& k, tensor_view const& v,
                              output_view const& o, linear_attention_options const& options = {}) {
   auto const problem = detail::problem(q, k, v, o, options);

@@ -8,7 +8,6 @@
 #pragma once
 #include "core/packed_rows.hpp"
 #include "core/schedule.hpp"
-#include "core/tensor.hpp"
 #include "ops/linear_attention/problem.hpp"
 
 namespace tk {

@@ -30,8 +30,7 @@ void launch_scan(typename chunk_scan_sizes<T, D>::args const& a, void* stream) {
   be::launch<chunk_scan<T, D, Decays, true>>(a, stream);
 }
 
-template <class T, int D>
-void chunk_scan_run<T, D>::launch(scan_problem const& x, void* stream) {
+template <class T, int D> void chunk_scan_run<T, D>::launch(scan_problem const& x, void* stream) {
   using of = chunk_scan_sizes<T, D>;
   typename of::args a{};
   a.q = be::read_from<of::C, D>(typed<T const>(x.q));

@@ -45,8 +45,8 @@ scan_rows rows_of(heads const& x, sequence_starts const& starts) {
   limit(starts.given ? "the total of tokens" : "n", x.n, most);
   limit("b", starts.b, most);
   limit("h", x.h, most);
-  std::int64_t const blocks = starts.given ? x.n / 16 + starts.b
-                                           : starts.b * std::max<std::int64_t>(1, x.n / 16 + 1);
+  std::int64_t const blocks =
+      starts.given ? x.n / 16 + starts.b : starts.b * std::max<std::int64_t>(1, x.n / 16 + 1);
   limit("the number of blocks of 16 tokens", blocks, most_blocks);
   limit("the number of blocks of 16 tokens of all heads", blocks * std::max<std::int64_t>(1, x.h),
         most_blocks);
@@ -66,7 +66,8 @@ scans::scans(heads const& like, std::int64_t columns, token_decays const& decays
 
 void scans::lay_out_decays(workspace_layout& w) {
   if (!decays_.given) return;
-  std::size_t const chunks = decays_.of_heads ? 1 : static_cast<std::size_t>(rows_.blocks(sizes_.C));
+  std::size_t const chunks =
+      decays_.of_heads ? 1 : static_cast<std::size_t>(rows_.blocks(sizes_.C));
   table_ = w.add(chunks * static_cast<std::size_t>(rows_.h) * sizes_.C * sizeof(float));
 }
 
@@ -95,10 +96,14 @@ std::size_t scans::lay_out_states(workspace_layout& w, std::int64_t columns) con
 
 void scans::sum_decays(void* workspace, void* stream) const {
   if (!decays_.given || rows_.n == 0) return;
-  chunk_decays_run<float>::launch(
-      {decays_.data, decays_.b_stride, decays_.n_stride, decays_.h_stride,
-       {in_workspace<float>(workspace, table_), decays_.of_heads}, rows_, sizes_.C},
-      stream);
+  chunk_decays_run<float>::launch({decays_.data,
+                                   decays_.b_stride,
+                                   decays_.n_stride,
+                                   decays_.h_stride,
+                                   {in_workspace<float>(workspace, table_), decays_.of_heads},
+                                   rows_,
+                                   sizes_.C},
+                                  stream);
 }
 
 void scans::launch(scan_problem x, std::size_t states, void* workspace, void* stream) const {

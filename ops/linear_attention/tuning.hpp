@@ -8,9 +8,10 @@
 namespace tk {
 
 // Chunks of C tokens, P columns of v for each worker, `slots` chunks in shared memory; `segment`
-// chunks are summed from 0.
+// chunks are summed from 0; `together`: q k^T and q S run together, which takes registers.
 struct linear_attention_tuning {
   int workers, C, P, slots, segment;
+  bool together;
 };
 
 }  // namespace tk

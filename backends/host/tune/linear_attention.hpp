@@ -6,7 +6,7 @@
 namespace tk::be {
 
 constexpr linear_attention_tuning tune_linear_attention(int) {
-  return {.workers = 1, .C = 64, .P = 64, .slots = 1, .segment = 16};
+  return {.workers = 1, .C = 64, .P = 64, .slots = 1, .segment = 16, .together = true};
 }
 
 }  // namespace tk::be
