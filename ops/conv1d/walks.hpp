@@ -87,8 +87,9 @@ template <class T, class W, int Taps, auto Tune> struct conv1d_walks {
           col(at) {}
     TK_DEVICE void load(tokens& to, int t) const {
       bool const is_state = t < 0;
-      tk::load(to, is_state ? state : x, is_state ? state_width : x_width,
-               is_state ? t + before : t, col);
+      auto from = x;
+      if (is_state) from = state;
+      tk::load(to, from, is_state ? state_width : x_width, is_state ? t + before : t, col);
     }
   };
 };
