@@ -25,7 +25,6 @@ template <class T, class W, int Taps, auto Tune> struct conv1d_walks {
   static constexpr int workers = Tune.workers, per_unit = Tune.per_unit, cluster = 1, stages = 1,
                        own_slots = 1;
   static constexpr int R = Tune.R, N = Tune.N, ahead = Tune.ahead, before = Taps - 1;
-  static_assert(ahead >= before);
   using tile = reg_tile<float, R, N>;
   using tokens = reg_tile<T, R, N>;
   struct stage {};
