@@ -29,9 +29,9 @@ extern "C" {
  * of 0 to n, give sequences of other tokens, of which some may be written twice or never: nothing
  * outside a tensor is read or written.
  *
- * Sizes may be 0, but w. b n, c w, and n + sequences go to 2^31 - 65537, and so does the number of
- * pieces of 128 tokens and 256 channels into which sequences are cut (else TK_UNSUPPORTED). No
- * workspace is wanted.
+ * Sizes may be 0, but w. b n, c w, and where packed n + sequences go to 2^31 - 65537, and so does
+ * the number of pieces of 128 tokens and 256 channels into which sequences are cut (else
+ * TK_UNSUPPORTED). No workspace is wanted.
  *
  * Sums are fp32, bias first, then by rising i; y is rounded once, and below 2^-126 it may be 0, as
  * may a state. NaN and infinity in a token reach it and the w - 1 after it in their channel, no

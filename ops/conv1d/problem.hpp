@@ -42,6 +42,7 @@ std::size_t workspace_bytes(conv1d_backward_problem const& x);
 // are as many as that, and no more, since each leaves sums in the workspace.
 struct conv1d_plan {
   static constexpr std::int64_t longest = 128, shortest = 16, many = 4096, columns = 256;
+  static constexpr int most_in_turn = 1024;
   int length, in_turn;
   std::int64_t walks;
 
@@ -49,7 +50,7 @@ struct conv1d_plan {
     std::int64_t const parts = (x.channels() + columns - 1) / columns;
     while (length > shortest && x.runs(length) * parts < many) length /= 2;
     auto const runs = x.runs(length);
-    while (runs * parts >= 2 * many * in_turn && in_turn < runs) in_turn *= 2;
+    while (runs * parts >= 2 * many * in_turn && in_turn < most_in_turn) in_turn *= 2;
     walks = (runs + in_turn - 1) / in_turn;
   }
 };

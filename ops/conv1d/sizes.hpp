@@ -16,7 +16,7 @@ inline void check_conv1d_size(conv1d_operands const& x) {
                                            " is above the limit of " + std::to_string(most));
   };
   check("c w = ", x.channels() * x.taps);
-  check("n + sequences = ", x.x.rows + x.sequences);
+  if (x.is_packed) check("n + sequences = ", x.x.rows + x.sequences);
   check("a number of pieces of 128 tokens and 256 channels of ",
         x.runs(conv1d_plan::longest) *
             ((x.channels() + conv1d_plan::columns - 1) / conv1d_plan::columns));
