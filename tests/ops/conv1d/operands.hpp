@@ -49,12 +49,13 @@ inline token_span span_of(conv1d_sizes const& c, std::int64_t s) {
   auto const i = static_cast<std::size_t>(s);
   return {s, c.starts[i], c.starts[i + 1] - c.starts[i]};
 }
-// Where offsets ascend within x: of each row the sequence that it is of, or -1.
+// Where offsets ascend: of each row the sequence that it is of, or -1.
 inline std::vector<std::int64_t> sequences_of_rows(conv1d_sizes const& c) {
   std::vector<std::int64_t> of(static_cast<std::size_t>(c.shape.all_rows()), -1);
   for (std::int64_t s = 0; s < c.sequences(); ++s) {
     auto const at = span_of(c, s);
-    for (std::int64_t t = 0; t < at.n; ++t) of[static_cast<std::size_t>(at.row + t)] = s;
+    auto const end = std::min(at.row + at.n, c.shape.all_rows());
+    for (auto row = at.row; row < end; ++row) of[static_cast<std::size_t>(row)] = s;
   }
   return of;
 }
