@@ -58,18 +58,18 @@ class tokens_case:
         return functional.silu(y) if self.silu else y
 
     def exact(self, channels, leaf=False):
-        """x, weight, bias and y of some channels, [sequences, channels, tokens], in float64."""
+        """x with the w - 1 tokens before, weight and y of some channels, in float64; x and y are
+        [sequences, channels, tokens]."""
         x, weight = self.by_channels(self.x, channels), self.weight[channels].double()
         bias = None if self.bias is None else self.bias[channels].double()
         if self.initial is None:
             x = functional.pad(x, (self.w - 1, 0))
         else:
             x = torch.cat([self.by_channels(self.initial, channels), x], -1)
-        for t in (x, weight, bias):
-            if t is not None and leaf:
-                t.requires_grad_()
+        if leaf:
+            x.requires_grad_(), weight.requires_grad_()
         y = functional.conv1d(x, weight[:, None], bias, groups=len(channels))
-        return x, weight, bias, functional.silu(y) if self.silu else y
+        return x, weight, functional.silu(y) if self.silu else y
 
     def some_channels(self):
         """Parts of the channels that are compared."""
@@ -118,7 +118,7 @@ class forward_case(tokens_case):
         """Error and its limit: one rounding, the floor, and what fp32 commits, less than 2^-18."""
         parts = deviation()
         for at in self.some_channels():
-            parts.add(self.of_result(result, at), self.exact(at)[3])
+            parts.add(self.of_result(result, at), self.exact(at)[2])
         error, floor = parts.relative()
         return error if result.isfinite().all() else math.inf, 1.1 * floor + 2.0**-18
 
@@ -144,13 +144,19 @@ class backward_case(tokens_case):
     def peers(self, _):
         if not self.is_like_torch():
             return []
-        leaves = [self.x.transpose(1, 2).contiguous(), self.weight, self.bias]
-        leaves = [t.detach().clone().requires_grad_() if t is not None else None for t in leaves]
-        y, dy = self.convolved(*leaves), self.dy.transpose(1, 2).contiguous()
-        wanted = [t for t in leaves if t is not None]
-        return [implementation(
-            self.plain, lambda: torch.autograd.grad(y, wanted, dy, retain_graph=True),
-            lambda all: (all[0].transpose(1, 2), all[1]))]
+        with torch.inference_mode(False), torch.enable_grad():
+            x, dy = (t.transpose(1, 2).clone(memory_format=torch.contiguous_format)
+                     for t in (self.x, self.dy))
+            wanted = [x, self.weight.clone()] + ([] if self.bias is None else [self.bias.clone()])
+            for t in wanted:
+                t.requires_grad_()
+            y = self.convolved(*wanted, *[None] * (3 - len(wanted)))
+
+        def gradients():
+            with torch.inference_mode(False):
+                return torch.autograd.grad(y, wanted, dy, retain_graph=True)
+
+        return [implementation(self.plain, gradients, lambda all: (all[0].transpose(1, 2), all[1]))]
 
     def compare(self, results):
         """Errors and limits as of the forward; dweight sums over tokens, which fp32 does to
@@ -158,8 +164,10 @@ class backward_case(tokens_case):
         dx, dweight = results
         parts, sums = deviation(), deviation()
         for at in self.some_channels():
-            x, weight, _, y = self.exact(at, leaf=True)
-            exact = torch.autograd.grad(y, (x, weight), self.by_channels(self.dy, at))
+            with torch.inference_mode(False), torch.enable_grad():
+                x, weight, y = self.exact(at.clone(), leaf=True)
+                dy = self.by_channels(self.dy, at.clone())
+                exact = torch.autograd.grad(y, (x, weight), dy)
             parts.add(self.of_result(dx, at), exact[0][..., self.w - 1 :])
             sums.add(dweight[at], exact[1])
         error, floor = parts.relative()
