@@ -72,7 +72,8 @@ template <class T> struct column_totals {
       for (auto const& scratch : c.scratches)
         for (auto const& row : scratch.sums) TK_UNROLL
       for (int s = 0; s < S; ++s) all += row[s * columns + k];
-      if (t.col + k < a.width) put(of.to + std::int64_t{of.step} * (t.col + k), all);
+      std::int64_t const place = std::int64_t{of.step} * (t.col + k);
+      if (t.col + k < a.width) put(of.to + place, all);
     }
     meet<true>(c);
   }

@@ -41,6 +41,15 @@ TEST_CASE("NaN and infinity of the backward reach what the formulas say") {
       }
 }
 
+// Where there is no token, the state's gradient is that of the final state, whatever it holds.
+TEST_CASE("NaN in the state of a sequence without tokens stays there") {
+  for (int kind = 15; kind < kinds; ++kind) {
+    auto c = of_kind({.rank = 3, .h = 2, .rows = 0, .width = 130}, kind);
+    c.initial = c.dfinal = c.dinitial = true;
+    check_special(c, &conv1d_backward_operands::initial, std::nan(""), 1, 77);
+  }
+}
+
 TEST_CASE("the table of sizes holds every kind and tail") { check_kinds(table()); }
 
 TEST_CASE("wrong offsets touch nothing outside") {
