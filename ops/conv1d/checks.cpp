@@ -11,11 +11,6 @@ void expect_size(view const& x, int axis, std::int64_t size) {
          "; it must be ", size);
 }
 
-// Of x's type or fp32, and not strided.
-void expect_weights(view const& weight, view const& x) {
-  if (weight.type != element::fp32) expect_same_type(weight, x);
-}
-
 bool read_activation(tk_activation_kind const& given) {
   int const kind = expect_one_of("activation", given, activation_names);
   if (kind != TK_ACTIVATION_NONE && kind != TK_ACTIVATION_SILU)
@@ -65,7 +60,7 @@ view read_state(DLTensor const* given, signature const& is, conv1d_operands cons
 
 view read_taps(DLTensor const* given, signature const& is, view const& x, reading const& how) {
   view const y = read(given, is, how);
-  expect_weights(y, x);
+  expect_type_or_fp32(y, x);
   expect_same_size(y, 0, x, 2);
   if (y.size[0] > 1 && y.size[1] > 0 && y.stride[0] != y.size[1])
     refuse(status::bad_stride, is.name, " has stride ", y.stride[0],
@@ -74,7 +69,7 @@ view read_taps(DLTensor const* given, signature const& is, view const& x, readin
 }
 view read_channels(DLTensor const* given, signature const& is, view const& x, reading const& how) {
   view const y = read(given, is, how);
-  expect_weights(y, x);
+  expect_type_or_fp32(y, x);
   expect_same_size(y, 0, x, 2);
   return y;
 }

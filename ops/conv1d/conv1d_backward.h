@@ -19,11 +19,12 @@ extern "C" {
  *   dbias[c]      = sum over b and t of g[b, t, c]
  *
  * dy and dx have x's sizes and type, dinitial_state and dfinal_state those of initial_state.
- * dweight is [c, w], dbias [c], contiguous, of one type: x's, weight's or fp32. dweight, dbias,
- * dinitial_state and what tk_conv1d may lack may be NULL: not written, 0. Results share no byte
- * with an operand, nor with one another. What holds of sizes, of packed sequences and of starts is
- * what tk_conv1d says; dx of tokens of no sequence is not written. Where there is no token, dweight
- * and dbias are 0.
+ * dweight is [c, w], dbias [c], contiguous, of one type: x's or fp32. dweight, dbias and
+ * dinitial_state may be NULL, and are not written then; bias, initial_state and dfinal_state: 0.
+ * Results share no byte with an operand, nor with one another. Of sizes, packed sequences and
+ * starts holds what tk_conv1d says; dx of tokens of no sequence is not written. Where there is no
+ * token, dweight and dbias are 0. Its workspace holds sums, of some walks through the tokens a
+ * number for each tap and channel.
  *
  * Sums are fp32, and every result is rounded once; what is below 2^-126 may be 0. SiLU's slope is
  * computed anew. NaN and infinity reach what the formulas say. `repeat`: the bits of dx and

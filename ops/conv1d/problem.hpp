@@ -2,7 +2,6 @@
 // The problems of conv1d and its backward, checked, and how sequences are cut into runs of tokens.
 // data is null in what is absent.
 #pragma once
-#include "core/schedule.hpp"
 #include "ops/tensors.hpp"
 
 namespace tk {
