@@ -34,24 +34,26 @@ struct conv1d : conv1d_walks<T, W, Taps, be::tune_conv1d(sizeof(T))> {
   static TK_BOTH int tasks(args const& a) { return walks::tasks_of(a.runs.count(), channels(a)); }
   static TK_BOTH task task_at(args const& a, int i, int) { return walks::task_of(i, channels(a)); }
 
-  static TK_DEVICE void keep_state(args const& a, typename walks::history const& from,
-                                   token_run const& run, int col) {
+  // Of sequences that begin here; all lanes have read their states before one is written.
+  template <class Context>
+  static TK_DEVICE void keep_states(Context& c, args const& a, typename walks::history const& from,
+                                    token_run const& run, int col) {
     tokens last[before];
-    TK_UNROLL
+    if (run.begins()) TK_UNROLL
     for (int k = 0; k < before; ++k) from.load(last[k], run.n - before + k);
-    TK_UNROLL
+    c.w.sync();
+    if (run.begins()) TK_UNROLL
     for (int k = 0; k < before; ++k)
-      tk::store(walks::state_of(a.final, run), a.final.vector_width, k, col, cast<T>(last[k]));
+      tk::store(walks::state_of(a.final, run, col), a.final.vector_width, k, 0, cast<T>(last[k]));
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     auto const run = a.runs.at(this_row<R, N>(t.walk + c.w.id() * R));
-    if (!run.there) return;
     typename walks::history const from(a.x, a.initial, run, t.col);
     tokens x[before + 2 * ahead];  // those before, those that are computed, the next ones
     TK_UNROLL
     for (int k = 0; k < before; ++k) from.load(x[k], run.first - before + k);
-    if (run.first == 0 && a.final.of.data) keep_state(a, from, run, t.col);
+    if (a.final.of.data) keep_states(c, a, from, run, t.col);
     auto const in = walks::walk_of(a.x, run, 0, run.end);
     auto const out = walks::walk_of(a.y, run, 0, run.end);
     auto const ask = [&](int place, int from_token) {

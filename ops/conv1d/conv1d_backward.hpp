@@ -43,12 +43,13 @@ struct conv1d_backward : conv1d_walks<T, W, Taps, be::tune_conv1d_backward(sizeo
   static TK_DEVICE void leave(args const& a, token_run const& run, int token, int col, tile& dx) {
     if (int const row = token - (run.n - before); row >= 0 && a.dfinal.of.data) {
       tokens more;
-      tk::load(more, walks::state_of(a.dfinal, run), a.dfinal.vector_width, row, col);
+      tk::load(more, walk<R, N>(a.dfinal.of, 0, before, run.sequence), a.dfinal.vector_width, row,
+               col);
       dx = dx + more;
     }
     if (token < 0)
-      tk::store(walks::state_of(a.dinitial, run, run.first == 0), a.dinitial.vector_width,
-                token + before, col, cast<T>(dx));
+      tk::store(walks::state_of(a.dinitial, run, col), a.dinitial.vector_width, token + before, 0,
+                cast<T>(dx));
     else
       tk::store(walks::walk_of(a.dx, run, run.first, run.end - run.first), a.dx.vector_width,
                 token - run.first, col, cast<T>(dx));

@@ -12,7 +12,9 @@ struct token_run {
   int batch, start;  // the sequence's token t is x[batch, start + t]
   int n;             // tokens of the sequence
   int first, end;    // of the run
-  bool there;        // else n is 0
+  bool there;        // else all is 0
+
+  TK_BOTH bool begins() const { return there && first == 0; }
 };
 
 struct token_runs {

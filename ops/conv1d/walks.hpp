@@ -66,10 +66,14 @@ template <class T, class W, int Taps, auto Tune> struct conv1d_walks {
   static TK_DEVICE auto walk_of(token_rows<X> const& x, token_run const& r, int first, int count) {
     return walk<R, N>(x.of, r.start + first, count, r.batch);
   }
-  // Rows of a sequence's state; none where it is absent.
+  // The state of a sequence that begins here, else no row, in the tile's columns alone, which are 0
+  // and up: where it is moved on in its place, no lane reads what another tile's write.
   template <class X>
-  static TK_DEVICE auto state_of(token_rows<X> const& x, token_run const& r, bool wanted = true) {
-    return walk<R, N>(x.of, 0, wanted && x.of.data ? before : 0, r.sequence);
+  static TK_DEVICE auto state_of(token_rows<X> const& x, token_run const& r, int col) {
+    auto rows = walk<R, N>(x.of, 0, r.begins() && x.of.data ? before : 0, r.sequence);
+    rows.data += col;
+    rows.cols = rows.cols - col < N ? rows.cols - col : N;
+    return rows;
   }
 
   // A sequence's tokens from -before on: those of its initial state come first.
@@ -80,15 +84,14 @@ template <class T, class W, int Taps, auto Tune> struct conv1d_walks {
     TK_DEVICE history(token_rows<T const> const& of, token_rows<T const> const& initial,
                       token_run const& r, int at)
         : x(walk_of(of, r, 0, r.n)),
-          state(state_of(initial, r)),
+          state(state_of(initial, r, at)),
           x_width(of.vector_width),
           state_width(initial.vector_width),
           col(at) {}
     TK_DEVICE void load(tokens& to, int t) const {
-      bool const is_state = t < 0;
       auto from = x;
-      if (is_state) from = state;
-      tk::load(to, from, is_state ? state_width : x_width, is_state ? t + before : t, col);
+      if (t < 0) from = state;
+      tk::load(to, from, t < 0 ? state_width : x_width, t < 0 ? t + before : t, t < 0 ? 0 : col);
     }
   };
 };
