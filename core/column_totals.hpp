@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// to[c] = sum over rows of from[row, c], rounded once: what tasks of core/row_kernel.hpp leave of
-// each column, of up to two such matrices. 0 where there is no row. Each warp of a block has some
-// of the rows, in order; then their sums are added: equal bits for as many rows.
+// to[c step] = sum over rows of from[row, c], rounded once: what tasks leave of each column, of up
+// to five such matrices. 0 where there is no row. Each warp of a block has some of the rows, in
+// order; then their sums are added: equal bits for as many rows.
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/rows.hpp"
@@ -21,12 +21,14 @@ template <class T> struct column_totals {
   struct scratch {
     float sums[R][N];
   };
+  static constexpr int most = 5;
   struct matrix {
     float const* from;
     T* to;
+    int step = 1;
   };
   struct args {
-    matrix of[2];
+    matrix of[most];
     int count, rows, width, stride;  // a multiple of 16 bytes
   };
   struct task {
@@ -35,7 +37,7 @@ template <class T> struct column_totals {
   static TK_BOTH int tasks_of_one(args const& a) { return ceil_div(a.width, columns); }
   static TK_BOTH int tasks(args const& a) { return a.count * tasks_of_one(a); }
   static TK_BOTH task task_at(args const& a, int i, int) {
-    int const which = i >= tasks_of_one(a);
+    int const which = i / tasks_of_one(a);
     return {which, (i - which * tasks_of_one(a)) * columns, 0};
   }
   static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
@@ -46,7 +48,10 @@ template <class T> struct column_totals {
       return static_cast<int>(std::int64_t{a.rows} * worker / workers);
     };
     int const end = begin_of(w + 1);
-    matrix const of = t.which == 0 ? a.of[0] : a.of[1];
+    matrix of = a.of[0];
+    TK_UNROLL
+    for (int i = 1; i < most; ++i)
+      if (i == t.which) of = a.of[i];
     tensor<float const> const from{of.from, end, a.width, a.stride};
     tile sum = 0.f;
     for (int row = begin_of(w); row < end; row += at_once * R * S) {
@@ -67,7 +72,8 @@ template <class T> struct column_totals {
       for (auto const& scratch : c.scratches)
         for (auto const& row : scratch.sums) TK_UNROLL
       for (int s = 0; s < S; ++s) all += row[s * columns + k];
-      if (t.col + k < a.width) put(of.to + t.col + k, all);
+      std::int64_t const place = std::int64_t{of.step} * (t.col + k);
+      if (t.col + k < a.width) put(of.to + place, all);
     }
     meet<true>(c);
   }

@@ -49,4 +49,9 @@ inline void expect_reserved(int reserved, char const* name = "reserved") {
   if (reserved != 0) refuse(status::bad_struct, name, " is ", reserved, "; it must be 0");
 }
 
+// Of the type of another, or fp32.
+inline void expect_type_or_fp32(view const& x, view const& like) {
+  if (x.type != element::fp32) expect_same_type(x, like);
+}
+
 }  // namespace tk::api

@@ -23,11 +23,6 @@ inline void expect_eps(float eps) {
   refuse(status::bad_value, "eps is ", eps, "; it must be finite and not negative");
 }
 
-// Of the type of another, or fp32.
-inline void expect_type_or_fp32(view const& x, view const& like) {
-  if (x.type != element::fp32) expect_same_type(x, like);
-}
-
 template <class Given> norm_dropout read_mask(Given const& given, view& state, reading const& how) {
   expect_reserved(given.reserved2, "reserved2");
   return {.below = read_dropout(given.dropout),

@@ -22,7 +22,7 @@ function(refused sentence)
     message(FATAL_ERROR "${ARGN}: not '${sentence}' but\n${output}${errors}")
   endif()
 endfunction()
-set(there "[a-z_-]+(, [a-z_-]+)* and [a-z_-]+")
+set(there "[a-z0-9_-]+(, [a-z0-9_-]+)* and [a-z0-9_-]+")
 refused("no suite is called 'gem'; there are ${there}" run --suite gem)
 refused("no suite is called 'gem'; there are ${there}" list --suite gem)
 refused("no case for --quick matches 'no_such' in the suites ${there}; `tk_bench list` names the cases"

@@ -7,9 +7,11 @@
 // expect RANDOM_FLAT: random bytes meet tiles of 16 rows and more
 // expect RANDOM_WIDER: random bytes meet what a part of the rows has
 // expect ODD_ROWS: multiples of 16, or its rows below 16
+// expect SEVERAL_WALK: a lane has one row of a tile that walks
 #include "core/random.hpp"
 #include "core/row_random.hpp"
 #include "core/rows.hpp"
+#include "core/walk.hpp"
 
 #include "tests/compile/program.hpp"
 
@@ -50,6 +52,12 @@ struct body {
 #else
     store(out, 1, 0, 0, cast<bf16>(x));
 #endif
+#if defined(SEVERAL_WALK)
+    int const here = this_row<8, N>(0);
+#else
+    int const here = this_row<1, N>(0);
+#endif
+    x = x + static_cast<float>(here);
     tile<32> thick = 1.f;
     random_plane const plane{};
 #if defined(RANDOM_FLAT)

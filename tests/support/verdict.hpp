@@ -92,4 +92,12 @@ inline verdict error_meter::judge(char const* what, double factor, std::int64_t 
   return v;
 }
 
+// Infinities give NaN, or stay such: which of both, the order of operations says.
+inline void add_unless_special(error_meter& to, std::int64_t row, std::int64_t col, double got,
+                               double exact, double slack) {
+  bool const special = !std::isfinite(exact);
+  to.add(row, col, got, special && !std::isfinite(got) ? got : exact, special ? 0 : slack,
+         special ? 0 : rounded(to.type(), exact) - exact, special ? 0 : slack);
+}
+
 }  // namespace tk::test

@@ -103,14 +103,6 @@ struct column_sums {
   }
 };
 
-// Infinities give NaN, or stay such: which of both, the order of operations says.
-inline void add_unless_special(error_meter& to, std::int64_t row, std::int64_t col, double got,
-                               double exact, double slack) {
-  bool const special = !std::isfinite(exact);
-  to.add(row, col, got, special && !std::isfinite(got) ? got : exact, special ? 0 : slack,
-         special ? 0 : rounded(to.type(), exact) - exact, special ? 0 : slack);
-}
-
 // meters: of dx, and of dresidual where it is there.
 inline void add_row(norm_backward_operands const& x, std::int64_t row,
                     std::span<error_meter> meters, column_sums* sums) {
