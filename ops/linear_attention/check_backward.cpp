@@ -16,7 +16,7 @@ constexpr auto q_is = heads_are("q", "n", "total", "h", "d"),
                dk_is = heads_are("dk", "n", "total", "h", "d"),
                dv_is = heads_are("dv", "n", "total", "h", "dv");
 
-constexpr std::size_t tensors = 13;
+constexpr std::size_t tensors = 15;
 
 checked<linear_attention_backward_problem, tensors> check(
     tk_linear_attention_backward_problem const& given, bool data) {
@@ -28,8 +28,8 @@ checked<linear_attention_backward_problem, tensors> check(
   bool const packed = given.starts != nullptr;
 
   checked<linear_attention_backward_problem, tensors> result{};
-  auto& [q, k, v, dout, dq, dk, dv, log_decay, decay, initial, dfinal, dinitial, starts] =
-      result.tensors;
+  auto& [q, k, v, dout, dq, dk, dv, log_decay, decay, initial, dfinal, dinitial, dlog_decay, ddecay,
+         starts] = result.tensors;
   auto& problem = result.problem;
   q = read(given.q, q_is[packed], how);
   k = read(given.k, k_is[packed], how);
@@ -50,8 +50,13 @@ checked<linear_attention_backward_problem, tensors> check(
   problem.initial = state(initial, "initial_state", given.initial_state);
   problem.dfinal = state(dfinal, "dfinal_state", given.dfinal_state);
   problem.dinitial = state(dinitial, "dinitial_state", given.dinitial_state);
+  decay_views ddecays;
+  problem.ddecays =
+      read_decay_gradients(ddecays, given.dlog_decay, given.ddecay, decays, packed, how);
+  dlog_decay = ddecays.log_decay;
+  ddecay = ddecays.decay;
 
-  view const* const outputs[] = {&dq, &dk, &dv, &dinitial};
+  view const* const outputs[] = {&dq, &dk, &dv, &dinitial, &dlog_decay, &ddecay};
   for (auto const* output : outputs)
     if (output->is) expect_distinct_elements(*output);
   if (data) {
@@ -70,9 +75,10 @@ checked<linear_attention_backward_problem, tensors> check(
   problem.dk = as_heads(dk, packed);
   problem.dv = as_heads(dv, packed);
   problem.scale = given.scale;
-  bool const states = given.dinitial_state != nullptr;
   // Tokens may be there without a sequence.
-  result.empty = problem.q.h == 0 || problem.starts.b == 0 || (problem.q.n == 0 && !states);
+  bool const states = given.dinitial_state && problem.starts.b > 0,
+             tokens = problem.q.n > 0 && problem.starts.b > 0;
+  result.empty = problem.q.h == 0 || !(tokens || states || given.ddecay);
   return result;
 }
 

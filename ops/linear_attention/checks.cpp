@@ -9,7 +9,10 @@ namespace {
 
 constexpr signatures log_decay_is{{{"log_decay", fp32_only, 3, 3, {"b", "n", "h"}, true},
                                    {"log_decay", fp32_only, 2, 2, {"total", "h"}, true}}};
-constexpr signature decay_is{"decay", fp32_only, 1, 1, {"h"}, true};
+constexpr signatures dlog_decay_is{{{"dlog_decay", fp32_only, 3, 3, {"b", "n", "h"}, true},
+                                    {"dlog_decay", fp32_only, 2, 2, {"total", "h"}, true}}};
+constexpr signature decay_is{"decay", fp32_only, 1, 1, {"h"}, true},
+    ddecay_is{"ddecay", fp32_only, 1, 1, {"h"}, true};
 constexpr signature starts_are{"starts", only(element::int32), 1, 1, {"b + 1"}};
 
 constexpr signature state_is(char const* name) {
@@ -75,6 +78,25 @@ token_decays read_decays(decay_views& to, DLTensor const* log_decay, DLTensor co
   for (int axis = 0; axis <= n + 1; ++axis) expect_same_size(x, axis, v, axis);
   return {static_cast<float const*>(x.data), true,        false,
           packed ? 0 : x.stride[0],          x.stride[n], x.stride[n + 1]};
+}
+
+decay_gradients read_decay_gradients(decay_views& to, DLTensor const* dlog_decay,
+                                     DLTensor const* ddecay, decay_views const& of, bool packed,
+                                     reading const& how) {
+  auto const refuse_without = [](char const* name, char const* what) {
+    refuse(status::bad_value, name, " is given without ", what);
+  };
+  if (dlog_decay && !of.log_decay.is) refuse_without("dlog_decay", "log_decay");
+  if (ddecay && !of.decay.is) refuse_without("ddecay", "decay");
+  if (ddecay) {
+    view const& x = to.decay = read_like(ddecay, ddecay_is, of.decay, how);
+    return {static_cast<float*>(x.data), true, true, 0, 0, x.stride[0]};
+  }
+  if (!dlog_decay) return {};
+  view const& x = to.log_decay = read_like(dlog_decay, dlog_decay_is[packed], of.log_decay, how);
+  int const n = packed ? 0 : 1;
+  return {static_cast<float*>(x.data), true,        false,
+          packed ? 0 : x.stride[0],    x.stride[n], x.stride[n + 1]};
 }
 
 sequence_starts read_starts(view& to, DLTensor const* given, view const& q, reading const& how) {

@@ -22,6 +22,10 @@ struct decay_views {
 // At most one of the two is given.
 token_decays read_decays(decay_views& to, DLTensor const* log_decay, DLTensor const* decay,
                          view const& v, bool packed, reading const& how);
+// At most the one of the decay that is given; like it.
+decay_gradients read_decay_gradients(decay_views& to, DLTensor const* dlog_decay,
+                                     DLTensor const* ddecay, decay_views const& of, bool packed,
+                                     reading const& how);
 sequence_starts read_starts(view& to, DLTensor const* given, view const& q, reading const& how);
 // A state of each sequence and head, of d by dv.
 state_tensor read_state(view& to, char const* name, DLTensor const* given, std::int64_t sequences,

@@ -42,6 +42,8 @@ template <class T, int D> struct chunk_scan_sizes {
     bool initial_transposed, reversed;
     float scale, initial_scale, final_scale;
     partial_tiles<D, P> states;  // of segments and parts, and of workers
+    be::sink<T, D, P> kept;      // of chunks
+    bool keeps;
   };
   // The state of a segment, counted through all sequences.
   static TK_BOTH std::int64_t state_of(args const& a, int block, int head, int part, int worker) {
@@ -139,11 +141,21 @@ template <class T, int D, bool Decays, bool Outputs> struct chunk_scan {
     int const w = c.w.id(), col = t.part * sizes::width + w * P;
     auto const at = sizes::state_of(a, t.block, t.head, t.part, w);
     reg_tile<float, D, P> start = 0.f, since = 0.f;
-    float kept = 1;  // of start
+    float kept = 1;                          // of start
+    auto const put_state = [&](int steps) {  // after so many
+      reg_tile<T, D, P> const x = cast<T>(start * kept + since);
+      tk::store(c.scratch.state, x);
+      if (!a.keeps) return;
+      // Forward it is that of the chunk before, reversed that of the chunk to come.
+      int const nth = a.reversed ? t.steps - 1 - steps : steps - 1;
+      if (nth < 0 || nth >= t.steps) return;
+      int const chunk = a.rows.first_block(t.sequence, C) + t.first + nth;
+      tk::store(window(a.kept, 0, col, t.head, chunk), x);
+    };
     if constexpr (Outputs) {
       if (a.states.data) tk::load(start, a.states, at);
       else sizes::begin(start, a, t.sequence, t.head, col);
-      tk::store(c.scratch.state, cast<T>(start));
+      put_state(0);
     }
     for (int step = 0; step < t.steps; ++step) {
       int const chunk = chunk_of(a, t, step), tokens = sizes::tokens(t.at.n, chunk);
@@ -201,7 +213,7 @@ template <class T, int D, bool Decays, bool Outputs> struct chunk_scan {
       if constexpr (Outputs) {
         bool const ends = a.reversed ? chunk % segment == 0 : (chunk + 1) % segment == 0;
         if (ends) start = start * kept + since, since = 0.f, kept = 1;
-        tk::store(c.scratch.state, cast<T>(start * kept + since));
+        put_state(step + 1);
       }
     }
     if constexpr (Outputs) {

@@ -3,12 +3,19 @@
 //   dq  of (dout, v, k), whose states are those of the forward, transposed
 //   dk  of (v, dout, q), reversed; its states are their gradients, transposed
 //   dv  of (k, q, dout), reversed; its states are their gradients, D
-// In the last two, states are kept divided by scale, which multiplies what they give.
+// In the last two, states are kept divided by scale, which multiplies what they give. For the
+// gradients of decays the first two leave their states of all chunks.
 #include <algorithm>
 
+#include "core/element.hpp"
 #include "ops/linear_attention/scan.hpp"
 
 namespace tk {
+
+template <class T> struct decay_gradient_run {
+  static void launch(decay_gradient_problem const& x, void* stream);
+};
+
 namespace {
 
 struct laid_out {
@@ -16,11 +23,46 @@ struct laid_out {
       : of(x.q, std::max(x.q.d, x.v.d), x.decays, x.starts) {
     of.lay_out_decays(workspace);
     states = of.lay_out_states(workspace, std::max(x.q.d, x.v.d));  // one scan's after another's
+    if (!x.ddecays.given) return;
+    auto const chunks = static_cast<std::size_t>(of.chunks());
+    kept_bytes = chunks * static_cast<std::size_t>(x.q.h * x.q.d * x.v.d) * 2;
+    kept = workspace.add(2 * kept_bytes);
+    stride = (static_cast<int>(x.q.h) + 3) / 4 * 4;
+    if (x.ddecays.of_heads)
+      totals = workspace.add(chunks * static_cast<std::size_t>(stride) * sizeof(float));
   }
+  // The states of the nth scan, at the ends of chunks.
+  chunk_states kept_states(linear_attention_backward_problem const& x, void* memory,
+                           int nth) const {
+    if (kept_bytes == 0) return {};
+    auto* const data = in_workspace<char>(memory, kept + nth * kept_bytes);
+    return {data, of.chunks(), x.q.h, x.v.d, x.q.d};
+  }
+
   workspace_layout workspace;
   scans of;
-  std::size_t states;
+  std::size_t states, kept_bytes = 0, kept = 0, totals = 0;
+  int stride = 0;
 };
+
+void launch_decay_gradient(laid_out const& plan, linear_attention_backward_problem const& x,
+                           void* workspace, void* stream) {
+  float* const totals = plan.totals ? in_workspace<float>(workspace, plan.totals) : nullptr;
+  decay_gradient_problem const y{x.q,
+                                 x.dq,
+                                 x.k,
+                                 x.dk,
+                                 plan.kept_states(x, workspace, 0),
+                                 plan.kept_states(x, workspace, 1),
+                                 plan.of.rows(),
+                                 plan.of.chunk(),
+                                 x.scale,
+                                 x.ddecays,
+                                 totals,
+                                 plan.stride};
+  if (x.q.type == element::bf16) decay_gradient_run<bf16>::launch(y, stream);
+  else decay_gradient_run<fp16>::launch(y, stream);
+}
 
 }  // namespace
 
@@ -47,10 +89,13 @@ void launch(linear_attention_backward_problem const& x, void* workspace, void* s
   auto const run = [&](scan_problem const& y) {
     plan.of.launch(y, plan.states, workspace, stream);
   };
-  run(scan(x.dout, x.v, x.k, x.dq, x.initial, true));
+  auto dq = scan(x.dout, x.v, x.k, x.dq, x.initial, true);
+  dq.kept = plan.kept_states(x, workspace, 0);
+  run(dq);
   auto dk = scan(x.v, x.dout, x.q, x.dk, x.dfinal, true);
   dk.reversed = true;
   dk.initial_scale = 1 / x.scale;
+  dk.kept = plan.kept_states(x, workspace, 1);
   run(dk);
   auto dv = scan(x.k, x.q, x.dout, x.dv, x.dfinal, false);
   dv.reversed = true;
@@ -58,6 +103,7 @@ void launch(linear_attention_backward_problem const& x, void* workspace, void* s
   dv.final = x.dinitial;
   dv.final_scale = x.scale;
   run(dv);
+  if (x.ddecays.given) launch_decay_gradient(plan, x, workspace, stream);
 }
 
 }  // namespace tk

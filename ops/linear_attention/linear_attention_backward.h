@@ -9,13 +9,16 @@
 extern "C" {
 #endif
 
-/* The gradients of linear_attention (linear_attention.h) for q, k, v and the initial state, from
- * what it was given, dout [b, n, h, dv] as o, and dfinal_state as final_state, or 0:
+/* The gradients of linear_attention (linear_attention.h) for q, k, v, the initial state and decays,
+ * from what it was given, dout [b, n, h, dv] as o, and dfinal_state as final_state, or 0:
  *   D_n = dfinal_state + scale q_n^T dout_n,  D_t = a_(t+1) D_(t+1) + scale q_t^T dout_t
  *   dq_t = scale dout_t S_t^T,  dk_t = v_t D_t^T,  dv_t = k_t D_t,  dinitial_state = a_1 D_1
+ *   dlog_decay_t = a_t <S_(t-1), D_t>,  ddecay of a head = - the sum of these over all its tokens
  * Shapes, types, decays, packed sequences, limits and rounding as there; dq is as q, dk as k, dv as
- * v, dinitial_state as initial_state. Deterministic; a token's bits depend on its sequence and head
- * alone. Decays have no gradient yet. */
+ * v, dinitial_state as initial_state, dlog_decay as log_decay, ddecay as decay. Deterministic; a
+ * token's bits depend on its sequence and head alone. Gradients of decays are sums over a chunk of
+ * products with dq and dk, and of states where they meet at its end, each rounded to the type;
+ * workspace for them is 4 h d dv bytes a chunk. */
 typedef struct tk_linear_attention_backward_problem {
   size_t size; /* sizeof(tk_linear_attention_backward_problem) */
   DLTensor const* q;
@@ -30,6 +33,8 @@ typedef struct tk_linear_attention_backward_problem {
   DLTensor const* initial_state;  /* may be NULL: 0 */
   DLTensor const* dfinal_state;   /* may be NULL: 0 */
   DLTensor const* dinitial_state; /* may be NULL: not wanted */
+  DLTensor const* dlog_decay;     /* may be NULL: not wanted; NULL where log_decay is */
+  DLTensor const* ddecay;         /* may be NULL: not wanted; NULL where decay is */
   DLTensor const* starts;         /* NULL: a batch */
   float scale;                    /* of magnitude 2^-64 to 2^64; 1 / sqrt(d) is usual */
   int reserved2;                  /* 0 */

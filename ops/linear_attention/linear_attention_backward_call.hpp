@@ -12,6 +12,7 @@ struct linear_attention_backward_inputs {
 struct linear_attention_backward_outputs {
   output_view dq, dk, dv;
   output_view dinitial_state{};  // not written where absent
+  output_view dlog_decay{}, ddecay{};
 };
 struct linear_attention_backward_options {
   tensor_view log_decay{}, decay{}, initial_state{};  // as in the forward
@@ -42,6 +43,8 @@ inline tk_linear_attention_backward_problem problem(linear_attention_backward_in
           .initial_state = x.initial_state.get(),
           .dfinal_state = x.dfinal_state.get(),
           .dinitial_state = out.dinitial_state.get(),
+          .dlog_decay = out.dlog_decay.get(),
+          .ddecay = out.ddecay.get(),
           .starts = x.starts.get(),
           .scale = x.scale ? *x.scale : linear_attention_scale(in.q.get()),
           .reserved2 = 0,
@@ -51,9 +54,9 @@ inline tk_linear_attention_backward_problem problem(linear_attention_backward_in
 
 }  // namespace detail
 
-// dq, dk, dv and dinitial_state, the gradients of linear_attention() from what it was given and
-// dout, with the same options. Shapes as there: dq is as q, dk as k, dv and dout as v. The same bit
-// for bit from run to run. Throws tk::error before anything is launched or written.
+// dq, dk, dv, dinitial_state and those of decays, the gradients of linear_attention() from what it
+// was given and dout, with the same options. Each is shaped like what it is of, dout as v. The same
+// bit for bit from run to run. Throws tk::error before anything is launched or written.
 inline void linear_attention_backward(linear_attention_backward_inputs const& in,
                                       linear_attention_backward_outputs const& out,
                                       linear_attention_backward_options const& options = {}) {

@@ -59,6 +59,12 @@ template <class T> struct decays_to_sum {
   int C;
 };
 
+// States at the ends of chunks, of the type of q: [chunks, h, rows, cols].
+struct chunk_states {
+  void* data;
+  std::int64_t chunks, h, rows, cols;
+};
+
 // One scan: o of q, k, v as ops/linear_attention/chunk_scan.hpp has it.
 struct scan_problem {
   heads q, k, v, o;
@@ -68,7 +74,21 @@ struct scan_problem {
   bool initial_transposed;  // [b, h, columns of v, columns of k]
   float scale, initial_scale, final_scale;
   bool reversed;
-  float* states;  // of segments, where each is a task; null where sequences are
+  float* states;      // of segments, where each is a task; null where sequences are
+  chunk_states kept;  // reversed, without what the chunk itself adds; data may be null
+};
+
+// What ops/linear_attention/decay_gradient.hpp takes: q, k and their gradients, and the states of
+// their scans, of which the reversed one's count `scale` times.
+struct decay_gradient_problem {
+  heads q, dq, k, dk;
+  chunk_states states, gradients;
+  scan_rows rows;
+  int C;
+  float scale;
+  decay_gradients to;
+  float* totals;  // of heads, [chunks, stride], where they have one decay each
+  int stride;
 };
 
 // What a compiled instance says of itself.

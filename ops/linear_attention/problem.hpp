@@ -11,11 +11,13 @@ struct state_tensor : any_tensor {  // fp32 [b, h, d, dv], dv contiguous
 };
 
 // Decays of tokens: log_decay[b, n, h], or decay[h] of heads, or none. Packed sequences lack b.
-struct token_decays {
-  float const* data;
+template <class T> struct decays_of {
+  T* data;
   bool given, of_heads;
   std::int64_t b_stride, n_stride, h_stride;
 };
+using token_decays = decays_of<float const>;
+using decay_gradients = decays_of<float>;
 
 // The offsets of packed sequences, int32 [b + 1] on the device; null where there is a batch.
 struct sequence_starts {
@@ -35,6 +37,7 @@ struct linear_attention_problem {
 struct linear_attention_backward_problem {
   heads q, k, v, dout, dq, dk, dv;
   token_decays decays;
+  decay_gradients ddecays;
   state_tensor initial, dfinal, dinitial;
   sequence_starts starts;
   float scale;

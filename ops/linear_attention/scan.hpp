@@ -16,6 +16,10 @@ class scans {
   // The offset of segments' states, for a scan of so many columns of v; 0 where none are kept.
   std::size_t lay_out_states(workspace_layout& w, std::int64_t columns) const;
 
+  scan_rows const& rows() const { return rows_; }
+  int chunk() const { return sizes_.C; }
+  int chunks() const { return rows_.blocks(sizes_.C); }
+
   void sum_decays(void* workspace, void* stream) const;
   // x with its tensors, states' offset and the options of its own.
   void launch(scan_problem x, std::size_t states, void* workspace, void* stream) const;

@@ -109,6 +109,11 @@ struct scan_inputs {
     fill(x, use == role::input ? data::reals : data::nans, seed);
     return x;
   }
+  tensor make_log_decay(role use) {
+    std::int64_t const n = tokens(of), row = of.h + of.padding;
+    if (packed(of)) return memories.make(dtype::fp32, {n, of.h}, {row, 1}, use);
+    return memories.make(dtype::fp32, {of.b, n, of.h}, {n * row, row, 1}, use);
+  }
   // The row of an operand, and the place of a log decay.
   std::int64_t row(span const& at, std::int64_t token, std::int64_t head) const {
     return (at.batch * tokens(of) + at.first + token) * of.h + head;
@@ -126,10 +131,7 @@ struct scan_inputs {
 
  private:
   void fill_log_decay() {
-    std::int64_t const n = tokens(of), row = of.h + of.padding;
-    log_decay = packed(of)
-                    ? memories.make(dtype::fp32, {n, of.h}, {row, 1}, role::input)
-                    : memories.make(dtype::fp32, {of.b, n, of.h}, {n * row, row, 1}, role::input);
+    log_decay = make_log_decay(role::input);
     double const most = of.decay == decays::mild ? 1. / 16 : 8;
     for (std::int64_t r = 0; r < log_decay.rows(); ++r)
       for (std::int64_t c = 0; c < of.h; ++c) {
@@ -153,11 +155,15 @@ struct backward_operands : scan_inputs {
     dout = make(x.dv, role::input, 47);
     dq = make(x.d, role::output, 0), dk = make(x.d, role::output, 0);
     dv = make(x.dv, role::output, 0);
+    if (log_decay.in) dlog_decay = make_log_decay(role::output);
+    if (decay.in) ddecay = memories.make(dtype::fp32, {x.h}, {1}, role::output);
+    for (auto* const y : {&dlog_decay, &ddecay})
+      if (y->in) fill(*y, data::nans, 0);
     if (!x.states) return;
     dfinal = make_state(role::input, 48);
     dinitial = make_state(role::output, 0);
   }
-  tensor dout, dq, dk, dv, dfinal, dinitial;
+  tensor dout, dq, dk, dv, dlog_decay, ddecay, dfinal, dinitial;
 };
 
 // A DLTensor of each operand, and none where there is no operand.
@@ -186,7 +192,7 @@ template <class Body> std::string with_problem(forward_operands const& x, Body c
 template <class Body> std::string with_problem(backward_operands const& x, Body const& body) {
   given_tensor const q(x.q), k(x.k), v(x.v), dout(x.dout), dq(x.dq), dk(x.dk), dv(x.dv),
       log_decay(x.log_decay), decay(x.decay), initial(x.initial), dfinal(x.dfinal),
-      dinitial(x.dinitial), starts(x.starts);
+      dinitial(x.dinitial), dlog_decay(x.dlog_decay), ddecay(x.ddecay), starts(x.starts);
   tk_linear_attention_backward_problem problem{};
   problem.size = sizeof problem;
   problem.q = q.get(), problem.k = k.get(), problem.v = v.get(), problem.dout = dout.get();
@@ -194,6 +200,7 @@ template <class Body> std::string with_problem(backward_operands const& x, Body 
   problem.log_decay = log_decay.get(), problem.decay = decay.get();
   problem.initial_state = initial.get();
   problem.dfinal_state = dfinal.get(), problem.dinitial_state = dinitial.get();
+  problem.dlog_decay = dlog_decay.get(), problem.ddecay = ddecay.get();
   problem.starts = starts.get();
   problem.scale = x.of.scale;
   return body(called_op{TK_OP_LINEAR_ATTENTION_BACKWARD, tk_linear_attention_backward},

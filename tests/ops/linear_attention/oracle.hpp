@@ -2,7 +2,8 @@
 // The oracle of linear attention, token by token in double precision:
 //   S_t = a_t S_(t-1) + k_t^T v_t,                o_t = scale q_t S_t
 //   D_t = a_(t+1) D_(t+1) + scale q_t^T dout_t,   dq_t = scale S_t dout_t, dk_t = D_t v_t,
-//   D_n = dfinal + scale q_n^T dout_n,            dv_t = D_t^T k_t, dinitial = a_1 D_1
+//   D_n = dfinal + scale q_n^T dout_n,            dv_t = D_t^T k_t, dinitial = a_1 D_1,
+//                                                 dlog_decay_t = a_t <S_(t-1), D_t>
 // Beside each state stands that of the absolute values of its terms, M, which bounds errors, and
 // that of their squares, Q, which says how large they usually are. With u the type's unit roundoff,
 // the kernel rounds weights, weighted values and the state where it meets a query, by u each: at
@@ -144,6 +145,106 @@ struct head_inputs {
   }
 };
 
+// dlog_decay of one sequence and head. The loss's derivative by the sum of logs up to token t is
+// q_t dq_t - k_t dk_t; summed from the last token on, and from <S_n, dfinal>, it is dlog_decay_t.
+// The same sums of sizes and of squares say how large the terms are of <S_e, D_e>, where a chunk
+// ends, behind at most 63 more tokens.
+class decay_sums {
+ public:
+  explicit decay_sums(std::int64_t n) : tokens_(static_cast<std::size_t>(n)) {}
+  void add(std::int64_t t, double sign, double const* by, result_row const& of,
+           scan_bounds const& bounds) {
+    auto& x = tokens_[static_cast<std::size_t>(t)];
+    double const u = bounds.unit * std::sqrt(2.0);
+    for (std::size_t c = 0; c < of.x.size(); ++c) {
+      double const size = std::fabs(by[c]) * of.size[c], square = by[c] * by[c] * of.square[c];
+      x.value += sign * by[c] * of.x[c], x.size += size, x.factors += std::fabs(by[c]);
+      x.net += sign * size, x.net_square += sign * square;
+      x.variance += bounds.unit * bounds.unit * square + std::pow(u * by[c] * of.x[c], 2) / 3;
+    }
+  }
+  void end(state_sums const& s, state_sums const& grad) {
+    for (std::size_t i = 0; i < s.x.size(); ++i) {
+      last_.value += s.x[i] * grad.x[i], last_.net += s.size[i] * grad.size[i];
+      last_.net_square += s.square[i] * grad.square[i];
+    }
+  }
+  struct judged_value {
+    double value, slack, unit, rest;
+  };
+  std::vector<judged_value> judge(double least, scan_bounds const& bounds) const {
+    constexpr std::int64_t most = 64;
+    auto const n = static_cast<std::int64_t>(tokens_.size());
+    double const u = bounds.unit * std::sqrt(2.0), relative = bounds.relative + u;
+    // Of the states' product behind each token.
+    std::vector<double> met(tokens_.size()), met_square(tokens_.size());
+    term behind = last_;
+    std::vector<judged_value> all(tokens_.size());
+    for (std::int64_t t = n; t-- > 0;) {
+      auto const at = static_cast<std::size_t>(t);
+      met[at] = std::max(0.0, behind.net), met_square[at] = std::max(0.0, behind.net_square);
+      behind.value += tokens_[at].value, behind.net += tokens_[at].net;
+      behind.net_square += tokens_[at].net_square;
+      double size = 0, factors = 0, variance = 0, of_states = 0, of_squares = 0;
+      for (auto i = at; i < at + most && i < tokens_.size(); ++i) {
+        size += tokens_[i].size, factors += tokens_[i].factors, variance += tokens_[i].variance;
+        of_states = std::max(of_states, met[i]), of_squares = std::max(of_squares, met_square[i]);
+      }
+      double const sizes = size + 2 * of_states;
+      all[at] = {behind.value, sizes * relative + factors * least,
+                 std::sqrt(variance + u * u * 5 / 3 * of_squares),
+                 sizes * bounds.fp32 + factors * least};
+    }
+    return all;
+  }
+
+ private:
+  struct term {
+    double value, size, factors, net, net_square, variance;
+  };
+  std::vector<term> tokens_;
+  term last_{};
+};
+
+// Gradients of decays: of each token, or of a head the sum over its tokens.
+class judged_decays {
+ public:
+  explicit judged_decays(backward_operands const& x)
+      : of_(&x), meter_(dtype::fp32), heads_(static_cast<std::size_t>(x.of.h)) {}
+  void add(span const& at, std::int64_t head, decay_sums const& sums, scan_bounds const& bounds) {
+    if (!of_->dlog_decay.in && !of_->ddecay.in) return;
+    auto const all = sums.judge(least_weight(of_->of), bounds);
+    for (std::int64_t t = 0; t < at.n; ++t) {
+      auto const& x = all[static_cast<std::size_t>(t)];
+      if (of_->dlog_decay.in) {
+        std::int64_t const row = of_->row(at, t, 0) / of_->of.h;
+        double const got = decode(dtype::fp32, of_->dlog_decay.result_row(row) + head * 4);
+        meter_.add(row, head, got, x.value, x.slack, x.unit, x.rest);
+      }
+      auto& sum = heads_[static_cast<std::size_t>(head)];
+      sum.value -= x.value, sum.slack += x.slack, sum.rest += x.rest;
+      sum.unit += 64 * x.unit * x.unit;  // those of a chunk err alike
+    }
+  }
+  void judge(verdict& all) {
+    if (of_->ddecay.in)
+      for (std::int64_t head = 0; head < of_->of.h; ++head) {
+        auto const& x = heads_[static_cast<std::size_t>(head)];
+        double const got = decode(dtype::fp32, of_->ddecay.result_row(0) + head * 4);
+        meter_.add(0, head, got, x.value, x.slack, std::sqrt(x.unit), x.rest);
+      }
+    auto const v = meter_.judge(of_->ddecay.in ? "ddecay" : "dlog_decay", 1.1, 256);
+    if (all.ok()) all.wrong = v.wrong;
+    all.compared += v.compared;
+    all.share = std::max(all.share, v.share);
+  }
+
+ private:
+  backward_operands const* of_;
+  error_meter meter_;
+  std::vector<decay_sums::judged_value> heads_;
+};
+
 // Calls body(span, head, sequence) for each sequence and head, in parallel.
 template <class Body> void for_each_head(scan_case const& x, Body const& body) {
   parallel_for(sequences(x) * x.h, [&](std::int64_t i) {
@@ -192,6 +293,7 @@ inline verdict compare(forward_operands const& x) {
 
 inline verdict compare(backward_operands const& x) {
   scan_bounds const bounds(x);
+  judged_decays decays(x);
   double const least = least_weight(x.of);
   tensor const& any_state = x.of.states ? x.dinitial : x.dq;
   judged dq(x.dq, least), dk(x.dk, least), dv(x.dv, least), dinitial(any_state, least);
@@ -201,27 +303,36 @@ inline verdict compare(backward_operands const& x) {
     judged my_dq(x.dq, least), my_dk(x.dk, least), my_dv(x.dv, least), my_state(any_state, least);
     std::int64_t const d = x.of.d, dv_cols = x.of.dv, state_row = s * x.of.h + head;
     state_sums state(d, dv_cols), grad(d, dv_cols);
+    decay_sums sums(at.n);
     state.begin(x.initial, state_row);
     for (std::int64_t t = 0; t < at.n; ++t) {
       state.decay(in.a[t]);
       state.add(1, in.k.data() + t * d, in.v.data() + t * dv_cols);
-      my_dq.add(x.row(at, t, head), {state, x.of.scale, in.dout.data() + t * dv_cols, true},
-                bounds);
+      result_row const exact(state, x.of.scale, in.dout.data() + t * dv_cols, true);
+      my_dq.add(x.row(at, t, head), exact, bounds);
+      sums.add(t, 1, in.q.data() + t * d, exact, bounds);
     }
     grad.begin(x.dfinal, state_row);
+    sums.end(state, grad);
     for (std::int64_t t = at.n; t-- > 0;) {
       grad.add(x.of.scale, in.q.data() + t * d, in.dout.data() + t * dv_cols);
-      my_dk.add(x.row(at, t, head), {grad, 1, in.v.data() + t * dv_cols, true}, bounds);
+      result_row const exact(grad, 1, in.v.data() + t * dv_cols, true);
+      my_dk.add(x.row(at, t, head), exact, bounds);
+      sums.add(t, -1, in.k.data() + t * d, exact, bounds);
       my_dv.add(x.row(at, t, head), {grad, 1, in.k.data() + t * d, false}, bounds);
       grad.decay(in.a[t]);
     }
     if (x.of.states) my_state.add_state(state_row, grad, bounds);
     std::scoped_lock const lock(merging);
     dq.merge(my_dq), dk.merge(my_dk), dv.merge(my_dv), dinitial.merge(my_state);
+    decays.add(at, head, sums, bounds);
   });
   auto v = judge_all({{"dq", &dq}, {"dk", &dk}, {"dv", &dv}, {"dinitial_state", &dinitial}});
+  decays.judge(v);
   std::int64_t const due =
-      (packed(x.of) ? 1 : x.of.b) * tokens(x.of) * x.of.h * (2 * x.of.d + x.of.dv) +
+      (packed(x.of) ? 1 : x.of.b) * tokens(x.of) * x.of.h *
+          (2 * x.of.d + x.of.dv + (x.dlog_decay.in ? 1 : 0)) +
+      (x.ddecay.in ? x.of.h : 0) +
       (x.of.states ? sequences(x.of) * x.of.h * x.of.d * x.of.dv : 0);
   if (v.ok() && v.compared != due) v.wrong = "not every element was compared";
   return v;
@@ -234,7 +345,8 @@ inline std::vector<tensor> outputs_of(forward_operands const& x) {
 }
 inline std::vector<tensor> outputs_of(backward_operands const& x) {
   std::vector<tensor> all{x.dq, x.dk, x.dv};
-  if (x.dinitial.in) all.push_back(x.dinitial);
+  for (auto const* y : {&x.dinitial, &x.dlog_decay, &x.ddecay})
+    if (y->in) all.push_back(*y);
   return all;
 }
 
