@@ -84,7 +84,7 @@ decay_gradients read_decay_gradients(decay_views& to, DLTensor const* dlog_decay
                                      DLTensor const* ddecay, decay_views const& of, bool packed,
                                      reading const& how) {
   auto const refuse_without = [](char const* name, char const* what) {
-    refuse(status::bad_value, name, " is given without ", what);
+    refuse(status::null_pointer, what, " is NULL, but ", name, " is given");
   };
   if (dlog_decay && !of.log_decay.is) refuse_without("dlog_decay", "log_decay");
   if (ddecay && !of.decay.is) refuse_without("ddecay", "decay");

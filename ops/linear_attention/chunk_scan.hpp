@@ -143,14 +143,13 @@ template <class T, int D, bool Decays, bool Outputs> struct chunk_scan {
     reg_tile<float, D, P> start = 0.f, since = 0.f;
     float kept = 1;                          // of start
     auto const put_state = [&](int steps) {  // after so many
-      reg_tile<T, D, P> const x = cast<T>(start * kept + since);
-      tk::store(c.scratch.state, x);
+      tk::store(c.scratch.state, cast<T>(start * kept + since));
       if (!a.keeps) return;
       // Forward it is that of the chunk before, reversed that of the chunk to come.
       int const nth = a.reversed ? t.steps - 1 - steps : steps - 1;
       if (nth < 0 || nth >= t.steps) return;
       int const chunk = a.rows.first_block(t.sequence, C) + t.first + nth;
-      tk::store(window(a.kept, 0, col, t.head, chunk), x);
+      tk::store(window(a.kept, 0, col, t.head, chunk), cast<T>(start * kept + since));
     };
     if constexpr (Outputs) {
       if (a.states.data) tk::load(start, a.states, at);

@@ -30,7 +30,8 @@ TEST_CASE("all tensors of tokens are slices of one buffer") {
     std::copy_n(shape, 4, t->shape.begin());
     std::copy_n(strides, 4, t->strides.begin());
   }
-  for (auto* t : {&x.log_decay, &x.initial_state, &x.dfinal_state, &x.dinitial_state})
+  for (auto* t :
+       {&x.log_decay, &x.dlog_decay, &x.initial_state, &x.dfinal_state, &x.dinitial_state})
     t->given = nullptr;
   EXPECT_OK(call(x));
   CHECK(buffer.content() == bytes(size, 0));
@@ -39,14 +40,14 @@ TEST_CASE("all tensors of tokens are slices of one buffer") {
 TEST_CASE("nothing to write") {
   check_nothing_to_write<s>();
   s x;  // no tokens, and nobody wants the state
-  for (auto* t : {&x.q, &x.k, &x.v, &x.dout, &x.dq, &x.dk, &x.dv, &x.log_decay}) t->shape[1] = 0;
+  for (auto* t : {&x.q, &x.k, &x.v, &x.dout, &x.dq, &x.dk, &x.dv, &x.log_decay, &x.dlog_decay}) t->shape[1] = 0;
   x.initial_state.given = x.dfinal_state.given = x.dinitial_state.given = nullptr;
   check_nothing(x);
 }
 
 TEST_CASE("no tokens: the initial state's gradient is the final one's, or 0") {
   s x;
-  for (auto* t : {&x.q, &x.k, &x.v, &x.dout, &x.dq, &x.dk, &x.dv, &x.log_decay})
+  for (auto* t : {&x.q, &x.k, &x.v, &x.dout, &x.dq, &x.dk, &x.dv, &x.log_decay, &x.dlog_decay})
     t->shape[1] = 0, t->dl.data = nullptr;
   auto host = x.arena.content();
   for (std::size_t i = 0; i < state_bytes; i += 4) put_fp32(host, at_dfinal + i, float(i));
@@ -60,6 +61,15 @@ TEST_CASE("no tokens: the initial state's gradient is the final one's, or 0") {
   check(1);
   x.dfinal_state.given = nullptr;
   check(0);
+}
+
+TEST_CASE("no tokens: a head's decay has the gradient 0") {
+  by_head<s> x;
+  for (auto* t : {&x.q, &x.k, &x.v, &x.dout, &x.dq, &x.dk, &x.dv})
+    t->shape[1] = 0, t->dl.data = nullptr;
+  x.initial_state.given = x.dfinal_state.given = x.dinitial_state.given = nullptr;
+  EXPECT_OK(call(x));
+  for (std::size_t i = 0; i < 2; ++i) REQUIRE(fp32_at(x.arena.content(), at_ddecay + 4 * i) == 0);
 }
 
 TEST_CASE("all types") { check_types<s>(); }

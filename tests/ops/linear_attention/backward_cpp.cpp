@@ -66,9 +66,20 @@ TEST_CASE("gradients of ones, with and without what is optional") {
   CHECK(run({48, 112}, {112, 48}, {56, 24}) == 3.5f);
   options.log_decay = {arena.at(at_log_decay), tk::dl_fp32, {2, 5, 2}};  // zeros
   CHECK(run({48, 112}, {112, 48}, {56, 24}) == 3.5f);
+  out.dlog_decay = {arena.at(at_dlog_decay), tk::dl_fp32, {2, 5, 2}};
+  CHECK(run({48, 112}, {112, 48}, {56, 24}) == 3.5f);
+  CHECK(fp32_at(arena.content(), at_dlog_decay) == 512 * 2 * 3.5f);  // a token's S and D are alike
+  CHECK(fp32_at(arena.content(), at_dlog_decay + 18 * 4) == 512 * 6 * 1.5f);
+  out.dlog_decay = {};
   options.log_decay = {};
   options.decay = {arena.at(at_decay), tk::dl_fp32, {2}};  // nothing is kept
   CHECK(run({16, 16}, {16, 48}, {8, 24}) == 0);
+  host = arena.content();
+  for (std::size_t i = 0; i < 2; ++i) put_fp32(host, at_decay + 4 * i, 0);
+  arena.write(host);
+  out.ddecay = {arena.at(at_ddecay), tk::dl_fp32, {2}};
+  CHECK(run({48, 112}, {112, 48}, {56, 24}) == 3.5f);
+  CHECK(fp32_at(arena.content(), at_ddecay) == -2 * 512 * 45.f);
 }
 
 TEST_CASE("refusals are exceptions, or optional errors") {

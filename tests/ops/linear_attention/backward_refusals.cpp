@@ -33,6 +33,39 @@ void try_own_shapes() {
   }
 }
 
+// The same of what decays get, and no gradient without its decay.
+void try_decay_gradients() {
+  using h = by_head<s>;
+  try_all(std::vector<spoiled<s>>{
+      {"b", sized<s>(&s::dlog_decay, 0, 3), TK_BAD_SHAPE, {"dlog_decay has b = 3", "2"}},
+      {"n", sized<s>(&s::dlog_decay, 1, 1), TK_BAD_SHAPE, {"dlog_decay has n = 1", "5"}},
+      {"h", sized<s>(&s::dlog_decay, 2, 1), TK_BAD_SHAPE, {"dlog_decay has h = 1", "2"}},
+      {"type", [](s& x) { x.dlog_decay.dl.dtype = bf16; }, TK_BAD_TYPE, {"dlog_decay", "fp32"}},
+      {"tokens in one place",
+       [](s& x) { x.dlog_decay.strides[1] = 0; },
+       TK_BAD_OVERLAP,
+       {"dlog_decay", "[10, 0, 1]"}},
+      {"no log_decay",
+       [](s& x) { x.log_decay.given = nullptr; },
+       TK_NULL_POINTER,
+       {"log_decay is NULL, but dlog_decay is given"}},
+      {"ddecay of log_decay",
+       [](s& x) { x.ddecay.given = &x.ddecay.dl; },
+       TK_NULL_POINTER,
+       {"decay is NULL, but ddecay is given"}}});
+  try_all(std::vector<spoiled<h>>{
+      {"of heads", [](h& x) { x.ddecay.shape[0] = 3; }, TK_BAD_SHAPE, {"ddecay has h = 3", "2"}},
+      {"of heads, type", [](h& x) { x.ddecay.dl.dtype = bf16; }, TK_BAD_TYPE, {"ddecay", "fp32"}},
+      {"of heads, in one place",
+       [](h& x) { x.ddecay.strides[0] = 0; },
+       TK_BAD_OVERLAP,
+       {"ddecay", "[0]"}},
+      {"dlog_decay of decay",
+       [](h& x) { x.dlog_decay.given = &x.dlog_decay.dl; },
+       TK_NULL_POINTER,
+       {"log_decay is NULL, but dlog_decay is given"}}});
+}
+
 std::vector<spoiled<s>> own_overlaps() {
   return {
       {"dinitial_state on initial_state",
@@ -62,9 +95,11 @@ TEST_CASE("the scenes are correct problems and write their outputs") {
 TEST_CASE("refusals") {
   std::vector<std::int64_t> const tokens{2, 8192, 16, 64}, state{2, 16, 64, 64};
   check_all_refusals<s>(
-      {tokens, tokens, tokens, {2, 8192, 16}, state, tokens, tokens, tokens, tokens, state, state},
+      {tokens, tokens, tokens, {2, 8192, 16}, state, tokens, tokens, tokens, tokens, state, state,
+       {2, 8192, 16}},
       [] {
         try_own_shapes();
+        try_decay_gradients();
         try_all(own_overlaps());
       });
 }

@@ -10,10 +10,13 @@
 
 namespace fuzz {
 
+enum class decay_kind { none, of_tokens, of_heads };
+
 // Shapes of a made-up problem.
 struct scan_shapes {
   type of;
-  sizes narrow, wide, state;  // as q, as v, and of a state
+  sizes narrow, wide, state, tokens;  // as q, as v, of a state, and as log_decay
+  decay_kind decays;
 };
 
 // q, k, v, decays, the initial state and starts.
@@ -33,7 +36,11 @@ inline scan_shapes make_scan(generator& g) {
     shape.push_back(last);
     return shape;
   };
-  scan_shapes const x{g.half(), with(d), with(dv), {b, h, d, dv}};
+  auto const made = g.number(0, 3);
+  auto const decays = made == 0  ? decay_kind::none
+                      : made < 3 ? decay_kind::of_tokens
+                                 : decay_kind::of_heads;
+  scan_shapes const x{g.half(), with(d), with(dv), {b, h, d, dv}, tokens, decays};
   auto const choose = [&](char const* name, bool is_there, type what, sizes const& shape) {
     if (is_there) g.tensor(name, what, shape);
     else g.leave_out(name);
@@ -41,9 +48,8 @@ inline scan_shapes make_scan(generator& g) {
   g.tensor("q", x.of, x.narrow);
   g.tensor("k", x.of, x.narrow);
   g.tensor("v", x.of, x.wide);
-  auto const decays = g.number(0, 3);
-  choose("log_decay", decays == 1 || decays == 2, fp32, tokens);
-  choose("decay", decays == 3, fp32, {h});
+  choose("log_decay", decays == decay_kind::of_tokens, fp32, tokens);
+  choose("decay", decays == decay_kind::of_heads, fp32, {h});
   choose("initial_state", g.flip(), fp32, x.state);
   choose("starts", packed, int32, {b + 1});
   return x;
@@ -116,13 +122,14 @@ inline void look_at_scan(seen_call& call, float scale) {
 }
 
 // After all tensors: is there an output element, and are there not too many blocks of tokens?
-inline void look_at_blocks(seen_call& call, char const* state) {
+inline void look_at_blocks(seen_call& call, char const* state, bool other_output = false) {
   auto const& q = seen(call, "q");
   bool const packed = call.given("starts");
   if (!q.shaped || (packed && !seen(call, "starts").shaped)) return;
   std::size_t const axis = packed ? 0 : 1;
   i64 const b = sequences(call), n = q.size[axis], h = q.size[axis + 1];
-  call.empty = b == 0 || h == 0 || (n == 0 && !call.given(state));
+  bool const sequences_write = b > 0 && (n > 0 || call.given(state));
+  call.empty = h == 0 || !(sequences_write || other_output);
   wide const blocks = packed ? wide(n / 16) + b : wide(n / 16 + 1) * b;
   call.by_query.add(!call.empty && blocks * h > 1 << 27, TK_UNSUPPORTED);
 }

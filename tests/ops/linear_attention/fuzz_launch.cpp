@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What stands in for linear attention's kernels in the fuzzer: one scan of the forward, and three
-// of the backward, after the sums of decays where there are any.
+// of the backward, after the sums of decays where there are any, and before what decays get.
 #include <algorithm>
 
 #include "ops/linear_attention/linear_attention.h"
@@ -95,13 +95,35 @@ constexpr scan backward[] = {
     {"v", "dout", "q", "dk", "dfinal_state", nullptr, true, true},
     {"k", "q", "dout", "dv", "dfinal_state", "dinitial_state", false, true}};
 
+bool wants_decay_gradient() {
+  if (running.seen->spec->op->number == TK_OP_LINEAR_ATTENTION) return false;
+  return seen("dlog_decay").looked_at || seen("ddecay").looked_at;
+}
+
+// States of all chunks, of the nth scan; none where there are no elements.
+void check_kept(tk::chunk_states const& x, int nth) {
+  auto const &q = seen("q"), &v = seen("v");
+  std::size_t const d = is_packed() ? 2 : 3;
+  wide const size = blocks(C) * q.size[d - 1] * q.size[d] * v.size[d] * 2;
+  if (!x.data) return require(size == 0, "states were not kept");
+  require(x.chunks == blocks(C) && x.h == q.size[d - 1] &&
+              x.rows == v.size[d] && x.cols == q.size[d],
+          "states were kept otherwise");
+  wide const from = address_of(x.data) - address_of(running.workspace);
+  require(from >= end_of_table() + nth * size && from % 16 == 0 &&
+              from + (2 - nth) * size <= wide(running.needed),
+          "states of chunks do not fit");
+}
+
 void check_workspace(tk::scan_problem const& x, wide floats) {
   bool const decays = seen("log_decay").looked_at || seen("decay").looked_at;
   require((x.decays.data != nullptr) == decays, "decays appeared or went");
   require(summed == (decays && x.rows.n > 0), "decays without their sums");
   if (decays) check_table(x.decays);
   wide const end = decays ? end_of_table() : wide(0);
-  if (!x.states) return require(running.needed == std::size_t(end), "a workspace without states");
+  if (!x.states)
+    return require(running.needed == std::size_t(end) || wants_decay_gradient(),
+                   "a workspace without states");
   wide const from = address_of(x.states) - address_of(running.workspace);
   wide const bytes = blocks(C * segment) * x.rows.h * tiles(x.v.d, width) * floats * 4;
   require(from >= std::max(end, wide(tk::counter_bytes)) && from % 16 == 0 &&
@@ -123,6 +145,8 @@ template <class Given> void check_scan(tk::scan_problem const& x, scan const& is
   require(x.scale == scale && x.initial_scale == (is.reversed ? 1 / scale : 1) &&
               (!is.final || x.final_scale == (is.reversed ? scale : 1)),
           "a scale changed");
+  if (scans < 2 && wants_decay_gradient()) check_kept(x.kept, scans);
+  else require(!x.kept.data, "states were kept");
 }
 
 template <class T, int D> void launch(tk::scan_problem const& x, void* stream) {
@@ -141,6 +165,41 @@ template <class T, int D> void launch(tk::scan_problem const& x, void* stream) {
   else check_scan<tk_linear_attention_backward_problem>(x, backward[scans]);
   if (scans++ < last) return;
   summed = false;
+  if (!wants_decay_gradient()) touch();
+}
+
+template <class T> void launch(tk::decay_gradient_problem const& x, void* stream) {
+  require(wants_decay_gradient() && scans == 3, "gradients of decays before those of tokens");
+  scans = 0;
+  require(stream == running.stream && is_of<T>(x.q), "another instance was chosen");
+  agree(x.q, seen("q"), is_packed());
+  agree(x.k, seen("k"), is_packed());
+  agree(x.dq, seen("dq"), is_packed());
+  agree(x.dk, seen("dk"), is_packed());
+  check_rows(x.rows);
+  check_kept(x.states, 0);
+  check_kept(x.gradients, 1);
+  require(x.C == C &&
+              x.scale == running.seen->problem<tk_linear_attention_backward_problem>().scale,
+          "the scale, or chunks, changed");
+  bool const by_head = seen("ddecay").looked_at;
+  auto const& to = seen(by_head ? "ddecay" : "dlog_decay");
+  require(x.to.given && x.to.of_heads == by_head, "another decay");
+  at(x.to.data, to, "the gradient moved");
+  std::size_t const n = is_packed() ? 0 : 1;
+  auto const stride = [&](std::size_t axis) { return by_head ? 0 : to.stride[axis]; };
+  require(x.to.b_stride == (is_packed() ? 0 : stride(0)) && x.to.n_stride == stride(n) &&
+              x.to.h_stride == (by_head ? to.stride[0] : stride(n + 1)),
+          "strides of the gradient changed");
+  bool const sums = by_head && x.rows.b > 0;
+  require((x.totals != nullptr) == sums, "totals appeared or went");
+  if (sums) {
+    wide const from = address_of(x.totals) - address_of(running.workspace);
+    require(x.stride >= x.rows.h && x.stride % 4 == 0 && from % 16 == 0 &&
+                from >= address_of(x.gradients.data) - address_of(running.workspace) &&
+                from + blocks(C) * x.stride * 4 <= wide(running.needed),
+            "totals do not fit");
+  }
   touch();
 }
 
@@ -156,6 +215,11 @@ template <class T, int D> struct chunk_scan_run {
 template <class T> struct chunk_decays_run {
   static void launch(decays_to_sum<T> const& x, void* stream) { fuzz::check_sums(x, stream); }
 };
+template <class T> struct decay_gradient_run {
+  static void launch(decay_gradient_problem const& x, void* stream) { fuzz::launch<T>(x, stream); }
+};
+template struct decay_gradient_run<bf16>;
+template struct decay_gradient_run<fp16>;
 template struct chunk_decays_run<float>;
 template struct chunk_scan_run<bf16, 64>;
 template struct chunk_scan_run<bf16, 128>;
