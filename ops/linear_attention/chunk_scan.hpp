@@ -42,10 +42,9 @@ template <class T, int D> struct chunk_scan_sizes {
     bool initial_transposed, reversed;
     float scale, initial_scale, final_scale;
     partial_tiles<D, P> states;  // of segments and parts, and of workers
-    be::sink<T, D, P> kept;      // of chunks
-    bool keeps;
+    tile_images<T, D, P> kept;   // of chunks; data may be null
   };
-  // The state of a segment, counted through all sequences.
+  // The state of a segment or chunk, counted through all sequences.
   static TK_BOTH std::int64_t state_of(args const& a, int block, int head, int part, int worker) {
     return ((std::int64_t{block} * a.rows.h + head) * a.parts + part) * workers + worker;
   }
@@ -144,12 +143,13 @@ template <class T, int D, bool Decays, bool Outputs> struct chunk_scan {
     float kept = 1;                          // of start
     auto const put_state = [&](int steps) {  // after so many
       tk::store(c.scratch.state, cast<T>(start * kept + since));
-      if (!a.keeps) return;
+      if (!a.kept.data) return;
       // Forward it is that of the chunk before, reversed that of the chunk to come.
       int const nth = a.reversed ? t.steps - 1 - steps : steps - 1;
       if (nth < 0 || nth >= t.steps) return;
       int const chunk = a.rows.first_block(t.sequence, C) + t.first + nth;
-      tk::store(window(a.kept, 0, col, t.head, chunk), cast<T>(start * kept + since));
+      c.w.sync();
+      tk::store(c.w, a.kept, sizes::state_of(a, chunk, t.head, t.part, w), c.scratch.state);
     };
     if constexpr (Outputs) {
       if (a.states.data) tk::load(start, a.states, at);

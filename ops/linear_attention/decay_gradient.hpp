@@ -11,7 +11,7 @@
 #include "backends/kernel.hpp"
 #include "core/column_totals.hpp"
 #include "core/vector.hpp"
-#include "ops/linear_attention/chunk_states.hpp"
+#include "ops/linear_attention/plan.hpp"
 #include "ops/typed_heads.hpp"
 
 namespace tk {
@@ -28,8 +28,8 @@ template <class T> struct decay_gradient {
   using source = be::source<T, R, R>;
   struct args {
     source q, dq, k, dk;
-    source s, grad;  // states at the ends of chunks, [chunks, h, dv, d]
-    int d, dv, C;
+    source s, grad;        // images of states at the ends of chunks
+    int pairs, images, C;  // tiles: of the columns of q, and of a state
     scan_rows rows;
     float scale;  // of grad
     decay_gradients to;
@@ -42,30 +42,30 @@ template <class T> struct decay_gradient {
   };
 
   static TK_BOTH int tasks(args const& a) { return a.rows.blocks(a.C) * a.rows.h; }
-  static TK_BOTH int pairs(args const& a) { return ceil_div(a.d, R); }
   static TK_BOTH task task_at(args const& a, int i, int) {
     int const block = i / a.rows.h, sequence = a.rows.sequence_of(block, a.C);
     auto const at = a.rows.sequence(sequence);
     int const first = (block - a.rows.first_block(sequence, a.C)) * a.C, left = at.n - first;
     int const tokens = left < 0 ? 0 : left < a.C ? left : a.C;
-    int const steps = tokens > 0 ? (2 + ceil_div(a.dv, R)) * pairs(a) : 0;
+    int const steps = tokens > 0 ? 2 * a.pairs + a.images : 0;
     return {sequence, i % a.rows.h, block, steps, at.batch, at.first + first, tokens};
   }
 
-  // Columns of q and dq, of k and dk, then tiles of the states.
+  // Columns of q and dq, of k and dk, then the states.
   static TK_DEVICE void load(stage& x, args const& a, task const& t, int step, be::arrival done) {
-    int const part = step / pairs(a), col = step % pairs(a) * R, end = t.row + t.tokens;
+    int const col = step % a.pairs * R, end = t.row + t.tokens;
     auto const both = [&](source const& left, source const& right) {
       load_async(x.a, window(left, t.row, col, t.head, t.batch, end), done);
       load_async(x.b, window(right, t.row, col, t.head, t.batch, end), done);
     };
-    if (part == 0) {
+    if (step < a.pairs) {
       both(a.q, a.dq);
-    } else if (part == 1) {
+    } else if (step < 2 * a.pairs) {
       both(a.k, a.dk);
     } else {
-      load_async(x.a, window(a.s, (part - 2) * R, col, t.head, t.block), done);
-      load_async(x.b, window(a.grad, (part - 2) * R, col, t.head, t.block), done);
+      int const row = (step - 2 * a.pairs) * R;
+      load_async(x.a, window(a.s, row, 0, t.head, t.block), done);
+      load_async(x.b, window(a.grad, row, 0, t.head, t.block), done);
     }
   }
 
@@ -79,9 +79,8 @@ template <class T> struct decay_gradient {
       c.w.sync();  // all have read the slot
       c.in.release();
       auto const sum = row_sum_share(left * right);
-      int const part = step / pairs(a);
-      if (part == 0) tokens = tokens + sum;
-      else if (part == 1) tokens = tokens - sum;
+      if (step < a.pairs) tokens = tokens + sum;
+      else if (step < 2 * a.pairs) tokens = tokens - sum;
       else states = states + sum;
     }
     tk::store(c.scratch.tokens, total(tokens));
@@ -119,13 +118,17 @@ template <class T>
 void decay_gradient_run<T>::launch(decay_gradient_problem const& x, void* stream) {
   using of = decay_gradient<T>;
   auto const source = [](heads const& y) { return be::read_from<of::R, of::R>(typed<T const>(y)); };
-  auto const states = [&](chunk_states const& y) {
-    return be::read_from<of::R, of::R>(typed<T const>(y));
+  std::int64_t const h = x.q.h, size = x.state_size;
+  auto const states = [&](void const* images) {
+    return be::read_from<of::R, of::R>(tensor<T const>{static_cast<T const*>(images), size / of::R,
+                                                       of::R, of::R, h, size, x.rows.blocks(x.C),
+                                                       h * size});
   };
-  be::launch<of>({source(x.q), source(x.dq), source(x.k), source(x.dk), states(x.states),
-                  states(x.gradients), static_cast<int>(x.q.d), static_cast<int>(x.states.rows),
-                  x.C, x.rows, x.scale, x.to, x.totals, x.stride},
-                 stream);
+  be::launch<of>(
+      {source(x.q), source(x.dq), source(x.k), source(x.dk), states(x.states), states(x.gradients),
+       ceil_div(static_cast<int>(x.q.d), of::R), static_cast<int>(size / (of::R * of::R)), x.C,
+       x.rows, x.scale, x.to, x.totals, x.stride},
+      stream);
   if (!x.to.of_heads) return;
   typename column_totals<float>::args a{{}, 1, x.rows.blocks(x.C), x.rows.h, x.stride};
   a.of[0] = {x.totals, x.to.data, x.to.h_stride};

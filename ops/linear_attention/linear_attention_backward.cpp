@@ -25,41 +25,38 @@ struct laid_out {
     states = of.lay_out_states(workspace, std::max(x.q.d, x.v.d));  // one scan's after another's
     if (!x.ddecays.given) return;
     auto const chunks = static_cast<std::size_t>(of.chunks());
-    kept_bytes = chunks * static_cast<std::size_t>(x.q.h * x.q.d * x.v.d) * 2;
+    auto const h = static_cast<std::size_t>(x.q.h);
+    kept_bytes = chunks * h * static_cast<std::size_t>(of.state_size(x.q.d)) * 2;
     kept = workspace.add(2 * kept_bytes);
-    stride = (static_cast<int>(x.q.h) + 3) / 4 * 4;
-    if (x.ddecays.of_heads)
-      totals = workspace.add(chunks * static_cast<std::size_t>(stride) * sizeof(float));
+    totals_stride = (h + 3) / 4 * 4;
+    if (x.ddecays.of_heads) totals = workspace.add(chunks * totals_stride * sizeof(float));
   }
-  // The states of the nth scan, at the ends of chunks.
-  chunk_states kept_states(linear_attention_backward_problem const& x, void* memory,
-                           int nth) const {
-    if (kept_bytes == 0) return {};
-    auto* const data = in_workspace<char>(memory, kept + nth * kept_bytes);
-    return {data, of.chunks(), x.q.h, x.v.d, x.q.d};
+  // Images of the states of the nth scan.
+  void* kept_states(void* memory, std::size_t nth) const {
+    return kept > 0 ? in_workspace<char>(memory, kept + nth * kept_bytes) : nullptr;
   }
 
   workspace_layout workspace;
   scans of;
-  std::size_t states, kept_bytes = 0, kept = 0, totals = 0;
-  int stride = 0;
+  std::size_t states, kept_bytes = 0, kept = 0, totals = 0, totals_stride = 0;
 };
 
 void launch_decay_gradient(laid_out const& plan, linear_attention_backward_problem const& x,
                            void* workspace, void* stream) {
-  float* const totals = plan.totals ? in_workspace<float>(workspace, plan.totals) : nullptr;
-  decay_gradient_problem const y{x.q,
-                                 x.dq,
-                                 x.k,
-                                 x.dk,
-                                 plan.kept_states(x, workspace, 0),
-                                 plan.kept_states(x, workspace, 1),
-                                 plan.of.rows(),
-                                 plan.of.chunk(),
-                                 x.scale,
-                                 x.ddecays,
-                                 totals,
-                                 plan.stride};
+  decay_gradient_problem y{};
+  y.q = x.q;
+  y.dq = x.dq;
+  y.k = x.k;
+  y.dk = x.dk;
+  y.states = plan.kept_states(workspace, 0);
+  y.gradients = plan.kept_states(workspace, 1);
+  y.state_size = plan.of.state_size(x.q.d);
+  y.rows = plan.of.rows();
+  y.C = plan.of.chunk();
+  y.scale = x.scale;
+  y.to = x.ddecays;
+  y.totals = plan.totals > 0 ? in_workspace<float>(workspace, plan.totals) : nullptr;
+  y.stride = static_cast<int>(plan.totals_stride);
   if (x.q.type == element::bf16) decay_gradient_run<bf16>::launch(y, stream);
   else decay_gradient_run<fp16>::launch(y, stream);
 }
@@ -90,12 +87,12 @@ void launch(linear_attention_backward_problem const& x, void* workspace, void* s
     plan.of.launch(y, plan.states, workspace, stream);
   };
   auto dq = scan(x.dout, x.v, x.k, x.dq, x.initial, true);
-  dq.kept = plan.kept_states(x, workspace, 0);
+  dq.kept = plan.kept_states(workspace, 0);
   run(dq);
   auto dk = scan(x.v, x.dout, x.q, x.dk, x.dfinal, true);
   dk.reversed = true;
   dk.initial_scale = 1 / x.scale;
-  dk.kept = plan.kept_states(x, workspace, 1);
+  dk.kept = plan.kept_states(workspace, 1);
   run(dk);
   auto dv = scan(x.k, x.q, x.dout, x.dv, x.dfinal, false);
   dv.reversed = true;

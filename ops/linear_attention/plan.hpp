@@ -59,12 +59,6 @@ template <class T> struct decays_to_sum {
   int C;
 };
 
-// States at the ends of chunks, of the type of q: [chunks, h, rows, cols].
-struct chunk_states {
-  void* data;
-  std::int64_t chunks, h, rows, cols;
-};
-
 // One scan: o of q, k, v as ops/linear_attention/chunk_scan.hpp has it.
 struct scan_problem {
   heads q, k, v, o;
@@ -74,15 +68,16 @@ struct scan_problem {
   bool initial_transposed;  // [b, h, columns of v, columns of k]
   float scale, initial_scale, final_scale;
   bool reversed;
-  float* states;      // of segments, where each is a task; null where sequences are
-  chunk_states kept;  // reversed, without what the chunk itself adds; data may be null
+  float* states;  // of segments, where each is a task; null where sequences are
+  void* kept;     // images of states at the ends of chunks, of the type of q; may be null
 };
 
 // What ops/linear_attention/decay_gradient.hpp takes: q, k and their gradients, and the states of
 // their scans, of which the reversed one's count `scale` times.
 struct decay_gradient_problem {
   heads q, dq, k, dk;
-  chunk_states states, gradients;
+  void const *states, *gradients;  // images, [chunks, h, state_size]
+  std::int64_t state_size;
   scan_rows rows;
   int C;
   float scale;

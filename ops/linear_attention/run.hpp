@@ -3,7 +3,6 @@
 // ops/linear_attention/linear_attention.cmake; ops/linear_attention/scan.cpp chooses.
 #pragma once
 #include "ops/linear_attention/chunk_scan.hpp"
-#include "ops/linear_attention/chunk_states.hpp"
 #include "ops/typed_heads.hpp"
 
 namespace tk {
@@ -51,8 +50,7 @@ template <class T, int D> void chunk_scan_run<T, D>::launch(scan_problem const& 
   a.initial_scale = x.initial_scale;
   a.final_scale = x.final_scale;
   a.states.data = x.states;
-  a.keeps = x.kept.data != nullptr;
-  if (a.keeps) a.kept = be::write_to<D, of::P>(typed<T>(x.kept));
+  a.kept.data = static_cast<T*>(x.kept);
   if (x.decays.data) launch_scan<T, D, true>(a, stream);
   else launch_scan<T, D, false>(a, stream);
 }

@@ -90,8 +90,7 @@ bool scans::splits(std::int64_t columns) const {
 std::size_t scans::lay_out_states(workspace_layout& w, std::int64_t columns) const {
   if (!splits(columns)) return 0;
   std::size_t const blocks = static_cast<std::size_t>(rows_.blocks(sizes_.C * sizes_.segment));
-  return w.add(blocks * static_cast<std::size_t>(rows_.h) * parts(columns) * sizes_.floats *
-               sizeof(float));
+  return w.add(blocks * static_cast<std::size_t>(rows_.h * state_size(columns)) * sizeof(float));
 }
 
 void scans::sum_decays(void* workspace, void* stream) const {

@@ -19,6 +19,10 @@ class scans {
   scan_rows const& rows() const { return rows_; }
   int chunk() const { return sizes_.C; }
   int chunks() const { return rows_.blocks(sizes_.C); }
+  // Elements of a head's state, for a scan of so many columns of v.
+  std::int64_t state_size(std::int64_t columns) const {
+    return std::int64_t{parts(columns)} * sizes_.floats;
+  }
 
   void sum_decays(void* workspace, void* stream) const;
   // x with its tensors, states' offset and the options of its own.

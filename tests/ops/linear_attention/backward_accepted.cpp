@@ -40,7 +40,8 @@ TEST_CASE("all tensors of tokens are slices of one buffer") {
 TEST_CASE("nothing to write") {
   check_nothing_to_write<s>();
   s x;  // no tokens, and nobody wants the state
-  for (auto* t : {&x.q, &x.k, &x.v, &x.dout, &x.dq, &x.dk, &x.dv, &x.log_decay, &x.dlog_decay}) t->shape[1] = 0;
+  for (auto* t : {&x.q, &x.k, &x.v, &x.dout, &x.dq, &x.dk, &x.dv, &x.log_decay, &x.dlog_decay})
+    t->shape[1] = 0;
   x.initial_state.given = x.dfinal_state.given = x.dinitial_state.given = nullptr;
   check_nothing(x);
 }

@@ -94,12 +94,21 @@ TEST_CASE("the scenes are correct problems and write their outputs") {
 
 TEST_CASE("refusals") {
   std::vector<std::int64_t> const tokens{2, 8192, 16, 64}, state{2, 16, 64, 64};
-  check_all_refusals<s>(
-      {tokens, tokens, tokens, {2, 8192, 16}, state, tokens, tokens, tokens, tokens, state, state,
-       {2, 8192, 16}},
-      [] {
-        try_own_shapes();
-        try_decay_gradients();
-        try_all(own_overlaps());
-      });
+  check_all_refusals<s>({tokens,
+                         tokens,
+                         tokens,
+                         {2, 8192, 16},
+                         state,
+                         tokens,
+                         tokens,
+                         tokens,
+                         tokens,
+                         state,
+                         state,
+                         {2, 8192, 16}},
+                        [] {
+                          try_own_shapes();
+                          try_decay_gradients();
+                          try_all(own_overlaps());
+                        });
 }

@@ -7,14 +7,16 @@
 namespace scene {
 
 inline constexpr std::size_t at_dout = at_o, at_dq = 4096, at_dk = 4864, at_dv = 5632,
-                             at_dfinal = at_final, at_dinitial = 24576, at_dlog_decay = 7552, at_ddecay = 7808;
+                             at_dfinal = at_final, at_dinitial = 24576, at_dlog_decay = 7552,
+                             at_ddecay = 7808;
 
 struct linear_attention_backward : linear_attention_inputs {
   using problem_type = tk_linear_attention_backward_problem;
   static constexpr tk_op op = TK_OP_LINEAR_ATTENTION_BACKWARD;
   static constexpr char const* call_name = "tk_linear_attention_backward";
   static constexpr std::size_t first_size = offsetof(problem_type, repeat);
-  static constexpr char const* outputs[] = {"dq", "dk", "dv", "dinitial_state", "dlog_decay", "ddecay"};
+  static constexpr char const* outputs[] = {"dq",         "dk",    "dv", "dinitial_state",
+                                            "dlog_decay", "ddecay"};
   tensor dout{arena.at(at_dout), bf16, of_tokens(32)};
   tensor dq{arena.at(at_dq), bf16, of_tokens(16)};
   tensor dk{arena.at(at_dk), bf16, of_tokens(16)};

@@ -100,16 +100,15 @@ bool wants_decay_gradient() {
   return seen("dlog_decay").looked_at || seen("ddecay").looked_at;
 }
 
-// States of all chunks, of the nth scan; none where there are no elements.
-void check_kept(tk::chunk_states const& x, int nth) {
-  auto const &q = seen("q"), &v = seen("v");
-  std::size_t const d = is_packed() ? 2 : 3;
-  wide const size = blocks(C) * q.size[d - 1] * q.size[d] * v.size[d] * 2;
-  if (!x.data) return require(size == 0, "states were not kept");
-  require(x.chunks == blocks(C) && x.h == q.size[d - 1] &&
-              x.rows == v.size[d] && x.cols == q.size[d],
-          "states were kept otherwise");
-  wide const from = address_of(x.data) - address_of(running.workspace);
+// Images of the states of all chunks, of the nth scan, of parts of D rows.
+wide image_floats(int D) {
+  auto const& q = seen("q");
+  return tiles(q.size[is_packed() ? 2 : 3], width) * D * width;
+}
+void check_kept(void const* images, int nth, int D) {
+  wide const size = blocks(C) * seen("q").size[is_packed() ? 1 : 2] * image_floats(D) * 2;
+  if (!images) return require(size == 0, "states were not kept");
+  wide const from = address_of(images) - address_of(running.workspace);
   require(from >= end_of_table() + nth * size && from % 16 == 0 &&
               from + (2 - nth) * size <= wide(running.needed),
           "states of chunks do not fit");
@@ -131,7 +130,7 @@ void check_workspace(tk::scan_problem const& x, wide floats) {
           "states do not fit");
 }
 
-template <class Given> void check_scan(tk::scan_problem const& x, scan const& is) {
+template <class Given, int D> void check_scan(tk::scan_problem const& x, scan const& is) {
   bool const packed = is_packed();
   agree(x.q, seen(is.q), packed);
   agree(x.k, seen(is.k), packed);
@@ -145,8 +144,8 @@ template <class Given> void check_scan(tk::scan_problem const& x, scan const& is
   require(x.scale == scale && x.initial_scale == (is.reversed ? 1 / scale : 1) &&
               (!is.final || x.final_scale == (is.reversed ? scale : 1)),
           "a scale changed");
-  if (scans < 2 && wants_decay_gradient()) check_kept(x.kept, scans);
-  else require(!x.kept.data, "states were kept");
+  if (scans < 2 && wants_decay_gradient()) check_kept(x.kept, scans, D);
+  else require(!x.kept, "states were kept");
 }
 
 template <class T, int D> void launch(tk::scan_problem const& x, void* stream) {
@@ -161,8 +160,8 @@ template <class T, int D> void launch(tk::scan_problem const& x, void* stream) {
   check_workspace(x, D * width);
   int const last = is_forward ? 0 : 2;
   require(scans <= last, "a scan too many");
-  if (is_forward) check_scan<tk_linear_attention_problem>(x, forward[scans]);
-  else check_scan<tk_linear_attention_backward_problem>(x, backward[scans]);
+  if (is_forward) check_scan<tk_linear_attention_problem, D>(x, forward[scans]);
+  else check_scan<tk_linear_attention_backward_problem, D>(x, backward[scans]);
   if (scans++ < last) return;
   summed = false;
   if (!wants_decay_gradient()) touch();
@@ -177,11 +176,14 @@ template <class T> void launch(tk::decay_gradient_problem const& x, void* stream
   agree(x.dq, seen("dq"), is_packed());
   agree(x.dk, seen("dk"), is_packed());
   check_rows(x.rows);
-  check_kept(x.states, 0);
-  check_kept(x.gradients, 1);
-  require(x.C == C &&
-              x.scale == running.seen->problem<tk_linear_attention_backward_problem>().scale,
-          "the scale, or chunks, changed");
+  auto const widest = std::max(x.q.d, seen("v").size[is_packed() ? 2 : 3]);
+  int const D = widest <= 64 ? 64 : widest <= 128 ? 128 : 256;
+  check_kept(x.states, 0, D);
+  check_kept(x.gradients, 1, D);
+  require(x.state_size == image_floats(D), "the size of states changed");
+  require(
+      x.C == C && x.scale == running.seen->problem<tk_linear_attention_backward_problem>().scale,
+      "the scale, or chunks, changed");
   bool const by_head = seen("ddecay").looked_at;
   auto const& to = seen(by_head ? "ddecay" : "dlog_decay");
   require(x.to.given && x.to.of_heads == by_head, "another decay");
@@ -196,7 +198,7 @@ template <class T> void launch(tk::decay_gradient_problem const& x, void* stream
   if (sums) {
     wide const from = address_of(x.totals) - address_of(running.workspace);
     require(x.stride >= x.rows.h && x.stride % 4 == 0 && from % 16 == 0 &&
-                from >= address_of(x.gradients.data) - address_of(running.workspace) &&
+                from >= address_of(x.gradients) - address_of(running.workspace) &&
                 from + blocks(C) * x.stride * 4 <= wide(running.needed),
             "totals do not fit");
   }

@@ -329,11 +329,10 @@ inline verdict compare(backward_operands const& x) {
   });
   auto v = judge_all({{"dq", &dq}, {"dk", &dk}, {"dv", &dv}, {"dinitial_state", &dinitial}});
   decays.judge(v);
-  std::int64_t const due =
-      (packed(x.of) ? 1 : x.of.b) * tokens(x.of) * x.of.h *
-          (2 * x.of.d + x.of.dv + (x.dlog_decay.in ? 1 : 0)) +
-      (x.ddecay.in ? x.of.h : 0) +
-      (x.of.states ? sequences(x.of) * x.of.h * x.of.d * x.of.dv : 0);
+  std::int64_t const due = (packed(x.of) ? 1 : x.of.b) * tokens(x.of) * x.of.h *
+                               (2 * x.of.d + x.of.dv + (x.dlog_decay.in ? 1 : 0)) +
+                           (x.ddecay.in ? x.of.h : 0) +
+                           (x.of.states ? sequences(x.of) * x.of.h * x.of.d * x.of.dv : 0);
   if (v.ok() && v.compared != due) v.wrong = "not every element was compared";
   return v;
 }
