@@ -148,8 +148,9 @@ template <class T, int D, bool Decays, bool Outputs> struct chunk_scan {
       int const nth = a.reversed ? t.steps - 1 - steps : steps - 1;
       if (nth < 0 || nth >= t.steps) return;
       int const chunk = a.rows.first_block(t.sequence, C) + t.first + nth;
-      c.w.sync();
+      c.w.sync();  // it is there
       tk::store(c.w, a.kept, sizes::state_of(a, chunk, t.head, t.part, w), c.scratch.state);
+      c.w.sync();  // all have read it
     };
     if constexpr (Outputs) {
       if (a.states.data) tk::load(start, a.states, at);
