@@ -56,6 +56,12 @@ inline span span_of(scan_case const& x, std::int64_t s) {
   return {0, first, x.lengths[static_cast<std::size_t>(s)]};
 }
 
+// So many tokens that one head alone is cut into segments of 1024, if there is anybody to share the
+// work with.
+inline std::int64_t cut_length() {
+  return be::rt::multiprocessors() > 2 ? 2 * 1024 + 70 : 8 * 1024 - 58;
+}
+
 inline std::string describe(scan_case const& x) {
   static char const* const names[] = {"none", "heads", "mild", "strong", "vanishing"};
   std::ostringstream s;
