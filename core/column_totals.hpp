@@ -25,7 +25,7 @@ template <class T> struct column_totals {
   struct matrix {
     float const* from;
     T* to;
-    int step = 1;
+    std::int64_t step = 1;
   };
   struct args {
     matrix of[most];
@@ -72,7 +72,7 @@ template <class T> struct column_totals {
       for (auto const& scratch : c.scratches)
         for (auto const& row : scratch.sums) TK_UNROLL
       for (int s = 0; s < S; ++s) all += row[s * columns + k];
-      std::int64_t const place = std::int64_t{of.step} * (t.col + k);
+      std::int64_t const place = of.step * (t.col + k);
       if (t.col + k < a.width) put(of.to + place, all);
     }
     meet<true>(c);

@@ -29,6 +29,10 @@ struct matrix : any_tensor {  // [batch, rows, cols]
   std::int64_t batch, rows, cols, batch_stride, row_stride;
 };
 
+struct heads : any_tensor {  // [b, n, h, d], d contiguous
+  std::int64_t b, n, h, d, b_stride, n_stride, h_stride;
+};
+
 // [outer, middle, rows, width], width contiguous.
 struct row_tensor_view : any_tensor {
   std::int64_t outer, middle, rows, width;

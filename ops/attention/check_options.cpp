@@ -106,21 +106,6 @@ tk_attention_options read_options(tk_attention_options const* given) {
   return known_part(given, first_version, "options");
 }
 
-heads as_heads(view const& x, bool packed) {
-  heads y{};
-  int const n = packed ? 0 : 1;
-  y.data = x.data;
-  y.type = x.type;
-  y.b = packed ? 1 : x.size[0];
-  y.n = x.size[n];
-  y.h = x.size[n + 1];
-  y.d = x.size[n + 2];
-  y.b_stride = packed ? 0 : x.stride[0];
-  y.n_stride = x.stride[n];
-  y.h_stride = x.stride[n + 1];
-  return y;
-}
-
 void expect_shapes(view const& q, view const& k, view const& v, view const& o, int n) {
   for (auto const* x : {&k, &v, &o}) {
     expect_same_type(*x, q);

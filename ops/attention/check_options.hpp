@@ -2,7 +2,7 @@
 // The checks that attention's ops have in common: of masks and heads, and of their options
 // (attention_options.h).
 #pragma once
-#include "ops/api/check.hpp"
+#include "ops/api/heads.hpp"
 #include "ops/attention/attention_options.h"
 #include "ops/attention/problem.hpp"
 
@@ -16,15 +16,6 @@ inline bool is_packed(tk_attention_options const& given) {
   return given.q_starts || given.k_starts;
 }
 
-// The signatures of a tensor, and of that of packed sequences.
-struct signatures {
-  signature of[2];
-  constexpr signature const& operator[](bool packed) const { return of[packed]; }
-};
-constexpr signatures heads_are(char const* name, char const* n, char const* total, char const* h,
-                               char const* d) {
-  return {{{name, halves, 4, 4, {"b", n, h, d}}, {name, halves, 3, 3, {total, h, d}}}};
-}
 inline constexpr auto q_is = heads_are("q", "nq", "total_q", "hq", "d"),
                       k_is = heads_are("k", "nk", "total_k", "hk", "d"),
                       v_is = heads_are("v", "nk", "total_k", "hk", "dv"),
@@ -32,9 +23,8 @@ inline constexpr auto q_is = heads_are("q", "nq", "total_q", "hq", "d"),
 inline constexpr signatures lse_is{
     {{"lse", fp32_only, 3, 3, {"b", "hq", "nq"}}, {"lse", fp32_only, 2, 2, {"hq", "total_q"}}}};
 
-// Operands are [b, n, h, d], or [n, h, d] of packed sequences; `n` is the axis of rows, 1 or 0.
-heads as_heads(view const& x, bool packed);
-// q, k, v and o are of one type, and of sizes that fit; an lse's fit q.
+// q, k, v and o are of one type, and of sizes that fit; an lse's fit q; `n` is the axis of rows, 1,
+// or 0 of packed sequences.
 void expect_shapes(view const& q, view const& k, view const& v, view const& o, int n);
 void expect_lse(view const& lse, view const& q, int n);
 

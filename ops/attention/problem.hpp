@@ -5,10 +5,6 @@
 
 namespace tk {
 
-struct heads : any_tensor {  // [b, n, h, d]
-  std::int64_t b, n, h, d, b_stride, n_stride, h_stride;
-};
-
 struct by_head {  // fp32 [hq] or [b, hq]
   bool given;
   float const* data;  // null where none is given, or looked at

@@ -6,17 +6,13 @@
 
 #include "ops/attention/attention_forward.hpp"
 #include "ops/attention/terms_of.hpp"
+#include "ops/typed_heads.hpp"
 
 namespace tk {
 
 template <class T, int D, option_set Options> struct attention_forward_run {
   static void launch(attention_forward_problem const& x, void* workspace, void* stream);
 };
-
-// Rows are tokens, the outer indices head and batch.
-template <class T> tensor<T> typed(heads const& x) {
-  return {static_cast<T*>(x.data), x.n, x.d, x.n_stride, x.h, x.h_stride, x.b, x.b_stride};
-}
 
 template <class Op, class T, int D>
 void launch_attention_forward(attention_forward_problem const& x, void* workspace, void* stream) {

@@ -9,6 +9,7 @@
 #include "ops/attention/attention_backward_keys.hpp"
 #include "ops/attention/attention_backward_queries.hpp"
 #include "ops/attention/terms_of.hpp"
+#include "ops/typed_heads.hpp"
 
 namespace tk {
 
@@ -80,8 +81,8 @@ template <class T, int D, option_set Options> class attention_backward_launcher 
     typename op::args a{};
     a.q = be::read_from<op::R, op::P>(queries<T const>(x_.q));
     a.dout = be::read_from<op::R, op::P>(queries<T const>(x_.dout));
-    a.k = be::read_from<op::C, op::P>(all_rows<T const>(x_.k));
-    a.v = be::read_from<op::C, op::P>(all_rows<T const>(x_.v));
+    a.k = be::read_from<op::C, op::P>(typed<T const>(x_.k));
+    a.v = be::read_from<op::C, op::P>(typed<T const>(x_.v));
     a.rows = rows_;
     a.with = with_;
     if (to.type == element::fp32) {
@@ -106,8 +107,8 @@ template <class T, int D, option_set Options> class attention_backward_launcher 
     typename Op::args a{};
     a.q = be::read_from<Op::M, P>(queries<T const>(x_.q));
     a.dout = be::read_from<Op::M, P>(queries<T const>(x_.dout));
-    a.k = be::read_from<Op::N, P>(all_rows<T const>(x_.k));
-    a.v = be::read_from<Op::N, P>(all_rows<T const>(x_.v));
+    a.k = be::read_from<Op::N, P>(typed<T const>(x_.k));
+    a.v = be::read_from<Op::N, P>(typed<T const>(x_.v));
     a.rows = rows_;
     a.tickets = tickets_;
     a.scale = x_.scale;
@@ -116,17 +117,13 @@ template <class T, int D, option_set Options> class attention_backward_launcher 
     return a;
   }
   template <class Op> void launch_keys(typename Op::args a, void* stream) const {
-    a.dk = be::write_to<Op::N, Op::owned>(all_rows<T>(x_.dk));
-    a.dv = be::write_to<Op::N, Op::owned>(all_rows<T>(x_.dv));
+    a.dk = be::write_to<Op::N, Op::owned>(typed<T>(x_.dk));
+    a.dv = be::write_to<Op::N, Op::owned>(typed<T>(x_.dv));
     be::launch<Op>(a, stream);
-  }
-  // Rows are tokens, the outer indices head and batch.
-  template <class U> static tensor<U> all_rows(heads const& x) {
-    return {static_cast<U*>(x.data), x.n, x.d, x.n_stride, x.h, x.h_stride, x.b, x.b_stride};
   }
   // No row where there is no head, so that the one block of queries of a walk is outside.
   template <class U> static tensor<U> queries(heads const& x) {
-    auto y = all_rows<U>(x);
+    auto y = typed<U>(x);
     if (x.h == 0) y.rows = 0;
     return y;
   }

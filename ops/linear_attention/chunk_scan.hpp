@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+// The scan of linear attention, chunk by chunk. With decays a_t of each token,
+//           S_t = a_t S_(t-1) + k_t^T v_t,   o_t = scale q_t S_t
+// or reversed, from the last token on: S_t = k_t^T v_t + a_(t+1) S_(t+1), o_t = scale q_t S_t.
+// Shapes    q, k[b, n, h, d], v, o[b, n, h, dv], d at most D; any n, also 0; any strides, d
+//           contiguous; states [b, h, d, dv] fp32. Packed sequences: [total, h, d].
+// Numerics  c_i is the sum of log2 a in a chunk up to i. Within a chunk
+//             o = scale (exp2(c_i) q S + (q k^T o exp2(c_i - c_j) o lower) v),
+//             S' = exp2(c_C) S + k^T (exp2(c_C - c_j) o v),
+//           all in fp32; weights, weighted values, and the state where it is an operand, rounded to
+//           T. A factor multiplies what decayed, never its inverse: nothing overflows.
+// Order     a state is kept * start + since: the state at the segment's beginning, and the sum of
+//           what came after, which begins at 0. So segments may be summed before the state they
+//           begin with is known (Outputs = false), and give the same bits. Columns of v are
+//           independent; workers share q and k and have columns each.
+// Overlap   q k^T and q S run while the worker loads; o leaves while the state is summed. (Chunked
+//           form: Hua et al., 2022; Sun et al., RetNet, 2023; Yang et al., GLA, 2024.)
+#pragma once
+#include "backends/kernel.hpp"
+#include "core/partial_tiles.hpp"
+#include "core/product.hpp"
+#include "core/vector.hpp"
+#include "ops/linear_attention/plan.hpp"
+#include "ops/linear_attention/tuning.hpp"
+
+namespace tk {
+
+template <class T, int D> struct chunk_scan_sizes {
+  static constexpr auto tune = be::tune_linear_attention(D);
+  static constexpr int workers = tune.workers, C = tune.C, P = tune.P, width = workers * P,
+                       segment = tune.segment;
+  struct args {
+    be::source<T, C, D> q, k;
+    be::source<T, C, P> v;
+    be::sink<T, C, P> o;
+    decay_table decays;
+    scan_rows rows;
+    int parts;
+    tensor<float const> initial;
+    tensor<float> final;
+    int initial_width, final_width;  // vector widths
+    bool initial_transposed, reversed;
+    float scale, initial_scale, final_scale;
+    partial_tiles<D, P> states;  // of segments and parts, and of workers
+    tile_images<T, D, P> kept;   // of chunks; data may be null
+  };
+  // The state of a segment or chunk, counted through all sequences.
+  static TK_BOTH std::int64_t state_of(args const& a, int block, int head, int part, int worker) {
+    return ((std::int64_t{block} * a.rows.h + head) * a.parts + part) * workers + worker;
+  }
+  // What a sequence begins with.
+  static TK_DEVICE void begin(reg_tile<float, D, P>& x, args const& a, int sequence, int head,
+                              int col) {
+    x = 0.f;
+    if (!a.initial.data) return;
+    if (a.initial_transposed)
+      add_scaled_transposed(x, a.initial_scale, a.initial, col, 0, head, sequence);
+    else add_scaled(x, a.initial_scale, a.initial, a.initial_width, 0, col, head, sequence);
+  }
+  // The tokens of a chunk of a sequence.
+  static TK_BOTH int tokens(int n, int chunk) {
+    int const left = n - chunk * C;
+    return left < C ? left : C;
+  }
+};
+
+template <class T, int D, bool Decays, bool Outputs> struct chunk_scan {
+  using sizes = chunk_scan_sizes<T, D>;
+  using args = typename sizes::args;
+  static constexpr int workers = sizes::workers, cluster = 1, stages = sizes::tune.slots,
+                       own_slots = 1, C = sizes::C, P = sizes::P, segment = sizes::segment;
+  using column = reg_col<float, C>;
+
+  struct stage {
+    shared_tile<T, C, D> q, k;
+    shared_tile<T, C, P> v[workers];
+    shared_vec<float, C> decay;
+  };
+  struct own {};
+  struct scratch {
+    shared_tile<T, D, P> state;
+    shared_tile<T, C, P> weighted;
+  };
+  struct task {
+    int sequence, head, part, block;  // block: the segment, where each is a task
+    int first, steps;                 // chunks
+    scan_rows::place at;
+  };
+
+  static TK_BOTH int tasks(args const& a) {
+    int const sequences = a.states.data ? a.rows.blocks(segment * C) : a.rows.b;
+    return sequences * a.rows.h * a.parts;
+  }
+  // Tasks of one head are neighbours: its parts share q and k, its segments are far apart.
+  static TK_BOTH task task_at(args const& a, int i, int) {
+    task t{};
+    t.part = i % a.parts;
+    t.head = i / a.parts % a.rows.h;
+    t.block = i / (a.parts * a.rows.h);
+    t.sequence = a.states.data ? a.rows.sequence_of(t.block, segment * C) : t.block;
+    t.at = a.rows.sequence(t.sequence);
+    int const chunks = ceil_div(t.at.n, C);
+    t.steps = chunks;
+    if (a.states.data) {
+      t.first = (t.block - a.rows.first_block(t.sequence, segment * C)) * segment;
+      int const left = chunks - t.first;
+      t.steps = left < 0 ? 0 : left < segment ? left : segment;
+      if (!Outputs && is_last(a, t)) t.steps = 0;  // nothing begins with its sum
+    }
+    return t;
+  }
+  // Whether a task ends where its sequence does. Packed sequences leave room for blocks that none
+  // has.
+  static TK_BOTH bool is_last(args const& a, task const& t) {
+    if (!a.states.data) return true;
+    int const chunks = ceil_div(t.at.n, C);
+    if (t.first > 0 && t.first >= chunks) return false;
+    return a.reversed ? t.first == 0 : t.first + segment >= chunks;
+  }
+  static TK_BOTH int chunk_of(args const& a, task const& t, int step) {
+    return t.first + (a.reversed ? t.steps - 1 - step : step);
+  }
+
+  static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
+    int const chunk = chunk_of(a, t, step), row = t.at.first + chunk * C, end = t.at.first + t.at.n,
+              col = t.part * sizes::width;
+    if constexpr (Outputs) load_async(s.q, window(a.q, row, 0, t.head, t.at.batch, end), done);
+    load_async(s.k, window(a.k, row, 0, t.head, t.at.batch, end), done);
+    TK_UNROLL
+    for (int w = 0; w < workers; ++w)
+      load_async(s.v[w], window(a.v, row, col + w * P, t.head, t.at.batch, end), done);
+    if constexpr (Decays)
+      load_async(s.decay,
+                 a.decays.data +
+                     a.decays.row(a.rows.first_block(t.sequence, C) + chunk, t.head, a.rows.h, C),
+                 C, done);
+  }
+
+  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    int const w = c.w.id(), col = t.part * sizes::width + w * P;
+    auto const at = sizes::state_of(a, t.block, t.head, t.part, w);
+    reg_tile<float, D, P> start = 0.f, since = 0.f;
+    float kept = 1;                          // of start
+    auto const put_state = [&](int steps) {  // after so many
+      tk::store(c.scratch.state, cast<T>(start * kept + since));
+      if (!a.kept.data) return;
+      // Forward it is that of the chunk before, reversed that of the chunk to come.
+      int const nth = a.reversed ? t.steps - 1 - steps : steps - 1;
+      if (nth < 0 || nth >= t.steps) return;
+      int const chunk = a.rows.first_block(t.sequence, C) + t.first + nth;
+      c.w.sync();  // it is there
+      tk::store(c.w, a.kept, sizes::state_of(a, chunk, t.head, t.part, w), c.scratch.state);
+      c.w.sync();  // all have read it
+    };
+    if constexpr (Outputs) {
+      if (a.states.data) tk::load(start, a.states, at);
+      else sizes::begin(start, a, t.sequence, t.head, col);
+      put_state(0);
+    }
+    for (int step = 0; step < t.steps; ++step) {
+      int const chunk = chunk_of(a, t, step), tokens = sizes::tokens(t.at.n, chunk);
+      auto const& x = c.in.take();
+      [[maybe_unused]] float factor = 1;      // of the state, over the chunk
+      [[maybe_unused]] column before, after;  // log2 of what is left: of it at each token, and of
+                                              // each token at the chunk's end
+      if constexpr (Decays) {
+        float const total = x.decay.data[tokens - 1];
+        column const sum = load_col<C>(x.decay.data, tokens, a.reversed ? -inf : inf);
+        factor = be::exp2(total);
+        before = a.reversed ? column(total - sum) : sum;
+        after = a.reversed ? sum : column(total - sum);
+        reg_tile<T, C, P> v;
+        tk::load(v, x.v[w]);
+        tk::store(c.scratch.weighted, cast<T>(v * exp2(after)));
+      }
+      c.w.sync();  // these, and the state, are there
+      reg_tile<float, C, P> o;
+      reg_tile<T, C, C> p;
+      if constexpr (Outputs) {
+        reg_tile<float, C, C> s;
+        mm_abt(s, x.q, x.k);
+        if constexpr (sizes::tune.together) mm_ab(o, x.q, c.scratch.state);
+        wait<sizes::tune.together>(s);
+        if constexpr (Decays) {
+          if (a.reversed) s = s * exp2(before - (x.decay.data[tokens - 1] - as_row(x.decay)));
+          else s = s * exp2(before - as_row(x.decay));
+        }
+        if (a.reversed) keep_upper(s, 0, 0.f);
+        else keep_lower(s, 0, 0.f);
+        p = cast<T>(s);
+        if constexpr (!sizes::tune.together) mm_ab(o, x.q, c.scratch.state);
+        wait<0>(o);
+        if constexpr (Decays) o = o * exp2(before);
+        mma_ab(o, p, x.v[w]);
+      }
+      if constexpr (Decays) {
+        since = since * factor;
+        kept *= factor;
+        wait<1>(since);  // multiplied before its product begins; that of o goes on
+        mma_atb(since, x.k, c.scratch.weighted);
+      } else {
+        mma_atb(since, x.k, x.v[w]);
+      }
+      if constexpr (Outputs) {
+        wait<1>(o, p);
+        o = o * a.scale;
+        int const row = t.at.first + chunk * C;
+        tk::store(window(a.o, row, col, t.head, t.at.batch, t.at.first + t.at.n), cast<T>(o));
+      }
+      wait<0>(since);
+      c.w.sync();  // all have read the slot and the state
+      c.in.release();
+      if constexpr (Outputs) {
+        bool const ends = a.reversed ? chunk % segment == 0 : (chunk + 1) % segment == 0;
+        if (ends) start = start * kept + since, since = 0.f, kept = 1;
+        put_state(step + 1);
+      }
+    }
+    if constexpr (Outputs) {
+      if (!a.final.data || !is_last(a, t)) return;
+      start = start * kept + since;
+      store_direct(a.final, 0, col, t.head, t.sequence, cast<float>(start * a.final_scale),
+                   a.final_width);
+    } else if (t.steps > 0) {
+      tk::store(a.states, at, since);
+    }
+  }
+};
+
+// From the sums of segments to the states that they begin with, in place: a task has a part of the
+// columns of one head.
+template <class T, int D, bool Decays> struct segment_scan {
+  using sizes = chunk_scan_sizes<T, D>;
+  using args = typename sizes::args;
+  static constexpr int workers = sizes::workers, cluster = 1, stages = 1, own_slots = 1,
+                       C = sizes::C, P = sizes::P, segment = sizes::segment;
+  struct stage {};
+  struct own {};
+  struct scratch {};
+  struct task {
+    int sequence, head, part, steps;
+  };
+
+  static TK_BOTH int tasks(args const& a) { return a.rows.b * a.rows.h * a.parts; }
+  static TK_BOTH task task_at(args const& a, int i, int) {
+    return {i / (a.parts * a.rows.h), i / a.parts % a.rows.h, i % a.parts, 0};
+  }
+  static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
+
+  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    auto const place = a.rows.sequence(t.sequence);
+    int const chunks = ceil_div(place.n, C), segments = chunks > 0 ? ceil_div(chunks, segment) : 1;
+    int const first = a.rows.first_block(t.sequence, segment * C),
+              col = t.part * sizes::width + c.w.id() * P;
+    reg_tile<float, D, P> start, since;
+    sizes::begin(start, a, t.sequence, t.head, col);
+    for (int i = 0; i < segments; ++i) {
+      int const s = a.reversed ? segments - 1 - i : i;
+      auto const at = sizes::state_of(a, first + s, t.head, t.part, c.w.id());
+      if (i + 1 < segments) tk::load(since, a.states, at);
+      tk::store(a.states, at, start);
+      if (i + 1 == segments) break;
+      start = start * kept_over(a, t, place.n, s) + since;
+    }
+  }
+
+ private:
+  // The factors of the chunks of a segment, in their order.
+  static TK_DEVICE float kept_over(args const& a, task const& t, int n, int s) {
+    float kept = 1;
+    if constexpr (Decays) {
+      int const chunks = ceil_div(n, C), first = s * segment;
+      int const count = chunks - first < segment ? chunks - first : segment;
+      for (int i = 0; i < count; ++i) {
+        int const chunk = first + (a.reversed ? count - 1 - i : i);
+        kept *= be::exp2(a.decays.data[a.decays.row(a.rows.first_block(t.sequence, C) + chunk,
+                                                    t.head, a.rows.h, C) +
+                                       sizes::tokens(n, chunk) - 1]);
+      }
+    }
+    return kept;
+  }
+};
+
+}  // namespace tk

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+# element type, columns of q and k; the backward scans with the same
+foreach(t bf16 fp16)
+  foreach(d 64 128 256)
+    tk_instance(linear_attention_${t}_${d} ops/linear_attention/run.hpp
+                "tk::chunk_scan_run<tk::${t}, ${d}>")
+  endforeach()
+endforeach()
+tk_instance(linear_attention_decays ops/linear_attention/chunk_decays.hpp
+            "tk::chunk_decays_run<float>")

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// linear attention backward, three scans of the forward's kind:
+//   dq  of (dout, v, k), whose states are those of the forward, transposed
+//   dk  of (v, dout, q), reversed; its states are their gradients, transposed
+//   dv  of (k, q, dout), reversed; its states are their gradients, D
+// In the last two, states are kept divided by scale, which multiplies what they give. For the
+// gradients of decays the first two leave their states of all chunks.
+#include <algorithm>
+
+#include "core/element.hpp"
+#include "ops/linear_attention/scan.hpp"
+
+namespace tk {
+
+template <class T> struct decay_gradient_run {
+  static void launch(decay_gradient_problem const& x, void* stream);
+};
+
+namespace {
+
+struct laid_out {
+  explicit laid_out(linear_attention_backward_problem const& x)
+      : of(x.q, std::max(x.q.d, x.v.d), x.decays, x.starts) {
+    of.lay_out_decays(workspace);
+    states = of.lay_out_states(workspace, std::max(x.q.d, x.v.d));  // one scan's after another's
+    if (!x.ddecays.given) return;
+    auto const chunks = static_cast<std::size_t>(of.chunks());
+    auto const h = static_cast<std::size_t>(x.q.h);
+    kept_bytes = chunks * h * static_cast<std::size_t>(of.state_size(x.q.d)) * 2;
+    kept = workspace.add(2 * kept_bytes);
+    totals_stride = (h + 3) / 4 * 4;
+    if (x.ddecays.of_heads) totals = workspace.add(chunks * totals_stride * sizeof(float));
+  }
+  // Images of the states of the nth scan.
+  void* kept_states(void* memory, std::size_t nth) const {
+    return kept > 0 ? in_workspace<char>(memory, kept + nth * kept_bytes) : nullptr;
+  }
+
+  workspace_layout workspace;
+  scans of;
+  std::size_t states, kept_bytes = 0, kept = 0, totals = 0, totals_stride = 0;
+};
+
+void launch_decay_gradient(laid_out const& plan, linear_attention_backward_problem const& x,
+                           void* workspace, void* stream) {
+  decay_gradient_problem y{};
+  y.q = x.q;
+  y.dq = x.dq;
+  y.k = x.k;
+  y.dk = x.dk;
+  y.states = plan.kept_states(workspace, 0);
+  y.gradients = plan.kept_states(workspace, 1);
+  y.state_size = plan.of.state_size(x.q.d);
+  y.rows = plan.of.rows();
+  y.C = plan.of.chunk();
+  y.scale = x.scale;
+  y.to = x.ddecays;
+  y.totals = plan.totals > 0 ? in_workspace<float>(workspace, plan.totals) : nullptr;
+  y.stride = static_cast<int>(plan.totals_stride);
+  if (x.q.type == element::bf16) decay_gradient_run<bf16>::launch(y, stream);
+  else decay_gradient_run<fp16>::launch(y, stream);
+}
+
+}  // namespace
+
+std::size_t workspace_bytes(linear_attention_backward_problem const& x) {
+  return laid_out(x).workspace.bytes();
+}
+
+void launch(linear_attention_backward_problem const& x, void* workspace, void* stream) {
+  laid_out const plan(x);
+  plan.of.sum_decays(workspace, stream);
+  auto const scan = [&](heads const& q, heads const& k, heads const& v, heads const& to,
+                        state_tensor const& initial, bool transposed) {
+    scan_problem y{};
+    y.q = q;
+    y.k = k;
+    y.v = v;
+    y.o = to;
+    y.initial = initial;
+    y.initial_transposed = transposed;
+    y.scale = x.scale;
+    y.initial_scale = y.final_scale = 1;
+    return y;
+  };
+  auto const run = [&](scan_problem const& y) {
+    plan.of.launch(y, plan.states, workspace, stream);
+  };
+  auto dq = scan(x.dout, x.v, x.k, x.dq, x.initial, true);
+  dq.kept = plan.kept_states(workspace, 0);
+  run(dq);
+  auto dk = scan(x.v, x.dout, x.q, x.dk, x.dfinal, true);
+  dk.reversed = true;
+  dk.initial_scale = 1 / x.scale;
+  dk.kept = plan.kept_states(workspace, 1);
+  run(dk);
+  auto dv = scan(x.k, x.q, x.dout, x.dv, x.dfinal, false);
+  dv.reversed = true;
+  dv.initial_scale = 1 / x.scale;
+  dv.final = x.dinitial;
+  dv.final_scale = x.scale;
+  run(dv);
+  if (x.ddecays.given) launch_decay_gradient(plan, x, workspace, stream);
+}
+
+}  // namespace tk

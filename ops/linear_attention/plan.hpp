@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// How sequences are cut: the same for the query, the launches and the kernels.
+//   a chunk     C tokens, one step of a scan
+//   a segment   `segment` chunks; states at its beginning are sums of whole segments, whoever adds
+//               them up, so that a sequence may be one task's, or each of its segments one's
+//   a part      the columns of v that one block has
+// Chunks and segments are counted from the first token of each sequence, in either direction.
+#pragma once
+#include "core/packed_rows.hpp"
+#include "core/schedule.hpp"
+#include "ops/linear_attention/problem.hpp"
+
+namespace tk {
+
+// The sequences of a batch, or packed ones.
+struct scan_rows {
+  packed_rows packed;
+  int n, b, h;  // tokens of each sequence of a batch, or of all; sequences, heads
+  bool is_packed;
+
+  struct place {
+    int batch, first, n;  // where the sequence lies in its tensors
+  };
+  TK_BOTH place sequence(int s) const {
+    if (!is_packed) return {s, 0, n};
+    int const length = packed.length(s);
+    return {0, packed.start(s), length > 0 ? length : 0};
+  }
+  // Blocks of some tokens; a sequence without any has room for one, too.
+  TK_BOTH int blocks_of_sequence(int height) const { return n > 0 ? ceil_div(n, height) : 1; }
+  TK_BOTH int first_block(int s, int height) const {
+    return is_packed ? packed.first_block(s, height) : s * blocks_of_sequence(height);
+  }
+  TK_BOTH int blocks(int height) const {
+    return is_packed ? packed.blocks(height) : b * blocks_of_sequence(height);
+  }
+  TK_BOTH int sequence_of(int block, int height) const {
+    return is_packed ? packed.sequence_of(block, height) : block / blocks_of_sequence(height);
+  }
+};
+
+// Running sums of the log2 of decays, within each chunk of each head; the last token's value stands
+// for the places behind it. One chunk stands for all where a head's decay is one number.
+struct decay_table {
+  float* data;  // [chunks, h, C]
+  bool constant;
+  TK_BOTH std::int64_t row(int chunk, int head, int heads, int C) const {
+    return (std::int64_t{constant ? 0 : chunk} * heads + head) * C;
+  }
+};
+
+// What ops/linear_attention/chunk_decays.hpp takes: log_decay[b, n, h] or, where constant, minus a
+// decay[h].
+template <class T> struct decays_to_sum {
+  T const* from;
+  std::int64_t b_stride, n_stride, h_stride;
+  decay_table to;
+  scan_rows rows;
+  int C;
+};
+
+// One scan: o of q, k, v as ops/linear_attention/chunk_scan.hpp has it.
+struct scan_problem {
+  heads q, k, v, o;
+  decay_table decays;  // data is null where nothing decays
+  scan_rows rows;
+  state_tensor initial, final;
+  bool initial_transposed;  // [b, h, columns of v, columns of k]
+  float scale, initial_scale, final_scale;
+  bool reversed;
+  float* states;  // of segments, where each is a task; null where sequences are
+  void* kept;     // images of states at the ends of chunks, of the type of q; may be null
+};
+
+// What ops/linear_attention/decay_gradient.hpp takes: q, k and their gradients, and the states of
+// their scans, of which the reversed one's count `scale` times.
+struct decay_gradient_problem {
+  heads q, dq, k, dk;
+  void const *states, *gradients;  // images, [chunks, h, state_size]
+  std::int64_t state_size;
+  scan_rows rows;
+  int C;
+  float scale;
+  decay_gradients to;
+  float* totals;  // of heads, [chunks, stride], where they have one decay each
+  int stride;
+};
+
+// What a compiled instance says of itself.
+struct scan_sizes {
+  int C, segment, width, floats;  // width: columns of a part; floats: of its state
+};
+
+}  // namespace tk

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What linear attention's ops are made of on the host: decays summed up within chunks, and scans.
+#pragma once
+#include "ops/linear_attention/plan.hpp"
+
+namespace tk {
+
+// The scans of a call: of one type, and of up to `columns` columns of q and k. Throws what it can't
+// do; the query and the launch lay out the workspace with the same calls.
+class scans {
+ public:
+  scans(heads const& like, std::int64_t columns, token_decays const& decays,
+        sequence_starts const& starts);
+
+  void lay_out_decays(workspace_layout& w);
+  // The offset of segments' states, for a scan of so many columns of v; 0 where none are kept.
+  std::size_t lay_out_states(workspace_layout& w, std::int64_t columns) const;
+
+  scan_rows const& rows() const { return rows_; }
+  int chunk() const { return sizes_.C; }
+  int chunks() const { return rows_.blocks(sizes_.C); }
+  // Elements of a head's state, for a scan of so many columns of v.
+  std::int64_t state_size(std::int64_t columns) const {
+    return std::int64_t{parts(columns)} * sizes_.floats;
+  }
+
+  void sum_decays(void* workspace, void* stream) const;
+  // x with its tensors, states' offset and the options of its own.
+  void launch(scan_problem x, std::size_t states, void* workspace, void* stream) const;
+
+ private:
+  bool splits(std::int64_t columns) const;
+  int parts(std::int64_t columns) const;
+
+  element type_;
+  int columns_;
+  token_decays decays_;
+  scan_rows rows_;
+  scan_sizes sizes_;
+  std::size_t table_ = 0;
+};
+
+}  // namespace tk

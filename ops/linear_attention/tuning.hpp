@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// What linear attention lets a chip choose; the choices are in
+// backends/<chip>/tune/linear_attention.hpp: tune_linear_attention(d), for up to d columns of q and
+// k.
+#pragma once
+#include "backends/select.hpp"
+
+namespace tk {
+
+// Chunks of C tokens, P columns of v for each worker, `slots` chunks in shared memory; `segment`
+// chunks are summed from 0; `together`: q k^T and q S run together, which takes registers.
+struct linear_attention_tuning {
+  int workers, C, P, slots, segment;
+  bool together;
+};
+
+}  // namespace tk
+
+// A chip has the sizes of its family where it has none of its own.
+#if __has_include(TK_CHIP(tune / linear_attention.hpp))
+#include TK_CHIP(tune / linear_attention.hpp)
+#else
+#include TK_BACKEND(tune/linear_attention.hpp)
+#endif

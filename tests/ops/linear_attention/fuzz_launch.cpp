@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// What stands in for linear attention's kernels in the fuzzer: one scan of the forward, and three
+// of the backward, after the sums of decays where there are any, and before what decays get.
+#include <algorithm>
+
+#include "ops/linear_attention/linear_attention.h"
+#include "ops/linear_attention/linear_attention_backward.h"
+#include "ops/linear_attention/plan.hpp"
+#include "tests/ops/attention/fuzz_launch.hpp"
+
+namespace fuzz {
+namespace {
+
+// Small segments and parts, so that some sequences are cut.
+constexpr int C = 16, segment = 1, width = 16;
+
+// Of the call that runs.
+bool summed = false;
+int scans = 0;
+
+seen_tensor const& seen(char const* name) {
+  auto const& call = *running.seen;
+  return call.tensors[call.index(name)];
+}
+bool is_packed() { return seen("starts").looked_at; }
+
+wide blocks(int height) {
+  auto const& q = seen("q");
+  if (is_packed()) return q.size[0] / height + seen("starts").size[0] - 1;
+  return q.size[0] * std::max(wide(1), tiles(q.size[1], height));
+}
+wide end_of_table() {
+  bool const by_head = seen("decay").looked_at;
+  if (!by_head && !seen("log_decay").looked_at) return tk::counter_bytes;
+  auto const h = seen("q").size[is_packed() ? 1 : 2];
+  return tk::counter_bytes + (by_head ? 1 : blocks(C)) * h * C * 4;
+}
+
+void check_rows(tk::scan_rows const& x) {
+  auto const &q = seen("q"), &starts = seen("starts");
+  std::size_t const n = is_packed() ? 0 : 1;
+  require(x.is_packed == is_packed() && x.n == q.size[n] && x.h == q.size[n + 1] &&
+              x.b == (is_packed() ? starts.size[0] - 1 : q.size[0]),
+          "the rows of a scan changed");
+  at(x.packed.starts, starts, "starts moved");
+  if (is_packed())
+    require(x.packed.sequences == x.b && x.packed.total == x.n && x.packed.most == x.n,
+            "packed sequences changed");
+}
+
+void check_table(tk::decay_table const& x) {
+  bool const by_head = seen("decay").looked_at;
+  require(x.constant == by_head &&
+              address_of(x.data) == address_of(running.workspace) + wide(tk::counter_bytes),
+          "the table of decays moved");
+}
+
+void check_sums(tk::decays_to_sum<float> const& x, void* stream) {
+  bool const by_head = seen("decay").looked_at;
+  auto const& from = seen(by_head ? "decay" : "log_decay");
+  require(from.looked_at && running.launches == 0 && stream == running.stream,
+          "sums without decays, or late");
+  summed = true;
+  at(x.from, from, "decays moved");
+  std::size_t const n = is_packed() ? 0 : 1;
+  auto const stride = [&](std::size_t axis) { return by_head ? 0 : from.stride[axis]; };
+  require(x.b_stride == (is_packed() ? 0 : stride(0)) && x.n_stride == stride(n) &&
+              x.h_stride == (by_head ? from.stride[0] : stride(n + 1)) && x.C == C,
+          "strides of decays changed");
+  check_table(x.to);
+  check_rows(x.rows);
+}
+
+// `name` is NULL where the scan has no such state.
+void check_state(tk::state_tensor const& x, char const* name) {
+  bool const given = name && seen(name).looked_at;
+  require(x.given == given, "a state appeared or went");
+  if (!given) return require(!x.data, "a state without a tensor");
+  auto const& t = seen(name);
+  agree(x, t);
+  require(x.b == t.size[0] && x.h == t.size[1] && x.d == t.size[2] && x.dv == t.size[3],
+          "a state's sizes changed");
+  require(x.b_stride == t.stride[0] && x.h_stride == t.stride[1] && x.d_stride == t.stride[2],
+          "a state's strides changed");
+}
+
+// What the scans are, in order.
+struct scan {
+  char const *q, *k, *v, *o, *initial, *final;
+  bool transposed, reversed;
+};
+constexpr scan forward[] = {{"q", "k", "v", "o", "initial_state", "final_state", false, false}};
+constexpr scan backward[] = {
+    {"dout", "v", "k", "dq", "initial_state", nullptr, true, false},
+    {"v", "dout", "q", "dk", "dfinal_state", nullptr, true, true},
+    {"k", "q", "dout", "dv", "dfinal_state", "dinitial_state", false, true}};
+
+bool wants_decay_gradient() {
+  if (running.seen->spec->op->number == TK_OP_LINEAR_ATTENTION) return false;
+  return seen("dlog_decay").looked_at || seen("ddecay").looked_at;
+}
+
+// Images of the states of all chunks, of the nth scan, of parts of D rows.
+wide image_floats(int D) {
+  auto const& q = seen("q");
+  return tiles(q.size[is_packed() ? 2 : 3], width) * D * width;
+}
+void check_kept(void const* images, int nth, int D) {
+  wide const size = blocks(C) * seen("q").size[is_packed() ? 1 : 2] * image_floats(D) * 2;
+  if (!images) return require(size == 0, "states were not kept");
+  wide const from = address_of(images) - address_of(running.workspace);
+  require(from >= end_of_table() + nth * size && from % 16 == 0 &&
+              from + (2 - nth) * size <= wide(running.needed),
+          "states of chunks do not fit");
+}
+
+void check_workspace(tk::scan_problem const& x, wide floats) {
+  bool const decays = seen("log_decay").looked_at || seen("decay").looked_at;
+  require((x.decays.data != nullptr) == decays, "decays appeared or went");
+  require(summed == (decays && x.rows.n > 0), "decays without their sums");
+  if (decays) check_table(x.decays);
+  wide const end = decays ? end_of_table() : wide(0);
+  if (!x.states)
+    return require(running.needed == std::size_t(end) || wants_decay_gradient(),
+                   "a workspace without states");
+  wide const from = address_of(x.states) - address_of(running.workspace);
+  wide const bytes = blocks(C * segment) * x.rows.h * tiles(x.v.d, width) * floats * 4;
+  require(from >= std::max(end, wide(tk::counter_bytes)) && from % 16 == 0 &&
+              from + bytes <= wide(running.needed),
+          "states do not fit");
+}
+
+template <class Given, int D> void check_scan(tk::scan_problem const& x, scan const& is) {
+  bool const packed = is_packed();
+  agree(x.q, seen(is.q), packed);
+  agree(x.k, seen(is.k), packed);
+  agree(x.v, seen(is.v), packed);
+  agree(x.o, seen(is.o), packed);
+  check_rows(x.rows);
+  check_state(x.initial, is.initial);
+  check_state(x.final, is.final);
+  require(x.initial_transposed == is.transposed && x.reversed == is.reversed, "another scan");
+  float const scale = running.seen->problem<Given>().scale;
+  require(x.scale == scale && x.initial_scale == (is.reversed ? 1 / scale : 1) &&
+              (!is.final || x.final_scale == (is.reversed ? scale : 1)),
+          "a scale changed");
+  if (scans < 2 && wants_decay_gradient()) check_kept(x.kept, scans, D);
+  else require(!x.kept, "states were kept");
+}
+
+template <class T, int D> void launch(tk::scan_problem const& x, void* stream) {
+  if (running.launches == 0) {
+    begin(running.seen->spec->op->number, running.workspace, stream);
+    scans = 0;
+  }
+  require(stream == running.stream, "a scan on another stream");
+  bool const is_forward = running.seen->spec->op->number == TK_OP_LINEAR_ATTENTION;
+  auto const widest = is_forward ? x.q.d : std::max(x.q.d, x.v.d);
+  require(widest <= D && is_of<T>(x.q), "another instance was chosen");
+  check_workspace(x, D * width);
+  int const last = is_forward ? 0 : 2;
+  require(scans <= last, "a scan too many");
+  if (is_forward) check_scan<tk_linear_attention_problem, D>(x, forward[scans]);
+  else check_scan<tk_linear_attention_backward_problem, D>(x, backward[scans]);
+  if (scans++ < last) return;
+  summed = false;
+  if (!wants_decay_gradient()) touch();
+}
+
+template <class T> void launch(tk::decay_gradient_problem const& x, void* stream) {
+  require(wants_decay_gradient() && scans == 3, "gradients of decays before those of tokens");
+  scans = 0;
+  require(stream == running.stream && is_of<T>(x.q), "another instance was chosen");
+  agree(x.q, seen("q"), is_packed());
+  agree(x.k, seen("k"), is_packed());
+  agree(x.dq, seen("dq"), is_packed());
+  agree(x.dk, seen("dk"), is_packed());
+  check_rows(x.rows);
+  auto const widest = std::max(x.q.d, seen("v").size[is_packed() ? 2 : 3]);
+  int const D = widest <= 64 ? 64 : widest <= 128 ? 128 : 256;
+  check_kept(x.states, 0, D);
+  check_kept(x.gradients, 1, D);
+  require(x.state_size == image_floats(D), "the size of states changed");
+  require(
+      x.C == C && x.scale == running.seen->problem<tk_linear_attention_backward_problem>().scale,
+      "the scale, or chunks, changed");
+  bool const by_head = seen("ddecay").looked_at;
+  auto const& to = seen(by_head ? "ddecay" : "dlog_decay");
+  require(x.to.given && x.to.of_heads == by_head, "another decay");
+  at(x.to.data, to, "the gradient moved");
+  std::size_t const n = is_packed() ? 0 : 1;
+  auto const stride = [&](std::size_t axis) { return by_head ? 0 : to.stride[axis]; };
+  require(x.to.b_stride == (is_packed() ? 0 : stride(0)) && x.to.n_stride == stride(n) &&
+              x.to.h_stride == (by_head ? to.stride[0] : stride(n + 1)),
+          "strides of the gradient changed");
+  bool const sums = by_head && x.rows.b > 0;
+  require((x.totals != nullptr) == sums, "totals appeared or went");
+  if (sums) {
+    wide const from = address_of(x.totals) - address_of(running.workspace);
+    require(x.stride >= x.rows.h && x.stride % 4 == 0 && from % 16 == 0 &&
+                from >= address_of(x.gradients) - address_of(running.workspace) &&
+                from + blocks(C) * x.stride * 4 <= wide(running.needed),
+            "totals do not fit");
+  }
+  touch();
+}
+
+}  // namespace
+}  // namespace fuzz
+
+namespace tk {
+
+template <class T, int D> struct chunk_scan_run {
+  static scan_sizes sizes() { return {fuzz::C, fuzz::segment, fuzz::width, D * fuzz::width}; }
+  static void launch(scan_problem const& x, void* stream) { fuzz::launch<T, D>(x, stream); }
+};
+template <class T> struct chunk_decays_run {
+  static void launch(decays_to_sum<T> const& x, void* stream) { fuzz::check_sums(x, stream); }
+};
+template <class T> struct decay_gradient_run {
+  static void launch(decay_gradient_problem const& x, void* stream) { fuzz::launch<T>(x, stream); }
+};
+template struct decay_gradient_run<bf16>;
+template struct decay_gradient_run<fp16>;
+template struct chunk_decays_run<float>;
+template struct chunk_scan_run<bf16, 64>;
+template struct chunk_scan_run<bf16, 128>;
+template struct chunk_scan_run<bf16, 256>;
+template struct chunk_scan_run<fp16, 64>;
+template struct chunk_scan_run<fp16, 128>;
+template struct chunk_scan_run<fp16, 256>;
+
+}  // namespace tk
