@@ -9,22 +9,26 @@
 namespace tk {
 
 struct mamba2_layout {
-  explicit mamba2_layout(mamba2_inputs_given const& x)
+  mamba2_layout(mamba2_inputs_given const& x, bool with_slopes)
       : of(x.x, std::max(x.x.d, x.B.d), {nullptr, true, false, 0, 0, 0}, x.starts) {
     of.lay_out_decays(workspace);
     auto const h = static_cast<std::size_t>(x.x.h);
-    weights = workspace.add(static_cast<std::size_t>(of.chunks()) * h *
-                            static_cast<std::size_t>(of.chunk()) * sizeof(float));
+    std::size_t const table = static_cast<std::size_t>(of.chunks()) * h *
+                              static_cast<std::size_t>(of.chunk()) * sizeof(float);
+    weights = workspace.add(table);
+    if (with_slopes) slopes = workspace.add(table);
     if (x.D.given) skip = workspace.add(h * static_cast<std::size_t>(x.x.d) * sizeof(float));
   }
   step_tables tables(void* memory) const {
-    return {of.decays(memory), in_workspace<float>(memory, weights),
-            skip > 0 ? in_workspace<float>(memory, skip) : nullptr};
+    auto const at = [&](std::size_t offset) {
+      return offset > 0 ? in_workspace<float>(memory, offset) : nullptr;
+    };
+    return {of.decays(memory), at(weights), at(slopes), at(skip)};
   }
 
   workspace_layout workspace;
   scans<ssm_scans> of;
-  std::size_t weights = 0, skip = 0;
+  std::size_t weights = 0, slopes = 0, skip = 0;
 };
 
 // Fills the tables.

@@ -46,7 +46,7 @@ scan_problem scan_of(mamba2_layout const& plan, mamba2_inputs_given const& x, vo
 namespace {
 
 struct laid_out : mamba2_layout {
-  explicit laid_out(mamba2_problem const& x) : mamba2_layout(x) {
+  explicit laid_out(mamba2_problem const& x) : mamba2_layout(x, false) {
     states = of.lay_out_states(workspace, x.x.d);
   }
   std::size_t states;

@@ -29,8 +29,17 @@ struct mamba2_problem : mamba2_inputs_given {
   state_tensor final;
 };
 
+struct mamba2_backward_problem : mamba2_inputs_given {
+  heads dy, dx, dB, dC, dz;  // dz may be absent, and so may dD, ddt_bias and states
+  step_tensor ddt;
+  head_vector dA, dD, ddt_bias;
+  state_tensor dfinal, dinitial;
+};
+
 // Launches on `stream`; throws tk::error.
 void launch(mamba2_problem const& x, void* workspace, void* stream);
 std::size_t workspace_bytes(mamba2_problem const& x);
+void launch(mamba2_backward_problem const& x, void* workspace, void* stream);
+std::size_t workspace_bytes(mamba2_backward_problem const& x);
 
 }  // namespace tk

@@ -6,15 +6,21 @@
 #include "backends/kernel.hpp"
 #include "core/activation.hpp"
 #include "ops/linear_attention/chunk_decays.hpp"
+#include "ops/linear_attention/chunk_place.hpp"
 #include "ops/mamba2/plan.hpp"
 
 namespace tk {
 
-// dt', from dt with its bias.
-TK_DEVICE float step_of(float dt, steps_to_take const& a) {
-  float const x = a.softplus ? softplus{}(dt) : dt;
-  return x < a.dt_min ? a.dt_min : x > a.dt_max ? a.dt_max : x;
-}
+// dt' and its slope, from dt with its bias.
+struct step_and_slope {
+  float step, slope;
+  TK_DEVICE step_and_slope(float dt, steps_to_take const& a) {
+    float const x = a.softplus ? softplus{}(dt) : dt;
+    bool const below = x<a.dt_min, above = x> a.dt_max;
+    step = below ? a.dt_min : above ? a.dt_max : x;
+    slope = below || above ? 0.f : a.softplus ? sigmoid_and_slope(dt).value : 1.f;
+  }
+};
 TK_DEVICE float of_head(head_vector const& x, int head) {
   return x.data ? x.data[head * x.h_stride] : 0.f;
 }
@@ -36,26 +42,25 @@ template <class T> struct mamba2_steps {
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     if (t.block == a.rows.blocks(a.C)) return spread_skip(c, a);
-    int const sequence = a.rows.sequence_of(t.block, a.C);
-    auto const at = a.rows.sequence(sequence);
-    int const first = (t.block - a.rows.first_block(sequence, a.C)) * a.C, left = at.n - first;
-    int const tokens = left < a.C ? left : a.C;
-    if (tokens <= 0) return;
+    auto const at = place_of_chunk(a.rows, t.block, a.C);
+    if (at.tokens == 0) return;
     for (int head = c.w.lane(); head < a.rows.h; head += be::worker_lanes) {
       T const* const from = static_cast<T const*>(a.dt.data) + at.batch * a.dt.b_stride +
-                            (std::int64_t{at.first} + first) * a.dt.n_stride + head * a.dt.h_stride;
+                            at.row * a.dt.n_stride + head * a.dt.h_stride;
       auto const place = a.to.decays.row(t.block, head, a.rows.h, a.C);
       float const rate = of_head(a.A, head) * log2_e, bias = of_head(a.dt_bias, head);
       float sum = 0;
       for (int i = 0; i < a.C; ++i) {
-        float step = 0;
-        if (i < tokens) {
-          step = step_of(be::widen(from[i * a.dt.n_stride]) + bias, a);
+        float step = 0, slope = 0;
+        if (i < at.tokens) {
+          step_and_slope const of(be::widen(from[i * a.dt.n_stride]) + bias, a);
+          step = of.step, slope = of.slope;
           float const x = step * rate;
           sum += x < least ? least : x;
         }
         a.to.decays.data[place + i] = sum;
         a.to.weights[place + i] = step;
+        if (a.to.slopes) a.to.slopes[place + i] = slope;
       }
     }
   }

@@ -42,67 +42,6 @@ struct head_inputs {
   }
 };
 
-// dlog_decay of one sequence and head. The loss's derivative by the sum of logs up to token t is
-// q_t dq_t - k_t dk_t; summed from the last token on, and from <S_n, dfinal>, it is dlog_decay_t.
-// The same sums of sizes and of squares say how large the terms are of <S_e, D_e>, where a chunk
-// ends, behind at most 63 more tokens.
-class decay_sums {
- public:
-  explicit decay_sums(std::int64_t n) : tokens_(static_cast<std::size_t>(n)) {}
-  void add(std::int64_t t, double sign, double const* by, result_row const& of,
-           scan_bounds const& bounds) {
-    auto& x = tokens_[static_cast<std::size_t>(t)];
-    double const u = bounds.unit * std::sqrt(2.0);
-    for (std::size_t c = 0; c < of.x.size(); ++c) {
-      double const size = std::fabs(by[c]) * of.size[c], square = by[c] * by[c] * of.square[c];
-      x.value += sign * by[c] * of.x[c], x.size += size, x.factors += std::fabs(by[c]);
-      x.net += sign * size, x.net_square += sign * square;
-      x.variance += bounds.unit * bounds.unit * square + std::pow(u * by[c] * of.x[c], 2) / 3;
-    }
-  }
-  void end(state_sums const& s, state_sums const& grad) {
-    for (std::size_t i = 0; i < s.x.size(); ++i) {
-      last_.value += s.x[i] * grad.x[i], last_.net += s.size[i] * grad.size[i];
-      last_.net_square += s.square[i] * grad.square[i];
-    }
-  }
-  struct judged_value {
-    double value, slack, unit, rest;
-  };
-  std::vector<judged_value> judge(double least, scan_bounds const& bounds) const {
-    constexpr std::int64_t most = 64;
-    auto const n = static_cast<std::int64_t>(tokens_.size());
-    double const u = bounds.unit * std::sqrt(2.0), relative = bounds.relative + u;
-    // Of the states' product behind each token.
-    std::vector<double> met(tokens_.size()), met_square(tokens_.size());
-    term behind = last_;
-    std::vector<judged_value> all(tokens_.size());
-    for (std::int64_t t = n; t-- > 0;) {
-      auto const at = static_cast<std::size_t>(t);
-      met[at] = std::max(0.0, behind.net), met_square[at] = std::max(0.0, behind.net_square);
-      behind.value += tokens_[at].value, behind.net += tokens_[at].net;
-      behind.net_square += tokens_[at].net_square;
-      double size = 0, factors = 0, variance = 0, of_states = 0, of_squares = 0;
-      for (auto i = at; i < at + most && i < tokens_.size(); ++i) {
-        size += tokens_[i].size, factors += tokens_[i].factors, variance += tokens_[i].variance;
-        of_states = std::max(of_states, met[i]), of_squares = std::max(of_squares, met_square[i]);
-      }
-      double const sizes = size + 2 * of_states;
-      all[at] = {behind.value, sizes * relative + factors * least,
-                 std::sqrt(variance + u * u * 5 / 3 * of_squares),
-                 sizes * bounds.fp32 + factors * least};
-    }
-    return all;
-  }
-
- private:
-  struct term {
-    double value, size, factors, net, net_square, variance;
-  };
-  std::vector<term> tokens_;
-  term last_{};
-};
-
 // Gradients of decays: of each token, or of a head the sum over its tokens.
 class judged_decays {
  public:

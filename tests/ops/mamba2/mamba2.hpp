@@ -6,6 +6,7 @@
 #include <string>
 
 #include "ops/mamba2/mamba2.h"
+#include "ops/mamba2/mamba2_backward.h"
 #include "tests/support/launch.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/verdict.hpp"
@@ -86,9 +87,7 @@ struct mamba2_inputs {
       fill(dt_bias, data::positive, 56, 0.25);
     }
     if (c.skip != skips::none) {
-      D = c.skip == skips::heads
-              ? make_of_heads(role::input)
-              : memories.make(dtype::fp32, {c.h, c.p}, {c.p + c.padding, 1}, role::input);
+      D = c.skip == skips::heads ? make_of_heads(role::input) : make_of_columns(role::input);
       fill(D, data::reals, 57);
     }
     if (c.states) initial = make_state(role::input, 58);
@@ -120,6 +119,9 @@ struct mamba2_inputs {
     if (packed(of)) return memories.make(of.dt_type, {n, of.h}, {row, 1}, use);
     return memories.make(of.dt_type, {of.b, n, of.h}, {n * row, row, 1}, use);
   }
+  tensor make_of_columns(role use) {
+    return memories.make(dtype::fp32, {of.h, of.p}, {of.p + of.padding, 1}, use);
+  }
   tensor make_of_heads(role use) { return memories.make(dtype::fp32, {of.h}, {1}, use); }
   tensor make_state(role use, std::uint64_t seed) {
     std::int64_t const row = of.s + of.padding;
@@ -148,8 +150,6 @@ struct mamba2_inputs {
   mamba2_case of;
   world memories;
   tensor x, dt, A, B, C, D, z, dt_bias, initial, starts;
-
- private:
 };
 
 struct mamba2_operands : mamba2_inputs {
@@ -158,6 +158,26 @@ struct mamba2_operands : mamba2_inputs {
     if (c.states) final = make_state(role::output, 0);
   }
   tensor y, final;
+};
+// All gradients that there can be.
+struct mamba2_backward_operands : mamba2_inputs {
+  explicit mamba2_backward_operands(mamba2_case const& c) : mamba2_inputs(c) {
+    dy = make(c.h, c.p, role::input, 61);
+    dx = make(c.h, c.p, role::output, 0);
+    dB = make(c.g, c.s, role::output, 0), dC = make(c.g, c.s, role::output, 0);
+    if (c.gate) dz = make(c.h, c.p, role::output, 0);
+    ddt = make_steps(role::output);
+    dA = make_of_heads(role::output);
+    if (c.bias) ddt_bias = make_of_heads(role::output);
+    if (c.skip == skips::heads) dD = make_of_heads(role::output);
+    if (c.skip == skips::columns) dD = make_of_columns(role::output);
+    for (auto* const y : {&ddt, &dA, &ddt_bias, &dD})
+      if (y->in) fill(*y, data::nans, 0);
+    if (!c.states) return;
+    dfinal = make_state(role::input, 62);
+    dinitial = make_state(role::output, 0);
+  }
+  tensor dy, dx, ddt, dA, dB, dC, dD, dz, ddt_bias, dfinal, dinitial;
 };
 
 // A DLTensor of each operand, and none where there is no operand.
@@ -183,6 +203,28 @@ template <class Body> std::string with_problem(mamba2_operands const& x, Body co
   problem.dt_min = x.of.dt_min(), problem.dt_max = x.of.dt_max();
   problem.dt_softplus = x.of.softplus;
   return body(called_op{TK_OP_MAMBA2, tk_mamba2}, static_cast<tk_mamba2_problem const*>(&problem));
+}
+
+template <class Body>
+std::string with_problem(mamba2_backward_operands const& x, Body const& body) {
+  given_tensor const of_x(x.x), dt(x.dt), A(x.A), B(x.B), C(x.C), D(x.D), z(x.z),
+      dt_bias(x.dt_bias), dy(x.dy), dx(x.dx), ddt(x.ddt), dA(x.dA), dB(x.dB), dC(x.dC), dD(x.dD),
+      dz(x.dz), ddt_bias(x.ddt_bias), initial(x.initial), dfinal(x.dfinal), dinitial(x.dinitial),
+      starts(x.starts);
+  tk_mamba2_backward_problem problem{};
+  problem.size = sizeof problem;
+  problem.x = of_x.get(), problem.dt = dt.get(), problem.A = A.get();
+  problem.B = B.get(), problem.C = C.get(), problem.D = D.get();
+  problem.z = z.get(), problem.dt_bias = dt_bias.get(), problem.dy = dy.get();
+  problem.dx = dx.get(), problem.ddt = ddt.get(), problem.dA = dA.get();
+  problem.dB = dB.get(), problem.dC = dC.get(), problem.dD = dD.get();
+  problem.dz = dz.get(), problem.ddt_bias = ddt_bias.get();
+  problem.initial_state = initial.get(), problem.dfinal_state = dfinal.get();
+  problem.dinitial_state = dinitial.get(), problem.starts = starts.get();
+  problem.dt_min = x.of.dt_min(), problem.dt_max = x.of.dt_max();
+  problem.dt_softplus = x.of.softplus;
+  return body(called_op{TK_OP_MAMBA2_BACKWARD, tk_mamba2_backward},
+              static_cast<tk_mamba2_backward_problem const*>(&problem));
 }
 
 }  // namespace tk::test
