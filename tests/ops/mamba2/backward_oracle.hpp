@@ -13,12 +13,13 @@ struct judged_sum {
   void add(double x, double bound, double unit, double fp32) {
     value += x, slack += bound, variance += unit * unit, rest += fp32;
   }
-  // Errors of many tokens don't add up to their bounds; `alike` of them do.
+  // Errors of many tokens don't add up to their bounds; `alike` of them do, at most, so that the
+  // usual error is less than half of `unit`.
   void judge(error_meter& to, tensor const& result, std::int64_t row, std::int64_t col,
              double alike) const {
     double const got = decode(dtype::fp32, result.result_row(row) + col * 4);
     double const unit = std::sqrt(alike * variance), least = fp32_least_normal;
-    to.add(row, col, got, value, std::min(slack, 6 * unit + rest) + least, unit, rest + least);
+    to.add(row, col, got, value, std::min(slack, 3 * unit + rest) + least, unit, rest + least);
   }
 };
 
