@@ -22,7 +22,7 @@ TK_DEVICE void put_as(void* data, element type, std::int64_t at, float x) {
 }
 
 template <class T> struct step_gradients {
-  static constexpr int workers = 1, cluster = 1, stages = 3, own_slots = 1, R = 64;
+  static constexpr int workers = 1, cluster = 1, stages = 2, own_slots = 1, R = 64;
   struct stage {
     shared_tile<T, R, R> a, b, c;
   };
