@@ -153,9 +153,10 @@ inline void look_at_blocks(seen_call& call) {
   bool const packed = call.given("starts");
   if (!x.shaped || (packed && !seen(call, "starts").shaped)) return;
   std::size_t const axis = packed ? 0 : 1;
-  i64 const b = sequences(call), n = x.size[axis], h = x.size[axis + 1];
+  i64 const b = sequences(call), n = x.size[axis], h = x.size[axis + 1], p = x.size[axis + 2];
   wide const blocks = packed ? wide(n / 16) + b : wide(n / 16 + 1) * b;
-  call.by_query.add(!call.empty && blocks * h > 1 << 27, TK_UNSUPPORTED);
+  call.by_query.add(!call.empty && (blocks * h > 1 << 27 || wide(h) * p > largest_size),
+                    TK_UNSUPPORTED);
 }
 
 }  // namespace fuzz
