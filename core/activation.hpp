@@ -81,6 +81,22 @@ struct relu_slope {  // 0 at 0; NaN stays
 struct sigmoid_slope {
   TK_DEVICE float operator()(float x) const { return sigmoid_and_slope(x).slope; }
 };
+// log(1 + e^x), and its slope is the sigmoid: relative error below 2^-20 + |x| 2^-24. With
+// t = e^-|x| it is max(x, 0) + log(1 + t), and log(1 + t) = 2 atanh(t / (2 + t)), a series in at
+// most 1/3.
+struct softplus {
+  TK_DEVICE float operator()(float x) const {
+    float const t = be::exp2(-log2_e * be::max(x, -x)), s = t * be::reciprocal(2.f + t), z = s * s;
+    float p = 2.f / 13;
+    p = be::fma(p, z, 2.f / 11);
+    p = be::fma(p, z, 2.f / 9);
+    p = be::fma(p, z, 2.f / 7);
+    p = be::fma(p, z, 2.f / 5);
+    p = be::fma(p, z, 2.f / 3);
+    p = be::fma(p, z, 2.f);
+    return be::max(x, 0.f) + p * s;
+  }
+};
 struct silu_slope {  // s + x s'
   TK_DEVICE float operator()(float x) const {
     sigmoid_and_slope const s(x);

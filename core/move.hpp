@@ -250,6 +250,22 @@ TK_DEVICE void add_scaled_transposed(reg_tile<float, R, C>& dst, float scale,
   });
 }
 
+// x transposed to dst: element (r, c) to (row + c, col + r), where that is inside.
+template <class T, int R, int C>
+TK_DEVICE void store_transposed(tensor<T> const& dst, int row, int col, int i, int j,
+                                reg_tile<float, R, C> const& x) {
+  using map = be::fragment_map<R, C>;
+  int const lane = be::worker_lane();
+  int const first_row = row + map::lane_col(lane), first_col = col + map::lane_row(lane);
+  int const rows = static_cast<int>(dst.rows) - first_row,
+            cols = static_cast<int>(dst.cols) - first_col;
+  T* const corner = dst.at(first_row, first_col, i, j);
+  map::for_each([&](int e, int r, int) {
+    if (map::col(e) < rows && map::row(r) < cols)
+      put(corner + map::col(e) * dst.row_stride + map::row(r), x.e[e]);
+  });
+}
+
 // One value per row, to dst[row]; rows from `left` on are not written.
 template <class T, int R> TK_DEVICE void store(T* dst, reg_col<float, R> const& x, int left) {
   using map = be::fragment_map<R, 16>;

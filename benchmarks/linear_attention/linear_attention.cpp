@@ -2,8 +2,9 @@
 // Suites linear-attention and linear-attention-bwd: all gradients in the backward, those of decays
 // and of states where there are any. Bound by memory: flops is 0, the rate is that of the bytes
 // that must move, each operand once, and its ceiling that of a copy of as many. The oracle takes
-// some heads (all, if that is cheap) token by token in fp64. A right result is off by its own
-// rounding, the floor, and by those of weights, values and states, which are as large.
+// some heads (all, if that is cheap: ddecay is compared only then) token by token in fp64. A right
+// result is off by its own rounding, the floor, and by those of weights, values and states, which
+// are as large.
 #include <algorithm>
 #include <cmath>
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr double whole_products = 0x1p29;  // of the oracle, about a second
 constexpr double roundings = 3, fp32_error = 0x1p-16;
+constexpr double cancelled = 8;  // terms of ddecay have both signs: it may be as small beside them
 
 using numbers = std::vector<double>;
 
@@ -108,6 +110,13 @@ class linear_attention_benchmark : public benchmark {
       t.read(x.data() + i * cols, ((of.batch * n_ + i) * h_ + of.index) * cols, cols);
     return x;
   }
+  // Of a result [b, h, d, dv].
+  numbers state_of(std::vector<std::byte> const& got, head const& of) const {
+    numbers s(of.s.size());
+    auto const at = (of.batch * h_ + of.index) * d_ * dv_;
+    tensor::read(s.data(), dtype::fp32, got.data() + at * bytes_of(dtype::fp32), d_ * dv_);
+    return s;
+  }
   numbers tokens(tensor const& t, std::vector<std::byte> const& got, head const& of) const {
     std::int64_t const cols = t.shape().size() == 4 ? t.shape().back() : 1;
     numbers x(static_cast<std::size_t>(n_ * cols));
@@ -157,6 +166,10 @@ class linear_attention_benchmark : public benchmark {
   void add(deviation& all, double const* got, numbers const& exact, dtype type) const {
     for (std::size_t i = 0; i < exact.size(); ++i) all.add(type, got[i], exact[i]);
   }
+  static std::vector<std::byte> copy_of(tensor const& t) {
+    return t ? t.copy_out() : std::vector<std::byte>{};
+  }
+  std::int64_t all_heads() const { return b_ * h_; }
   std::int64_t n() const { return n_; }
   std::int64_t d() const { return d_; }
   std::int64_t dv() const { return dv_; }
@@ -199,7 +212,7 @@ class forward_benchmark final : public linear_attention_benchmark {
   }
   verdict compare() override {
     auto const got = o_.copy_out();
-    std::vector<std::byte> const got_final = final_ ? final_.copy_out() : std::vector<std::byte>{};
+    auto const got_final = copy_of(final_);
     deviation of_o, of_state;
     for (auto const i : heads()) {
       auto x = read_head(i);
@@ -209,9 +222,7 @@ class forward_benchmark final : public linear_attention_benchmark {
         add(of_o, o.data() + t * dv(), times(x.s, scale(), x.q.data() + t * d(), false), type());
       }
       if (!final_) continue;
-      numbers s(x.s.size());
-      tensor::read(s.data(), dtype::fp32, got_final.data() + i * d() * dv() * 4, d() * dv());
-      add(of_state, s.data(), x.s, dtype::fp32);
+      add(of_state, state_of(got_final, x).data(), x.s, dtype::fp32);
     }
     bool const finite = all_finite(type(), got) && (!final_ || all_finite(dtype::fp32, got_final));
     double const error = std::max(of_o.relative(), final_ ? of_state.relative() : 0);
@@ -260,13 +271,14 @@ class backward_benchmark final : public linear_attention_benchmark {
     return all;
   }
   verdict compare() override {
-    deviation of_q, of_k, of_v, of_decay;
+    deviation of_q, of_k, of_v, of_decay, of_initial;
     bool finite = true;
     for (auto* const t : outputs()) finite = finite && all_finite(t->type(), t->copy_out());
     auto const got_q = dq_.copy_out(), got_k = dk_.copy_out(), got_v = dv_out_.copy_out();
-    std::vector<std::byte> const got_decay =
-        dlog_decay_ ? dlog_decay_.copy_out() : std::vector<std::byte>{};
-    for (auto const i : heads()) {
+    auto const got_decay = copy_of(dlog_decay_), got_initial = copy_of(dinitial_);
+    numbers of_heads(ddecay_ ? static_cast<std::size_t>(ddecay_.size()) : 0, 0);
+    auto const compared = heads();
+    for (auto const i : compared) {
       auto x = read_head(i);
       auto const dout = tokens(dout_, x), dq = tokens(dq_, got_q, x), dk = tokens(dk_, got_k, x),
                  dv_got = tokens(dv_out_, got_v, x);
@@ -295,10 +307,20 @@ class backward_benchmark final : public linear_attention_benchmark {
         meet(t, -1, x.k.data() + t * d(), exact);
         sum += of_sums[static_cast<std::size_t>(t)];
         if (dlog_decay_) of_decay.add(dtype::fp32, decays[static_cast<std::size_t>(t)], sum);
+        if (ddecay_) of_heads[static_cast<std::size_t>(x.index)] -= sum;
       }
+      for (auto& y : grad) y *= x.a.front();
+      if (dinitial_) add(of_initial, state_of(got_initial, x).data(), grad, dtype::fp32);
     }
-    double error = std::max({of_q.relative(), of_k.relative(), of_v.relative()});
-    if (dlog_decay_) error = std::max(error, of_decay.relative());
+    deviation of_ddecay;
+    if (ddecay_ && static_cast<std::int64_t>(compared.size()) == all_heads()) {
+      numbers decays(of_heads.size());
+      tensor::read(decays.data(), dtype::fp32, copy_of(ddecay_).data(), ddecay_.size());
+      add(of_ddecay, decays.data(), of_heads, dtype::fp32);
+    }
+    double error = of_ddecay.relative() / cancelled;
+    for (auto const* part : {&of_q, &of_k, &of_v, &of_decay, &of_initial})
+      error = std::max(error, part->relative());
     return {finite ? error : HUGE_VAL, limit()};
   }
 

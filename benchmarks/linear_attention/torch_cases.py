@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The suites of linear attention beside flash-linear-attention's chunked kernels (simple GLA; a
-step of decoding: its recurrent one), where it is installed; on the CPU beside plain products of all
-scores."""
+"""The suites of linear attention beside flash-linear-attention's kernels of simple GLA, chunked in
+several and in one (a step of decoding: the recurrent one), where it is installed; its linear and
+lightning attention call the same. On the CPU beside plain products of all scores."""
+import functools
 import math
 
 import torch
@@ -93,9 +94,14 @@ class scan_case:
         """Roundings of weights, values, states and results; the floor is one."""
         return 3 * (2.0**-9 if self.dtype == "bf16" else 2.0**-12) + 2.0**-16
 
-    def of_fla(self, q, k, v, log_decay, decay, initial):
-        ops = package("fla.ops.simple_gla")
-        run = ops.fused_recurrent_simple_gla if self.n == 1 else ops.chunk_simple_gla
+    def kernels_of_fla(self):
+        """Names of peers and of their functions."""
+        if self.n == 1:
+            return {"fla": "fused_recurrent_simple_gla"}
+        return {"fla": "chunk_simple_gla", "fla_fused": "fused_chunk_simple_gla"}
+
+    def of_fla(self, kernel, q, k, v, log_decay, decay, initial):
+        run = getattr(package("fla.ops.simple_gla"), kernel)
         return run(q, k, v, g=log_decay, g_gamma=None if decay is None else -decay,
                    scale=self.scale, initial_state=initial, output_final_state=self.has_states)
 
@@ -106,7 +112,8 @@ class scan_case:
 
         s = torch.zeros(self.d, self.dv) if initial is None else initial.flatten(0, 1)
         o, s = scanned(flat(q), flat(k), flat(v), flat(logs), s, self.scale)
-        return o.view(self.b, self.h, self.n, self.dv).transpose(1, 2).to(v.dtype), s
+        o = o.view(self.b, self.h, self.n, self.dv).transpose(1, 2).to(v.dtype)
+        return o, s.view(self.b, self.h, self.d, self.dv)
 
 
 class forward_case(scan_case):
@@ -129,7 +136,8 @@ class forward_case(scan_case):
             operands = self.q, self.k, self.v, self.logs(), self.initial
             return [implementation("torch_cpu", lambda: self.of_scores(*operands))]
         operands = self.q, self.k, self.v, self.log_decay, self.decay, self.initial
-        return [implementation("fla", lambda: self.of_fla(*operands))]
+        return [implementation(name, functools.partial(self.of_fla, kernel, *operands))
+                for name, kernel in self.kernels_of_fla().items()]
 
     def compare(self, results):
         o, final = results
@@ -161,7 +169,7 @@ class backward_case(scan_case):
                     "dfinal_state": self.dfinal, "dinitial_state": self.dinitial}
         call = library.bind("linear_attention_backward", operands, self.device, scale=self.scale)
         return implementation("tk", call, lambda _: (self.dq, self.dk, self.dv_out,
-                                                     self.dlog_decay))
+                                                     self.dlog_decay, self.dinitial))
 
     def outputs(self):
         optional = (self.dlog_decay, self.ddecay, self.dinitial)
@@ -171,23 +179,43 @@ class backward_case(scan_case):
         """None on the CPU. flash-linear-attention has no gradient for one decay of a head."""
         if self.device == "cpu":
             return []
-        with torch.inference_mode(False), torch.enable_grad():
-            wanted = [t.clone().requires_grad_() for t in (self.q, self.k, self.v)]
-            gates = [] if self.log_decay is None else [self.log_decay.clone().requires_grad_()]
-            decay, initial, dfinal = (None if t is None else t.clone()
-                                      for t in (self.decay, self.initial, self.dfinal))
-            o, final = self.of_fla(*wanted, *(gates or [None]), decay, initial)
-            dout = self.dout.clone()
-        outputs, gradients = ([o, final], [dout, dfinal]) if self.has_states else ([o], [dout])
+        return [implementation(name, functools.partial(self.gradients, self.graph(kernel)),
+                               self.all_results)
+                for name, kernel in self.kernels_of_fla().items()]
 
-        def run():
-            with torch.inference_mode(False):
-                return torch.autograd.grad(outputs, wanted + gates, gradients, retain_graph=True)
+    def graph(self, kernel):
+        """Outputs, what gradients are wanted of, and those of the outputs: made by the first call,
+        so that a peer that is missing is found missing there."""
+        @functools.cache
+        def made():
+            with torch.inference_mode(False), torch.enable_grad():
+                wanted = [t.clone().requires_grad_() for t in (self.q, self.k, self.v)]
+                gates = [] if self.log_decay is None else [self.log_decay.clone().requires_grad_()]
+                states = [] if self.initial is None else [self.initial.clone().requires_grad_()]
+                decay = None if self.decay is None else self.decay.clone()
+                o, final = self.of_fla(kernel, *wanted, *(gates or [None]), decay,
+                                       *(states or [None]))
+                outputs, given = [o], [self.dout.clone()]
+                if self.has_states:
+                    outputs, given = [o, final], [*given, self.dfinal.clone()]
+            return outputs, wanted + gates + states, given
 
-        return [implementation("fla", run, lambda all: (*all, None) if not gates else all)]
+        return made
+
+    @staticmethod
+    def gradients(made):
+        outputs, wanted, given = made()
+        with torch.inference_mode(False):
+            return torch.autograd.grad(outputs, wanted, given, retain_graph=True)
+
+    def all_results(self, gradients):
+        """As tk's: None where there is none."""
+        rest = list(gradients[3:])
+        dlog_decay = None if self.log_decay is None else rest.pop(0)
+        return (*gradients[:3], dlog_decay, rest.pop(0) if self.has_states else None)
 
     def compare(self, results):
-        parts = [deviation() for _ in range(4)]
+        parts = [deviation() for _ in range(5)]
         for picks in self.some_heads():
             with torch.inference_mode(False), torch.enable_grad():
                 inputs = [t.clone().requires_grad_() for t in self.inputs(picks.clone())]
@@ -196,10 +224,12 @@ class backward_case(scan_case):
                 if self.has_states:
                     outputs.append(state)
                     gradients.append(self.of_states(self.dfinal, picks).clone())
-                exact = torch.autograd.grad(outputs, inputs[:4], gradients)
-            for part, got, of in zip(parts, results, exact):
+                exact = torch.autograd.grad(outputs, inputs, gradients)
+            for part, got, of in zip(parts, results[:4], exact):
                 if got is not None:
                     part.add(self.of_heads(got, picks), of)
+            if self.has_states:
+                parts[4].add(self.of_states(results[4], picks), exact[4])
         finite = all(t.isfinite().all() for t in results if t is not None)
         return max(x.relative()[0] for x in parts) if finite else math.inf, self.limit()
 

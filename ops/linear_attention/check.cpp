@@ -12,6 +12,8 @@ constexpr auto q_is = heads_are("q", "n", "total", "h", "d"),
                k_is = heads_are("k", "n", "total", "h", "d"),
                v_is = heads_are("v", "n", "total", "h", "dv"),
                o_is = heads_are("o", "n", "total", "h", "dv");
+constexpr signature initial_is = state_is("initial_state", "d", "dv"),
+                    final_is = state_is("final_state", "d", "dv");
 
 checked<linear_attention_problem, 9> check(tk_linear_attention_problem const& given, bool data) {
   expect_one_of("repeat", given.repeat, repeat_names);  // tokens are alike either way
@@ -34,11 +36,11 @@ checked<linear_attention_problem, 9> check(tk_linear_attention_problem const& gi
   log_decay = decays.log_decay;
   decay = decays.decay;
   problem.starts = read_starts(starts, given.starts, q, how);
-  auto const state = [&](view& to, char const* name, DLTensor const* tensor) {
-    return read_state(to, name, tensor, problem.starts.b, q, v, packed, how);
+  auto const state = [&](view& to, signature const& is, DLTensor const* tensor) {
+    return read_state(to, is, tensor, problem.starts.b, q, v, packed, how);
   };
-  problem.initial = state(initial, "initial_state", given.initial_state);
-  problem.final = state(final, "final_state", given.final_state);
+  problem.initial = state(initial, initial_is, given.initial_state);
+  problem.final = state(final, final_is, given.final_state);
 
   expect_distinct_elements(o);
   if (given.final_state) expect_distinct_elements(final);

@@ -15,6 +15,9 @@ constexpr auto q_is = heads_are("q", "n", "total", "h", "d"),
                dq_is = heads_are("dq", "n", "total", "h", "d"),
                dk_is = heads_are("dk", "n", "total", "h", "d"),
                dv_is = heads_are("dv", "n", "total", "h", "dv");
+constexpr signature initial_is = state_is("initial_state", "d", "dv"),
+                    dfinal_is = state_is("dfinal_state", "d", "dv"),
+                    dinitial_is = state_is("dinitial_state", "d", "dv");
 
 constexpr std::size_t tensors = 15;
 
@@ -44,12 +47,12 @@ checked<linear_attention_backward_problem, tensors> check(
   log_decay = decays.log_decay;
   decay = decays.decay;
   problem.starts = read_starts(starts, given.starts, q, how);
-  auto const state = [&](view& to, char const* name, DLTensor const* tensor) {
-    return read_state(to, name, tensor, problem.starts.b, q, v, packed, how);
+  auto const state = [&](view& to, signature const& is, DLTensor const* tensor) {
+    return read_state(to, is, tensor, problem.starts.b, q, v, packed, how);
   };
-  problem.initial = state(initial, "initial_state", given.initial_state);
-  problem.dfinal = state(dfinal, "dfinal_state", given.dfinal_state);
-  problem.dinitial = state(dinitial, "dinitial_state", given.dinitial_state);
+  problem.initial = state(initial, initial_is, given.initial_state);
+  problem.dfinal = state(dfinal, dfinal_is, given.dfinal_state);
+  problem.dinitial = state(dinitial, dinitial_is, given.dinitial_state);
   decay_views ddecays;
   problem.ddecays =
       read_decay_gradients(ddecays, given.dlog_decay, given.ddecay, decays, packed, how);

@@ -15,18 +15,7 @@ constexpr signature decay_is{"decay", fp32_only, 1, 1, {"h"}, true},
     ddecay_is{"ddecay", fp32_only, 1, 1, {"h"}, true};
 constexpr signature starts_are{"starts", only(element::int32), 1, 1, {"b + 1"}};
 
-constexpr signature state_is(char const* name) {
-  return {name, fp32_only, 4, 4, {"b", "h", "d", "dv"}};
-}
-// Views refer to their signatures.
-constexpr signature states_are[] = {state_is("initial_state"), state_is("final_state"),
-                                    state_is("dfinal_state"), state_is("dinitial_state")};
-
-signature const& state_named(char const* name) {
-  for (auto const& is : states_are)
-    if (std::strcmp(is.name, name) == 0) return is;
-  refuse(status::internal_error, "no state is called ", name);
-}
+}  // namespace
 
 void expect_head_size(view const& x, int axis) {
   constexpr std::int64_t largest = 256, step = 16;
@@ -35,8 +24,6 @@ void expect_head_size(view const& x, int axis) {
   refuse(status::unsupported, x.is->name, " has ", x.is->axes[axis], " = ", size,
          "; it must be a multiple of ", step, " from ", step, " to ", largest);
 }
-
-}  // namespace
 
 void expect_token_shapes(token_views const& x, bool packed) {
   auto const& [q, k, v] = x;
@@ -106,17 +93,18 @@ sequence_starts read_starts(view& to, DLTensor const* given, view const& q, read
   return {static_cast<std::int32_t const*>(to.data), true, to.size[0] - 1};
 }
 
-state_tensor read_state(view& to, char const* name, DLTensor const* given, std::int64_t sequences,
-                        view const& q, view const& v, bool packed, reading const& how) {
+state_tensor read_state(view& to, signature const& is, DLTensor const* given,
+                        std::int64_t sequences, view const& of_rows, view const& of_cols,
+                        bool packed, reading const& how) {
   state_tensor y{};
   if (!given) return y;
   int const n = packed ? 0 : 1;
-  to = read(given, state_named(name), how);
+  to = read(given, is, how);
   if (to.size[0] != sequences)
-    refuse(status::bad_shape, name, " has b = ", to.size[0], "; it must be ", sequences);
-  expect_same_size(to, 1, q, n + 1);
-  expect_same_size(to, 2, q, n + 2);
-  expect_same_size(to, 3, v, n + 2);
+    refuse(status::bad_shape, is.name, " has b = ", to.size[0], "; it must be ", sequences);
+  expect_same_size(to, 1, of_rows, n + 1);
+  expect_same_size(to, 2, of_rows, n + 2);
+  expect_same_size(to, 3, of_cols, n + 2);
   y.data = to.data;
   y.type = to.type;
   y.given = true;

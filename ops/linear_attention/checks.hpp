@@ -27,8 +27,14 @@ decay_gradients read_decay_gradients(decay_views& to, DLTensor const* dlog_decay
                                      DLTensor const* ddecay, decay_views const& of, bool packed,
                                      reading const& how);
 sequence_starts read_starts(view& to, DLTensor const* given, view const& q, reading const& how);
-// A state of each sequence and head, of d by dv.
-state_tensor read_state(view& to, char const* name, DLTensor const* given, std::int64_t sequences,
-                        view const& q, view const& v, bool packed, reading const& how);
+// A state of each sequence and head, of as many rows and columns as two operands have columns.
+constexpr signature state_is(char const* name, char const* rows, char const* cols) {
+  return {name, fp32_only, 4, 4, {"b", "h", rows, cols}};
+}
+state_tensor read_state(view& to, signature const& is, DLTensor const* given,
+                        std::int64_t sequences, view const& of_rows, view const& of_cols,
+                        bool packed, reading const& how);
+// A multiple of 16 up to 256.
+void expect_head_size(view const& x, int axis);
 
 }  // namespace tk::api

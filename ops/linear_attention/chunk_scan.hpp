@@ -2,6 +2,8 @@
 // The scan of linear attention, chunk by chunk. With decays a_t of each token,
 //           S_t = a_t S_(t-1) + k_t^T v_t,   o_t = scale q_t S_t
 // or reversed, from the last token on: S_t = k_t^T v_t + a_(t+1) S_(t+1), o_t = scale q_t S_t.
+// Heads may share q, k or v. In a family that weighs (ops/mamba2), forward terms have weights,
+// k_t^T w_t v_t, and o may get a share of v, and a gate: o_t = (o_t + skip o v_t) o silu(gate_t).
 // Shapes    q, k[b, n, h, d], v, o[b, n, h, dv], d at most D; any n, also 0; any strides, d
 //           contiguous; states [b, h, d, dv] fp32. Packed sequences: [total, h, d].
 // Numerics  c_i is the sum of log2 a in a chunk up to i. Within a chunk
@@ -16,7 +18,10 @@
 // Overlap   q k^T and q S run while the worker loads; o leaves while the state is summed. (Chunked
 //           form: Hua et al., 2022; Sun et al., RetNet, 2023; Yang et al., GLA, 2024.)
 #pragma once
+#include <type_traits>
+
 #include "backends/kernel.hpp"
+#include "core/activation.hpp"
 #include "core/partial_tiles.hpp"
 #include "core/product.hpp"
 #include "core/vector.hpp"
@@ -25,24 +30,34 @@
 
 namespace tk {
 
-template <class T, int D> struct chunk_scan_sizes {
-  static constexpr auto tune = be::tune_linear_attention(D);
+struct linear_scans {
+  static constexpr bool weighs = false;
+  static constexpr linear_attention_tuning tune(int d) { return be::tune_linear_attention(d); }
+};
+
+template <class T, int D, class Family> struct chunk_scan_sizes {
+  static constexpr auto tune = Family::tune(D);
   static constexpr int workers = tune.workers, C = tune.C, P = tune.P, width = workers * P,
                        segment = tune.segment;
   struct args {
     be::source<T, C, D> q, k;
     be::source<T, C, P> v;
     be::sink<T, C, P> o;
+    head_shares shares;
     decay_table decays;
     scan_rows rows;
-    int parts;
+    int columns, parts;  // of v
     tensor<float const> initial;
     tensor<float> final;
     int initial_width, final_width;  // vector widths
-    bool initial_transposed, reversed;
+    bool transposed, reversed;       // states are [.., columns of v, columns of k]
     float scale, initial_scale, final_scale;
     partial_tiles<D, P> states;  // of segments and parts, and of workers
     tile_images<T, D, P> kept;   // of chunks; data may be null
+    // Of a family that weighs: weights as decays, skip[h, columns of v]; each may be null.
+    float const *weights, *skip;
+    be::source<T, C, P> gate;
+    bool gated;
   };
   // The state of a segment or chunk, counted through all sequences.
   static TK_BOTH std::int64_t state_of(args const& a, int block, int head, int part, int worker) {
@@ -53,8 +68,7 @@ template <class T, int D> struct chunk_scan_sizes {
                               int col) {
     x = 0.f;
     if (!a.initial.data) return;
-    if (a.initial_transposed)
-      add_scaled_transposed(x, a.initial_scale, a.initial, col, 0, head, sequence);
+    if (a.transposed) add_scaled_transposed(x, a.initial_scale, a.initial, col, 0, head, sequence);
     else add_scaled(x, a.initial_scale, a.initial, a.initial_width, 0, col, head, sequence);
   }
   // The tokens of a chunk of a sequence.
@@ -64,14 +78,20 @@ template <class T, int D> struct chunk_scan_sizes {
   }
 };
 
-template <class T, int D, bool Decays, bool Outputs> struct chunk_scan {
-  using sizes = chunk_scan_sizes<T, D>;
+template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_scan {
+  using sizes = chunk_scan_sizes<T, D, Family>;
   using args = typename sizes::args;
   static constexpr int workers = sizes::workers, cluster = 1, stages = sizes::tune.slots,
                        own_slots = 1, C = sizes::C, P = sizes::P, segment = sizes::segment;
   using column = reg_col<float, C>;
+  static constexpr bool weighs = Family::weighs, gates = weighs && Outputs;
 
-  struct stage {
+  struct plain_stage {};
+  struct weighing_stage {
+    shared_tile<T, C, P> gate[workers];
+    shared_vec<float, C> weight;
+  };
+  struct stage : std::conditional_t<weighs, weighing_stage, plain_stage> {
     shared_tile<T, C, D> q, k;
     shared_tile<T, C, P> v[workers];
     shared_vec<float, C> decay;
@@ -124,16 +144,22 @@ template <class T, int D, bool Decays, bool Outputs> struct chunk_scan {
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
     int const chunk = chunk_of(a, t, step), row = t.at.first + chunk * C, end = t.at.first + t.at.n,
               col = t.part * sizes::width;
-    if constexpr (Outputs) load_async(s.q, window(a.q, row, 0, t.head, t.at.batch, end), done);
-    load_async(s.k, window(a.k, row, 0, t.head, t.at.batch, end), done);
+    auto const head_of = [&](int sharing) { return t.head / sharing; };
+    if constexpr (Outputs)
+      load_async(s.q, window(a.q, row, 0, head_of(a.shares.q), t.at.batch, end), done);
+    load_async(s.k, window(a.k, row, 0, head_of(a.shares.k), t.at.batch, end), done);
     TK_UNROLL
     for (int w = 0; w < workers; ++w)
-      load_async(s.v[w], window(a.v, row, col + w * P, t.head, t.at.batch, end), done);
-    if constexpr (Decays)
-      load_async(s.decay,
-                 a.decays.data +
-                     a.decays.row(a.rows.first_block(t.sequence, C) + chunk, t.head, a.rows.h, C),
-                 C, done);
+      load_async(s.v[w], window(a.v, row, col + w * P, head_of(a.shares.v), t.at.batch, end), done);
+    if constexpr (gates)
+      if (a.gated) TK_UNROLL
+    for (int w = 0; w < workers; ++w)
+      load_async(s.gate[w], window(a.gate, row, col + w * P, t.head, t.at.batch, end), done);
+    [[maybe_unused]] auto const place =
+        a.decays.row(a.rows.first_block(t.sequence, C) + chunk, t.head, a.rows.h, C);
+    if constexpr (Decays) load_async(s.decay, a.decays.data + place, C, done);
+    if constexpr (weighs)
+      if (!a.reversed) load_async(s.weight, a.weights + place, C, done);
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
@@ -171,7 +197,10 @@ template <class T, int D, bool Decays, bool Outputs> struct chunk_scan {
         after = a.reversed ? sum : column(total - sum);
         reg_tile<T, C, P> v;
         tk::load(v, x.v[w]);
-        tk::store(c.scratch.weighted, cast<T>(v * exp2(after)));
+        column factor_of = exp2(after);
+        if constexpr (weighs)
+          if (!a.reversed) factor_of = factor_of * load_col<C>(x.weight.data, tokens, 0.f);
+        tk::store(c.scratch.weighted, cast<T>(v * factor_of));
       }
       c.w.sync();  // these, and the state, are there
       reg_tile<float, C, P> o;
@@ -185,6 +214,8 @@ template <class T, int D, bool Decays, bool Outputs> struct chunk_scan {
           if (a.reversed) s = s * exp2(before - (x.decay.data[tokens - 1] - as_row(x.decay)));
           else s = s * exp2(before - as_row(x.decay));
         }
+        if constexpr (weighs)
+          if (!a.reversed) s = s * as_row(x.weight);
         if (a.reversed) keep_upper(s, 0, 0.f);
         else keep_lower(s, 0, 0.f);
         p = cast<T>(s);
@@ -204,6 +235,7 @@ template <class T, int D, bool Decays, bool Outputs> struct chunk_scan {
       if constexpr (Outputs) {
         wait<1>(o, p);
         o = o * a.scale;
+        if constexpr (gates) add_skip_and_gate(o, x, a, t, w, col);
         int const row = t.at.first + chunk * C;
         tk::store(window(a.o, row, col, t.head, t.at.batch, t.at.first + t.at.n), cast<T>(o));
       }
@@ -219,18 +251,34 @@ template <class T, int D, bool Decays, bool Outputs> struct chunk_scan {
     if constexpr (Outputs) {
       if (!a.final.data || !is_last(a, t)) return;
       start = start * kept + since;
-      store_direct(a.final, 0, col, t.head, t.sequence, cast<float>(start * a.final_scale),
-                   a.final_width);
+      start = start * a.final_scale;
+      if (a.transposed) store_transposed(a.final, col, 0, t.head, t.sequence, start);
+      else store_direct(a.final, 0, col, t.head, t.sequence, cast<float>(start), a.final_width);
     } else if (t.steps > 0) {
       tk::store(a.states, at, since);
+    }
+  }
+
+ private:
+  static TK_DEVICE void add_skip_and_gate(reg_tile<float, C, P>& o, stage const& x, args const& a,
+                                          task const& t, int w, int col) {
+    reg_tile<T, C, P> y;
+    if (a.skip) {
+      tk::load(y, x.v[w]);
+      float const* const row = a.skip + std::int64_t{t.head} * a.columns + col;
+      o = o + y * load_row<C, P>(row, a.columns - col);
+    }
+    if (a.gated) {
+      tk::load(y, x.gate[w]);
+      o = o * map<silu>(y);
     }
   }
 };
 
 // From the sums of segments to the states that they begin with, in place: a task has a part of the
 // columns of one head.
-template <class T, int D, bool Decays> struct segment_scan {
-  using sizes = chunk_scan_sizes<T, D>;
+template <class T, int D, class Family, bool Decays> struct segment_scan {
+  using sizes = chunk_scan_sizes<T, D, Family>;
   using args = typename sizes::args;
   static constexpr int workers = sizes::workers, cluster = 1, stages = 1, own_slots = 1,
                        C = sizes::C, P = sizes::P, segment = sizes::segment;

@@ -11,7 +11,7 @@
 #include "backends/kernel.hpp"
 #include "core/column_totals.hpp"
 #include "core/vector.hpp"
-#include "ops/linear_attention/plan.hpp"
+#include "ops/linear_attention/chunk_place.hpp"
 #include "ops/typed_heads.hpp"
 
 namespace tk {
@@ -37,26 +37,23 @@ template <class T> struct decay_gradient {
     int stride;
   };
   struct task {
-    int sequence, head, block, steps;
-    int batch, row, tokens;
+    int head, block, steps;
+    chunk_place at;
   };
 
   static TK_BOTH int tasks(args const& a) { return a.rows.blocks(a.C) * a.rows.h; }
   static TK_BOTH task task_at(args const& a, int i, int) {
-    int const block = i / a.rows.h, sequence = a.rows.sequence_of(block, a.C);
-    auto const at = a.rows.sequence(sequence);
-    int const first = (block - a.rows.first_block(sequence, a.C)) * a.C, left = at.n - first;
-    int const tokens = left < 0 ? 0 : left < a.C ? left : a.C;
-    int const steps = tokens > 0 ? 2 * a.pairs + a.images : 0;
-    return {sequence, i % a.rows.h, block, steps, at.batch, at.first + first, tokens};
+    int const block = i / a.rows.h;
+    auto const at = place_of_chunk(a.rows, block, a.C);
+    return {i % a.rows.h, block, at.tokens > 0 ? 2 * a.pairs + a.images : 0, at};
   }
 
   // Columns of q and dq, of k and dk, then the states.
   static TK_DEVICE void load(stage& x, args const& a, task const& t, int step, be::arrival done) {
-    int const col = step % a.pairs * R, end = t.row + t.tokens;
+    int const col = step % a.pairs * R, end = t.at.row + t.at.tokens;
     auto const both = [&](source const& left, source const& right) {
-      load_async(x.a, window(left, t.row, col, t.head, t.batch, end), done);
-      load_async(x.b, window(right, t.row, col, t.head, t.batch, end), done);
+      load_async(x.a, window(left, t.at.row, col, t.head, t.at.batch, end), done);
+      load_async(x.b, window(right, t.at.row, col, t.head, t.at.batch, end), done);
     };
     if (step < a.pairs) {
       both(a.q, a.dq);
@@ -91,8 +88,8 @@ template <class T> struct decay_gradient {
     met *= a.scale;
     if (!a.totals) leave_tokens(c, a, t, met);
     else if (c.w.lane() == 0) {
-      float all = met * t.tokens;
-      for (int i = 0; i < t.tokens; ++i) all += c.scratch.tokens.data[i] * (i + 1);
+      float all = met * t.at.tokens;
+      for (int i = 0; i < t.at.tokens; ++i) all += c.scratch.tokens.data[i] * (i + 1);
       a.totals[std::int64_t{t.block} * a.stride + t.head] = -all;
     }
     c.w.sync();  // all have read the sums
@@ -102,14 +99,21 @@ template <class T> struct decay_gradient {
   template <class Context>
   static TK_DEVICE void leave_tokens(Context& c, args const& a, task const& t, float met) {
     float* const to =
-        a.to.data + t.batch * a.to.b_stride + t.row * a.to.n_stride + t.head * a.to.h_stride;
-    for (int token = c.w.lane(); token < t.tokens; token += be::worker_lanes) {
+        a.to.data + t.at.batch * a.to.b_stride + t.at.row * a.to.n_stride + t.head * a.to.h_stride;
+    for (int token = c.w.lane(); token < t.at.tokens; token += be::worker_lanes) {
       float sum = met;
-      for (int i = t.tokens; i-- > token;) sum += c.scratch.tokens.data[i];
+      for (int i = t.at.tokens; i-- > token;) sum += c.scratch.tokens.data[i];
       to[token * a.to.n_stride] = sum;
     }
   }
 };
+
+// Images of states as tiles of R by R numbers, at [chunk, head].
+template <class T, int R>
+tensor<T const> images_of_states(void const* images, std::int64_t size, std::int64_t h,
+                                 std::int64_t chunks) {
+  return {static_cast<T const*>(images), size / R, R, R, h, size, chunks, h * size};
+}
 
 template <class T> struct decay_gradient_run {
   static void launch(decay_gradient_problem const& x, void* stream);
@@ -118,11 +122,10 @@ template <class T>
 void decay_gradient_run<T>::launch(decay_gradient_problem const& x, void* stream) {
   using of = decay_gradient<T>;
   auto const source = [](heads const& y) { return be::read_from<of::R, of::R>(typed<T const>(y)); };
-  std::int64_t const h = x.q.h, size = x.state_size;
+  std::int64_t const size = x.state_size;
   auto const states = [&](void const* images) {
-    return be::read_from<of::R, of::R>(tensor<T const>{static_cast<T const*>(images), size / of::R,
-                                                       of::R, of::R, h, size, x.rows.blocks(x.C),
-                                                       h * size});
+    return be::read_from<of::R, of::R>(
+        images_of_states<T, of::R>(images, size, x.q.h, x.rows.blocks(x.C)));
   };
   be::launch<of>(
       {source(x.q), source(x.dq), source(x.k), source(x.dk), states(x.states), states(x.gradients),

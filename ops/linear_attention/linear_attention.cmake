@@ -3,7 +3,7 @@
 foreach(t bf16 fp16)
   foreach(d 64 128 256)
     tk_instance(linear_attention_${t}_${d} ops/linear_attention/run.hpp
-                "tk::chunk_scan_run<tk::${t}, ${d}>")
+                "tk::chunk_scan_run<tk::${t}, ${d}, tk::linear_scans>")
   endforeach()
 endforeach()
 tk_instance(linear_attention_decays ops/linear_attention/chunk_decays.hpp

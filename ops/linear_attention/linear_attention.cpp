@@ -11,7 +11,7 @@ struct laid_out {
     states = of.lay_out_states(workspace, x.v.d);
   }
   workspace_layout workspace;
-  scans of;
+  scans<linear_scans> of;
   std::size_t states;
 };
 

@@ -37,7 +37,7 @@ struct laid_out {
   }
 
   workspace_layout workspace;
-  scans of;
+  scans<linear_scans> of;
   std::size_t states, kept_bytes = 0, kept = 0, totals = 0, totals_stride = 0;
 };
 
@@ -78,7 +78,7 @@ void launch(linear_attention_backward_problem const& x, void* workspace, void* s
     y.v = v;
     y.o = to;
     y.initial = initial;
-    y.initial_transposed = transposed;
+    y.transposed = transposed;
     y.scale = x.scale;
     y.initial_scale = y.final_scale = 1;
     return y;

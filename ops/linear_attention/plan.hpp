@@ -12,6 +12,10 @@
 
 namespace tk {
 
+// The families of ops/linear_attention/chunk_scan.hpp.
+struct linear_scans;
+struct ssm_scans;  // ops/mamba2
+
 // The sequences of a batch, or packed ones.
 struct scan_rows {
   packed_rows packed;
@@ -59,17 +63,25 @@ template <class T> struct decays_to_sum {
   int C;
 };
 
+// How many neighbouring heads share one of q, k or v.
+struct head_shares {
+  int q = 1, k = 1, v = 1;
+};
+
 // One scan: o of q, k, v as ops/linear_attention/chunk_scan.hpp has it.
 struct scan_problem {
   heads q, k, v, o;
   decay_table decays;  // data is null where nothing decays
   scan_rows rows;
   state_tensor initial, final;
-  bool initial_transposed;  // [b, h, columns of v, columns of k]
+  bool transposed;  // they are [b, h, columns of v, columns of k]
   float scale, initial_scale, final_scale;
   bool reversed;
   float* states;  // of segments, where each is a task; null where sequences are
-  void* kept;     // images of states at the ends of chunks, of the type of q; may be null
+  head_shares shares;
+  float const *weights, *skip;  // of a family that weighs; null in others
+  heads gate;                   // data may be null
+  void* kept;  // images of states at the ends of chunks, of the type of q; may be null
 };
 
 // What ops/linear_attention/decay_gradient.hpp takes: q, k and their gradients, and the states of

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a scan to its launches. chunk_scan_run<T, D> is instantiated once for each row of
+// From a scan to its launches. chunk_scan_run<T, D, Family> is instantiated once for each row of
 // ops/linear_attention/linear_attention.cmake; ops/linear_attention/scan.cpp chooses.
 #pragma once
 #include "ops/linear_attention/chunk_scan.hpp"
@@ -7,13 +7,13 @@
 
 namespace tk {
 
-template <class T, int D> struct chunk_scan_run {
+template <class T, int D, class Family> struct chunk_scan_run {
   static scan_sizes sizes();
   static void launch(scan_problem const& x, void* stream);
 };
 
-template <class T, int D> scan_sizes chunk_scan_run<T, D>::sizes() {
-  using of = chunk_scan_sizes<T, D>;
+template <class T, int D, class Family> scan_sizes chunk_scan_run<T, D, Family>::sizes() {
+  using of = chunk_scan_sizes<T, D, Family>;
   return {of::C, of::segment, of::width, D * of::width};
 }
 
@@ -21,17 +21,18 @@ template <class T> tensor<T> typed(state_tensor const& x) {
   return {static_cast<T*>(x.data), x.d, x.dv, x.d_stride, x.h, x.h_stride, x.b, x.b_stride};
 }
 
-template <class T, int D, bool Decays>
-void launch_scan(typename chunk_scan_sizes<T, D>::args const& a, void* stream) {
+template <class T, int D, class Family, bool Decays>
+void launch_scan(typename chunk_scan_sizes<T, D, Family>::args const& a, void* stream) {
   if (a.states.data) {
-    be::launch<chunk_scan<T, D, Decays, false>>(a, stream);
-    be::launch<segment_scan<T, D, Decays>>(a, stream);
+    be::launch<chunk_scan<T, D, Family, Decays, false>>(a, stream);
+    be::launch<segment_scan<T, D, Family, Decays>>(a, stream);
   }
-  be::launch<chunk_scan<T, D, Decays, true>>(a, stream);
+  be::launch<chunk_scan<T, D, Family, Decays, true>>(a, stream);
 }
 
-template <class T, int D> void chunk_scan_run<T, D>::launch(scan_problem const& x, void* stream) {
-  using of = chunk_scan_sizes<T, D>;
+template <class T, int D, class Family>
+void chunk_scan_run<T, D, Family>::launch(scan_problem const& x, void* stream) {
+  using of = chunk_scan_sizes<T, D, Family>;
   typename of::args a{};
   a.q = be::read_from<of::C, D>(typed<T const>(x.q));
   a.k = be::read_from<of::C, D>(typed<T const>(x.k));
@@ -39,20 +40,30 @@ template <class T, int D> void chunk_scan_run<T, D>::launch(scan_problem const& 
   a.o = be::write_to<of::C, of::P>(typed<T>(x.o));
   a.decays = x.decays;
   a.rows = x.rows;
-  a.parts = ceil_div(static_cast<int>(x.v.d), of::width);
+  a.columns = static_cast<int>(x.v.d);
+  a.parts = ceil_div(a.columns, of::width);
   a.initial = typed<float const>(x.initial);
   a.final = typed<float>(x.final);
   a.initial_width = vector_width_of(a.initial);
   a.final_width = vector_width_of(a.final);
-  a.initial_transposed = x.initial_transposed;
+  a.transposed = x.transposed;
+  a.shares = x.shares;
   a.reversed = x.reversed;
   a.scale = x.scale;
   a.initial_scale = x.initial_scale;
   a.final_scale = x.final_scale;
   a.states.data = x.states;
   a.kept.data = static_cast<T*>(x.kept);
-  if (x.decays.data) launch_scan<T, D, true>(a, stream);
-  else launch_scan<T, D, false>(a, stream);
+  if constexpr (Family::weighs) {
+    a.weights = x.weights;
+    a.skip = x.skip;
+    a.gated = x.gate.data != nullptr;
+    if (a.gated) a.gate = be::read_from<of::C, of::P>(typed<T const>(x.gate));
+    launch_scan<T, D, Family, true>(a, stream);
+  } else {
+    if (x.decays.data) launch_scan<T, D, Family, true>(a, stream);
+    else launch_scan<T, D, Family, false>(a, stream);
+  }
 }
 
 }  // namespace tk

@@ -6,8 +6,9 @@
 namespace tk {
 
 // The scans of a call: of one type, and of up to `columns` columns of q and k. Throws what it can't
-// do; the query and the launch lay out the workspace with the same calls.
-class scans {
+// do; the query and the launch lay out the workspace with the same calls. The members are in
+// ops/linear_attention/scans.hpp, for each family's own instantiation.
+template <class Family> class scans {
  public:
   scans(heads const& like, std::int64_t columns, token_decays const& decays,
         sequence_starts const& starts);
@@ -24,6 +25,9 @@ class scans {
     return std::int64_t{parts(columns)} * sizes_.floats;
   }
 
+  decay_table decays(void* workspace) const {
+    return {in_workspace<float>(workspace, table_), decays_.of_heads};
+  }
   void sum_decays(void* workspace, void* stream) const;
   // x with its tensors, states' offset and the options of its own.
   void launch(scan_problem x, std::size_t states, void* workspace, void* stream) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Coordinates as operands, functors that hold values, and tanh: over tiles and columns, in
+// Coordinates as operands, functors that hold values, tanh and softplus: over tiles and columns, in
 // expressions.
 #include "core/activation.hpp"
 #include "tests/contract/support.hpp"
@@ -78,8 +78,8 @@ TEST_CASE("coordinates and functors with values") {
   check_coordinates<2 * M, 32>();
 }
 
-// ---- tanh
-struct tanh_op : simple_op {
+// ---- functions
+template <class F> struct function_op : simple_op {
   struct args {
     int cases;
     float const* x;
@@ -89,7 +89,7 @@ struct tanh_op : simple_op {
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     reg_tile<float, M, 64> x;
     read_tile(x, a.x, 0);
-    x = map<tanh_of>(x);
+    x = map<F>(x);
     write_tile(a.out, 0, x);
     report(k, a, t.index);
   }
@@ -104,7 +104,7 @@ TEST_CASE("tanh is good to 2^-21, for every size and sign") {
   }
   x[0] = 0, x[1] = inf, x[2] = -inf, x[3] = 1e30f, x[4] = std::nanf("");
   device_array<float> const dx(x), out(untouched<float>(x.size()));
-  run<tanh_op>({1, dx.data(), out.data(), nullptr});
+  run<function_op<tanh_of>>({1, dx.data(), out.data(), nullptr});
   auto const found = out.read();
   CHECK(found[0] == 0);
   CHECK(found[1] == 1);
@@ -115,6 +115,30 @@ TEST_CASE("tanh is good to 2^-21, for every size and sign") {
   for (std::size_t i = 5; i < x.size(); ++i)
     worst = std::max(worst, std::fabs(found[i] / std::tanh(double{x[i]}) - 1));
   CHECK(worst < 0x1p-21);
+}
+
+TEST_CASE("softplus is good to 2^-20, and to what an exponent rounds, for every size and sign") {
+  expect_cases const counted(1);
+  std::vector<float> x(M * 64);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    double const share = static_cast<double>(i / 2) / (static_cast<double>(x.size()) / 2);
+    x[i] = static_cast<float>((i % 2 ? -1 : 1) * std::exp2(36.3 * share - 30));  // 2^-30 to 79
+  }
+  x[0] = 0, x[1] = inf, x[2] = -inf, x[3] = 1e30f, x[4] = std::nanf("");
+  device_array<float> const dx(x), out(untouched<float>(x.size()));
+  run<function_op<softplus>>({1, dx.data(), out.data(), nullptr});
+  auto const found = out.read();
+  CHECK(found[1] == inf);
+  CHECK(found[2] == 0);
+  CHECK(found[3] == 1e30f);
+  CHECK(std::isnan(found[4]));
+  x[1] = x[2] = x[3] = x[4] = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    double const y = x[i], exact = std::max(y, 0.0) + std::log1p(std::exp(-std::fabs(y)));
+    CAPTURE(x[i]);
+    double const limit = 0x1p-20 + std::fabs(y) * 0x1p-24;
+    if (i < 1 || i > 4) REQUIRE(std::fabs(found[i] - exact) <= limit * exact);
+  }
 }
 
 }  // namespace tk::test

@@ -114,6 +114,52 @@ TEST_CASE_TEMPLATE("transposed from global memory", T, float, bf16, fp16) {
   check_direct_transposed<T, tall, 64>({64, tall, 1, 1});
 }
 
+// out[window] = x transposed; each task has a plane of its own.
+template <class T, int R, int C> struct store_out_transposed : simple_op {
+  struct args {
+    int cases;
+    float const* x;
+    corner const* corners;
+    tensor<T> into;
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    corner const w = a.corners[t.index];
+    reg_tile<float, R, C> x;
+    read_tile(x, a.x, 0);
+    store_transposed(a.into, w.row, w.col, t.index, 0, x);
+    report(k, a, t.index);
+  }
+};
+
+template <class T, int R, int C> void check_store_transposed(shape s) {
+  auto const x = wholes(R * C, 3, 20);
+  device_array<float> const dx(x);
+  auto const corners = corners_of<T, C, R>(s);
+  device_array<corner> const dcorners(corners);
+  int const tasks = static_cast<int>(corners.size());
+  s.n0 = tasks, s.n1 = 1;
+  expect_cases const counted(tasks * output_placings);
+  for (int p = 0; p < output_placings; ++p) {
+    CAPTURE(p);
+    placed<T> into(s, placings[p], untouched<T>());
+    into.upload();
+    run<store_out_transposed<T, R, C>>({tasks, dx.data(), dcorners.data(), into.view(), nullptr});
+    for (int task = 0; task < tasks; ++task)
+      for (int i = 0; i < R * C; ++i) {
+        int const row = corners[at(task)].row + i % C, col = corners[at(task)].col + i / C;
+        if (into.holds(row, col)) into.element(row, col, task, 0) = to<T>(x[at(i)]);
+      }
+    check_same(into.read(), into.values());
+  }
+}
+
+TEST_CASE_TEMPLATE("transposed to global memory", T, float, bf16) {
+  check_store_transposed<T, M, 32>({69, 2 * M + 3, 1, 1});
+  check_store_transposed<T, 2 * M, 16>({3, 5, 1, 1});
+  check_store_transposed<T, tall, 64>({64, tall, 1, 1});
+}
+
 // ---- partial tiles
 template <int R, int C> struct add_partials : simple_op {
   struct args {

@@ -136,10 +136,13 @@ template <class Given, int D> void check_scan(tk::scan_problem const& x, scan co
   agree(x.k, seen(is.k), packed);
   agree(x.v, seen(is.v), packed);
   agree(x.o, seen(is.o), packed);
+  require(x.shares.q == 1 && x.shares.k == 1 && x.shares.v == 1 && !x.weights && !x.skip &&
+              !x.gate.data,
+          "heads are shared, or weighed");
   check_rows(x.rows);
   check_state(x.initial, is.initial);
   check_state(x.final, is.final);
-  require(x.initial_transposed == is.transposed && x.reversed == is.reversed, "another scan");
+  require(x.transposed == is.transposed && x.reversed == is.reversed, "another scan");
   float const scale = running.seen->problem<Given>().scale;
   require(x.scale == scale && x.initial_scale == (is.reversed ? 1 / scale : 1) &&
               (!is.final || x.final_scale == (is.reversed ? scale : 1)),
@@ -210,7 +213,7 @@ template <class T> void launch(tk::decay_gradient_problem const& x, void* stream
 
 namespace tk {
 
-template <class T, int D> struct chunk_scan_run {
+template <class T, int D, class Family> struct chunk_scan_run {
   static scan_sizes sizes() { return {fuzz::C, fuzz::segment, fuzz::width, D * fuzz::width}; }
   static void launch(scan_problem const& x, void* stream) { fuzz::launch<T, D>(x, stream); }
 };
@@ -223,11 +226,11 @@ template <class T> struct decay_gradient_run {
 template struct decay_gradient_run<bf16>;
 template struct decay_gradient_run<fp16>;
 template struct chunk_decays_run<float>;
-template struct chunk_scan_run<bf16, 64>;
-template struct chunk_scan_run<bf16, 128>;
-template struct chunk_scan_run<bf16, 256>;
-template struct chunk_scan_run<fp16, 64>;
-template struct chunk_scan_run<fp16, 128>;
-template struct chunk_scan_run<fp16, 256>;
+template struct chunk_scan_run<bf16, 64, linear_scans>;
+template struct chunk_scan_run<bf16, 128, linear_scans>;
+template struct chunk_scan_run<bf16, 256, linear_scans>;
+template struct chunk_scan_run<fp16, 64, linear_scans>;
+template struct chunk_scan_run<fp16, 128, linear_scans>;
+template struct chunk_scan_run<fp16, 256, linear_scans>;
 
 }  // namespace tk

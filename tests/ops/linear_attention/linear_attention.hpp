@@ -19,7 +19,7 @@ enum class decays {
   heads,     // of each head: 0, 1/64, 1/4, 5 in turn
   mild,      // of each token and head, up to 1/16
   strong,    // up to 8
-  vanishing  // none for most tokens; all that came before is forgotten at one of 16
+  vanishing  // mild for most tokens; all that came before is forgotten at one of 16
 };
 enum class order { bnhd, bhnd };
 
@@ -143,7 +143,8 @@ struct scan_inputs {
       for (std::int64_t c = 0; c < of.h; ++c) {
         auto const at = static_cast<std::uint64_t>(r * of.h + c);
         double x = -most * std::fabs(random_unit(45, at));
-        if (of.decay == decays::vanishing) x = random_below(16, 46, at) == 0 ? -1e30 : 0;
+        if (of.decay == decays::vanishing)
+          x = random_below(16, 46, at) == 0 ? -1e30 : x / 128;  // else up to 1/16
         set(log_decay, r, c, x);
       }
   }

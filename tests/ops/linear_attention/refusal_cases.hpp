@@ -7,10 +7,6 @@
 
 namespace scene {
 
-template <class s> auto sized(tensor s::* t, std::size_t axis, std::int64_t size) {
-  return [=](s& x) { (x.*t).shape[axis] = size; };
-}
-
 template <class s> std::vector<spoiled<s>> wrong_shapes() {
   return {
       {"k b", [](s& x) { x.k.shape[0] = 1; }, TK_BAD_SHAPE, {"k has b = 1", "q", "2"}},
@@ -102,38 +98,6 @@ template <class s> std::vector<spoiled<packed_scene<s>>> wrong_sequences() {
        {"initial_state has b = 2", "3"}},
       {"int64 starts", [](p& x) { x.starts.dl.dtype = int64; }, TK_BAD_TYPE, {"starts", "int32"}},
   };
-}
-
-// Each output and each other tensor, the smaller at the beginning and at the end of the larger. The
-// one pair that may be in one place, wholly, is left out.
-template <class s> void try_overlaps() {
-  auto const bytes_of = [](tensor const& t) {
-    std::int64_t count = t.dl.dtype.bits / 8;
-    for (int a = 0; a < t.dl.ndim; ++a) count *= t.shape[std::size_t(a)];
-    return count;
-  };
-  std::vector<std::string> names;
-  for (auto const& x : s().arguments()) names.push_back(x.name);
-  for (std::string const output : s::outputs)
-    for (auto const& other : names) {
-      bool const may_be_one = output == "final_state" && other == "initial_state";
-      bool const given = std::find(names.begin(), names.end(), output) != names.end();
-      if (output == other || may_be_one || !given) continue;
-      for (bool const at_end : {false, true}) {
-        CAPTURE(output);
-        CAPTURE(other);
-        s x;
-        tensor *small = nullptr, *large = nullptr;
-        for (auto const& argument : x.arguments()) {
-          if (argument.name == output) small = argument.of;
-          if (argument.name == other) large = argument.of;
-        }
-        if (bytes_of(*small) > bytes_of(*large)) std::swap(small, large);
-        small->dl.data = large->dl.data;
-        if (at_end) small->move(bytes_of(*large) - bytes_of(*small));
-        try_refusal(x, TK_BAD_OVERLAP, launch_only, {output + " at", other + " at"});
-      }
-    }
 }
 
 // Those of check_refusals(), and what the two ops share.

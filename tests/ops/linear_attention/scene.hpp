@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "ops/linear_attention/linear_attention.h"
-#include "tests/support/scene.hpp"
+#include "tests/support/packed_scene.hpp"
 
 namespace scene {
 
@@ -93,12 +93,9 @@ struct linear_attention : linear_attention_inputs {
   }
 };
 
-// The same with a decay of each head, and of packed sequences.
+// The same with a decay of each head.
 template <class Scene> struct by_head : Scene {
   by_head() { this->decay_by_head(); }
-};
-template <class Scene> struct packed_scene : Scene {
-  packed_scene() : Scene(true) {}
 };
 
 }  // namespace scene

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// The members of scans<Family>.
+#pragma once
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "backends/runtime.hpp"
+#include "core/element.hpp"
+#include "core/status.hpp"
+#include "ops/linear_attention/scan.hpp"
+
+namespace tk {
+
+template <class T, int D, class Family> struct chunk_scan_run {
+  static scan_sizes sizes();
+  static void launch(scan_problem const& x, void* stream);
+};
+template <class T> struct chunk_decays_run {
+  static void launch(decays_to_sum<T> const& x, void* stream);
+};
+
+// Calls `body` with the compiled instance of a type and number of columns.
+template <class Family, class T, class Body> auto with_columns(int columns, Body const& body) {
+  if (columns <= 64) return body(chunk_scan_run<T, 64, Family>{});
+  if (columns <= 128) return body(chunk_scan_run<T, 128, Family>{});
+  return body(chunk_scan_run<T, 256, Family>{});
+}
+template <class Family, class Body>
+auto with_instance(element type, int columns, Body const& body) {
+  return type == element::bf16 ? with_columns<Family, bf16>(columns, body)
+                               : with_columns<Family, fp16>(columns, body);
+}
+
+// Tasks are counted, and tokens addressed, in 31 bits.
+inline scan_rows rows_of(heads const& x, sequence_starts const& starts) {
+  constexpr std::int64_t most = std::numeric_limits<int>::max() - 1024, most_blocks = 1 << 27;
+  auto const limit = [](char const* what, std::int64_t n, std::int64_t least_too_many) {
+    if (n > least_too_many)
+      throw error(status::unsupported, std::string(what) + " is " + std::to_string(n) +
+                                           "; it must be at most " +
+                                           std::to_string(least_too_many));
+  };
+  limit(starts.given ? "the total of tokens" : "n", x.n, most);
+  limit("b", starts.b, most);
+  limit("h", x.h, most);
+  std::int64_t const blocks =
+      starts.given ? x.n / 16 + starts.b : starts.b * std::max<std::int64_t>(1, x.n / 16 + 1);
+  limit("the number of blocks of 16 tokens", blocks, most_blocks);
+  limit("the number of blocks of 16 tokens of all heads", blocks * std::max<std::int64_t>(1, x.h),
+        most_blocks);
+  int const n = static_cast<int>(x.n), b = static_cast<int>(starts.b);
+  return {{starts.data, starts.given ? b : 0, n, n}, n, b, static_cast<int>(x.h), starts.given};
+}
+
+template <class Family>
+scans<Family>::scans(heads const& like, std::int64_t columns, token_decays const& decays,
+                     sequence_starts const& starts)
+    : type_(like.type),
+      columns_(static_cast<int>(columns)),
+      decays_(decays),
+      rows_(rows_of(like, starts)),
+      sizes_(with_instance<Family>(type_, columns_, [](auto run) { return run.sizes(); })) {}
+
+template <class Family> void scans<Family>::lay_out_decays(workspace_layout& w) {
+  if (!decays_.given) return;
+  std::size_t const chunks =
+      decays_.of_heads ? 1 : static_cast<std::size_t>(rows_.blocks(sizes_.C));
+  table_ = w.add(chunks * static_cast<std::size_t>(rows_.h) * sizes_.C * sizeof(float));
+}
+
+template <class Family> int scans<Family>::parts(std::int64_t columns) const {
+  return ceil_div(static_cast<int>(columns), sizes_.width);
+}
+
+// Sequences are cut into segments where that keeps more multiprocessors busy: k and v are then read
+// twice, and states are written and read. The bits are the same.
+template <class Family> bool scans<Family>::splits(std::int64_t columns) const {
+  constexpr std::int64_t cost = 7, of = 4;
+  std::int64_t const units = be::rt::multiprocessors(), length = sizes_.C * sizes_.segment;
+  std::int64_t const heads = std::int64_t{rows_.h} * parts(columns);
+  std::int64_t const longest = rows_.n, segments = rows_.blocks(static_cast<int>(length));
+  if (longest <= length) return false;
+  auto const rounds = [&](std::int64_t tasks) { return (tasks + units - 1) / units; };
+  return rounds(rows_.b * heads) * longest * of > rounds(segments * heads) * length * cost;
+}
+
+template <class Family>
+std::size_t scans<Family>::lay_out_states(workspace_layout& w, std::int64_t columns) const {
+  if (!splits(columns)) return 0;
+  std::size_t const blocks = static_cast<std::size_t>(rows_.blocks(sizes_.C * sizes_.segment));
+  return w.add(blocks * static_cast<std::size_t>(rows_.h * state_size(columns)) * sizeof(float));
+}
+
+template <class Family> void scans<Family>::sum_decays(void* workspace, void* stream) const {
+  if (!decays_.given || rows_.n == 0) return;
+  chunk_decays_run<float>::launch({decays_.data, decays_.b_stride, decays_.n_stride,
+                                   decays_.h_stride, decays(workspace), rows_, sizes_.C},
+                                  stream);
+}
+
+template <class Family>
+void scans<Family>::launch(scan_problem x, std::size_t states, void* workspace,
+                           void* stream) const {
+  if (decays_.given) x.decays = decays(workspace);
+  x.rows = rows_;
+  x.states = states > 0 ? in_workspace<float>(workspace, states) : nullptr;
+  with_instance<Family>(type_, columns_, [&](auto run) { run.launch(x, stream); });
+}
+
+}  // namespace tk

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// What Mamba-2 lets a chip choose; the choices are in backends/<chip>/tune/mamba2.hpp:
+// tune_mamba2(d), for up to d of the larger of p and s, in linear attention's terms
+// (ops/linear_attention/tuning.hpp).
+#pragma once
+#include "ops/linear_attention/tuning.hpp"
+
+// A chip has the sizes of its family where it has none of its own.
+#if __has_include(TK_CHIP(tune / mamba2.hpp))
+#include TK_CHIP(tune / mamba2.hpp)
+#else
+#include TK_BACKEND(tune/mamba2.hpp)
+#endif
+
+namespace tk {
+
+// The family of scans that ops/linear_attention/chunk_scan.hpp calls weighing: terms are dt' x B^T.
+struct ssm_scans {
+  static constexpr bool weighs = true;
+  static constexpr linear_attention_tuning tune(int d) { return be::tune_mamba2(d); }
+};
+
+}  // namespace tk

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+// What stands in for mamba2's kernels in the fuzzer: steps, one scan of the forward, three or four
+// of the backward, and what follows them.
+#include <algorithm>
+
+#include "ops/mamba2/mamba2.h"
+#include "ops/mamba2/mamba2_backward.h"
+#include "ops/mamba2/plan.hpp"
+#include "tests/ops/attention/fuzz_launch.hpp"
+
+namespace fuzz {
+namespace {
+
+// Small segments and parts, so that some sequences are cut.
+constexpr int C = 16, segment = 1, width = 16;
+
+// Of the call that runs.
+int scans = 0;
+bool stepped = false, gated = false;
+
+seen_tensor const& seen(char const* name) {
+  auto const& call = *running.seen;
+  return call.tensors[call.index(name)];
+}
+bool is_packed() { return seen("starts").looked_at; }
+bool is_forward() { return running.seen->spec->op->number == TK_OP_MAMBA2; }
+bool has(char const* name) { return seen(name).looked_at; }
+
+// Inside of the workspace, of so many bytes; null only where there is nothing.
+void check_place(void const* data, wide bytes, char const* what) {
+  if (bytes == 0) return;
+  require(data != nullptr, what);
+  wide const from = address_of(data) - address_of(running.workspace);
+  require(from >= wide(tk::counter_bytes) && from % 16 == 0 && from + bytes <= wide(running.needed),
+          what);
+}
+std::int64_t heads_of_x() { return seen("x").size[is_packed() ? 1 : 2]; }
+wide blocks() {
+  auto const& x = seen("x");
+  if (is_packed()) return x.size[0] / C + seen("starts").size[0] - 1;
+  return x.size[0] * std::max(wide(1), tiles(x.size[1], C));
+}
+
+void check_rows(tk::scan_rows const& rows) {
+  auto const &x = seen("x"), &starts = seen("starts");
+  std::size_t const n = is_packed() ? 0 : 1;
+  require(rows.is_packed == is_packed() && rows.n == x.size[n] && rows.h == x.size[n + 1] &&
+              rows.b == (is_packed() ? starts.size[0] - 1 : x.size[0]),
+          "the rows of a scan changed");
+  at(rows.packed.starts, starts, "starts moved");
+}
+void check_tables(tk::step_tables const& x) {
+  wide const size = blocks() * heads_of_x() * C * 4;
+  check_place(x.decays.data, size, "decays do not fit");
+  check_place(x.weights, size, "steps do not fit");
+  check_place(x.slopes, is_forward() ? 0 : size, "slopes do not fit");
+  auto const p = seen("x").size[is_packed() ? 2 : 3];
+  check_place(x.skip, has("D") ? heads_of_x() * p * 4 : 0, "the skip does not fit");
+}
+void check_head_vector(tk::head_vector const& x, char const* name) {
+  auto const& t = seen(name);
+  require(x.given == t.looked_at, "a vector appeared or went");
+  at(x.data, t, "a vector moved");
+  if (!x.given) return;
+  require(x.of_columns == (t.rank == 2) && x.h_stride == t.stride[0] &&
+              x.p_stride == (t.rank == 2 ? t.stride[1] : 0),
+          "strides of a vector changed");
+}
+void check_steps(tk::step_tensor const& x, char const* name) {
+  auto const& t = seen(name);
+  agree(x, t);
+  std::size_t const n = is_packed() ? 0 : 1;
+  require(x.b_stride == (is_packed() ? 0 : t.stride[0]) && x.n_stride == t.stride[n] &&
+              x.h_stride == t.stride[n + 1],
+          "strides of steps changed");
+}
+void check_state(tk::state_tensor const& x, char const* name) {
+  bool const given = name && has(name);
+  require(x.given == given, "a state appeared or went");
+  if (!given) return;
+  auto const& t = seen(name);
+  agree(x, t);
+  require(x.b == t.size[0] && x.h == t.size[1] && x.d == t.size[2] && x.dv == t.size[3] &&
+              x.b_stride == t.stride[0] && x.h_stride == t.stride[1] && x.d_stride == t.stride[2],
+          "a state changed");
+}
+// The tensor of that name, or one of each head in the workspace where it is null.
+void check_operand(tk::heads const& x, char const* name, char const* columns_of) {
+  if (name) return agree(x, seen(name), is_packed());
+  auto const columns = seen(columns_of).size[is_packed() ? 2 : 3];
+  require(x.h == heads_of_x() && x.d == columns && x.h_stride == columns &&
+              x.n_stride == x.h * columns && x.b_stride == x.n * x.n_stride,
+          "a tensor of heads changed");
+  check_place(x.data, wide(x.b) * x.n * x.n_stride * 2, "a tensor of heads does not fit");
+}
+
+template <class T> void take_steps(tk::steps_to_take const& x, void* stream) {
+  begin(running.seen->spec->op->number, running.workspace, stream);
+  scans = 0, gated = false, stepped = true;
+  check_steps(x.dt, "dt");
+  require(is_of<T>(x.dt), "another instance was chosen");
+  check_head_vector(x.A, "A");
+  check_head_vector(x.D, "D");
+  check_head_vector(x.dt_bias, "dt_bias");
+  check_tables(x.to);
+  check_rows(x.rows);
+  auto const& call = *running.seen;
+  auto const same = [&](auto const& given) {
+    require(x.dt_min == given.dt_min && x.dt_max == given.dt_max &&
+                x.softplus == (given.dt_softplus != 0),
+            "options of steps changed");
+  };
+  if (is_forward()) same(call.problem<tk_mamba2_problem>());
+  else same(call.problem<tk_mamba2_backward_problem>());
+  require(x.C == C && x.p == seen("x").size[is_packed() ? 2 : 3], "sizes of steps changed");
+}
+
+// What the scans are, in order. Where an operand is null it is one of heads, in the workspace.
+struct scan {
+  char const *q, *k, *v, *o, *columns_of_o, *initial, *final;
+  bool share_q, share_k, share_v, transposed, reversed;
+};
+constexpr scan forward{"C",           "B",  "x",  "y",   "x",  "initial_state",
+                       "final_state", true, true, false, true, false};
+constexpr scan before_gate{"C",     "B",  "x",  nullptr, "x",  "initial_state",
+                           nullptr, true, true, false,   true, false};
+constexpr scan of_C{"dy",    "x",   "B",   nullptr, "B",   "initial_state",
+                    nullptr, false, false, true,    false, false};
+constexpr scan of_B{"x",   "dy",  "C",  nullptr, "B", "dfinal_state", "dinitial_state",
+                    false, false, true, false,   true};
+constexpr scan of_x{"B",     "C",  "dy", "dx",  "x",  "dfinal_state",
+                    nullptr, true, true, false, true, true};
+
+void check_scan(tk::scan_problem const& x, scan const& is) {
+  auto const operand = [&](tk::heads const& y, char const* name) {
+    // With a gate, dy has gone through it.
+    bool const passed = name && std::string_view(name) == "dy" && has("z");
+    check_operand(y, passed ? nullptr : name, "x");
+  };
+  operand(x.q, is.q);
+  operand(x.k, is.k);
+  operand(x.v, is.v);
+  check_operand(x.o, is.o, is.columns_of_o);
+  check_rows(x.rows);
+  check_state(x.initial, is.initial);
+  check_state(x.final, is.final);
+  auto const groups = seen("B").size[is_packed() ? 1 : 2];
+  auto const sharing = groups > 0 ? heads_of_x() / groups : 1;
+  auto const share = [&](int got, bool shares) {
+    require(got == (shares ? sharing : 1), "heads share otherwise");
+  };
+  share(x.shares.q, is.share_q), share(x.shares.k, is.share_k), share(x.shares.v, is.share_v);
+  require(x.transposed == is.transposed && x.reversed == is.reversed && x.scale == 1 &&
+              x.initial_scale == 1 && x.final_scale == 1,
+          "another scan");
+  wide const size = blocks() * heads_of_x() * C * 4;
+  require((x.weights != nullptr) == (!is.reversed && size > 0), "weights appeared or went");
+  if (x.weights) check_place(x.weights, size, "steps moved");
+  check_place(x.decays.data, size, "decays moved");
+}
+
+template <class T, int D> void launch(tk::scan_problem const& x, void* stream) {
+  require(stepped && stream == running.stream, "a scan before the steps, or on another stream");
+  auto const widest =
+      std::max(seen("x").size[is_packed() ? 2 : 3], seen("B").size[is_packed() ? 2 : 3]);
+  require(widest <= D && (D == 64 || widest > D / 2) && is_of<T>(x.q),
+          "another instance was chosen");
+  bool const gate = has("z");
+  scan const* const is = is_forward()         ? &forward
+                         : gate && scans == 0 ? &before_gate
+                         : scans == gate      ? &of_C
+                         : scans == gate + 1  ? &of_B
+                                              : &of_x;
+  ++scans;
+  check_scan(x, *is);
+  bool const skips = is == &forward || is == &before_gate;
+  require((x.skip != nullptr) == (skips && has("D")), "the skip appeared or went");
+  require((x.gate.d > 0) == (is == &forward && gate), "the gate appeared or went");
+  if (is == &forward && gate) agree(x.gate, seen("z"), is_packed());
+  bool const keeps = is == &of_C || is == &of_B;
+  wide const states = blocks() * heads_of_x() * tiles(x.v.d, width) * D * width;
+  require(keeps || !x.kept, "states were kept");
+  check_place(x.kept, keeps ? states * 2 : 0, "states of chunks do not fit");
+  if (x.states) check_place(x.states, states * 4, "states do not fit");
+  require(!is_forward() || scans == 1, "a scan too many");
+  require(is_forward() || scans <= 3 + gate, "a scan too many");
+  if (is_forward()) stepped = false, touch();
+}
+
+template <class T> void pass_gate(tk::gate_backward_problem const& x, void* stream) {
+  require(stream == running.stream && has("z") && scans == 1 && !gated, "a gate out of turn");
+  gated = true;
+  agree(x.dy, seen("dy"), is_packed());
+  agree(x.z, seen("z"), is_packed());
+  check_operand(x.y, nullptr, "x");
+  check_operand(x.dout, nullptr, "x");
+  require((x.dz.d > 0) == has("dz"), "dz appeared or went");
+  if (has("dz")) agree(x.dz, seen("dz"), is_packed());
+  check_rows(x.rows);
+  require(x.C == C && is_of<T>(x.dy), "another instance was chosen");
+}
+template <class T> void leave_steps(tk::step_gradients_problem const& x, void* stream) {
+  require(stream == running.stream && scans == 3 + has("z"), "gradients of steps out of turn");
+  agree(x.x, seen("x"), is_packed());
+  agree(x.dx, seen("dx"), is_packed());
+  agree(x.C, seen("C"), is_packed());
+  check_operand(x.dout, has("z") ? nullptr : "dy", "x");
+  check_operand(x.dC, nullptr, "B");
+  check_rows(x.rows);
+  check_tables(x.tables);
+  check_head_vector(x.A, "A");
+  check_head_vector(x.dA, "dA");
+  check_head_vector(x.dD, "dD");
+  check_head_vector(x.ddt_bias, "ddt_bias");
+  check_steps(x.ddt, "ddt");
+  wide const of_heads = blocks() * x.stride * 4;
+  require(x.stride >= x.rows.h && x.stride % 4 == 0, "sums overlap");
+  check_place(x.of_A, of_heads, "sums do not fit");
+  check_place(x.of_bias, has("ddt_bias") ? of_heads : 0, "sums do not fit");
+  wide const of_columns = blocks() * x.D_stride * 4;
+  require(x.D_stride == x.rows.h * x.x.d, "sums overlap");
+  check_place(x.of_D, !has("dD") ? 0 : x.dD.of_columns ? of_columns : of_heads, "sums do not fit");
+  check_place(x.states, blocks() * x.rows.h * x.state_size * 2, "states do not fit");
+  check_place(x.gradients, blocks() * x.rows.h * x.state_size * 2, "states do not fit");
+  require(x.C_tokens == C && is_of<T>(x.x), "another instance was chosen");
+}
+template <class T> void sum_groups(tk::group_sums_problem const& x, void* stream) {
+  require(stream == running.stream && scans == 3 + has("z"), "sums of groups out of turn");
+  scans = 0, stepped = false;
+  check_operand(x.dB_of_heads, nullptr, "B");
+  check_operand(x.dC_of_heads, nullptr, "B");
+  agree(x.dB, seen("dB"), is_packed());
+  agree(x.dC, seen("dC"), is_packed());
+  check_place(x.weights, blocks() * heads_of_x() * C * 4, "steps moved");
+  check_rows(x.rows);
+  require(x.C == C && is_of<T>(x.dB), "another instance was chosen");
+  touch();
+}
+
+}  // namespace
+}  // namespace fuzz
+
+namespace tk {
+
+template <class T, int D, class Family> struct chunk_scan_run {
+  static scan_sizes sizes() { return {fuzz::C, fuzz::segment, fuzz::width, D * fuzz::width}; }
+  static void launch(scan_problem const& x, void* stream) { fuzz::launch<T, D>(x, stream); }
+};
+template <class T> struct mamba2_steps_run {
+  static void launch(steps_to_take const& x, void* stream) { fuzz::take_steps<T>(x, stream); }
+};
+template <class T> struct mamba2_backward_run {
+  static void launch(gate_backward_problem const& x, void* s) { fuzz::pass_gate<T>(x, s); }
+  static void launch(step_gradients_problem const& x, void* s) { fuzz::leave_steps<T>(x, s); }
+  static void launch(group_sums_problem const& x, void* s) { fuzz::sum_groups<T>(x, s); }
+};
+template struct mamba2_steps_run<float>;
+template struct mamba2_steps_run<bf16>;
+template struct mamba2_steps_run<fp16>;
+template struct mamba2_backward_run<bf16>;
+template struct mamba2_backward_run<fp16>;
+template struct chunk_scan_run<bf16, 64, ssm_scans>;
+template struct chunk_scan_run<bf16, 128, ssm_scans>;
+template struct chunk_scan_run<bf16, 256, ssm_scans>;
+template struct chunk_scan_run<fp16, 64, ssm_scans>;
+template struct chunk_scan_run<fp16, 128, ssm_scans>;
+template struct chunk_scan_run<fp16, 256, ssm_scans>;
+
+}  // namespace tk

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// timeout: 600
+// No sequence's and no group's bits depend on what is beside them: alone, in a batch, packed,
+// walked by one task or cut into segments; and NaN in one of them stays there.
+#include "tests/ops/mamba2/part.hpp"
+
+namespace tk::test {
+namespace {
+
+TEST_CASE("sequences and groups do not depend on others") { check_company<mamba2_operands>(); }
+TEST_CASE("a sequence that is cut has the bits of one that is walked") {
+  check_cut<mamba2_operands>();
+}
+
+}  // namespace
+}  // namespace tk::test
