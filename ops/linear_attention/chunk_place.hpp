@@ -12,7 +12,9 @@ struct chunk_place {
 TK_BOTH chunk_place place_of_chunk(scan_rows const& rows, int block, int C) {
   int const sequence = rows.sequence_of(block, C);
   auto const at = rows.sequence(sequence);
-  int const first = (block - rows.first_block(sequence, C)) * C, left = at.n - first;
+  // Packed sequences leave room for blocks before the first one, too.
+  int const first = (block - rows.first_block(sequence, C)) * C,
+            left = first < 0 ? 0 : at.n - first;
   return {at.batch, at.first + first, left < 0 ? 0 : left < C ? left : C};
 }
 

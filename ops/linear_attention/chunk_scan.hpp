@@ -123,7 +123,7 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
     t.steps = chunks;
     if (a.states.data) {
       t.first = (t.block - a.rows.first_block(t.sequence, segment * C)) * segment;
-      int const left = chunks - t.first;
+      int const left = t.first < 0 ? 0 : chunks - t.first;
       t.steps = left < 0 ? 0 : left < segment ? left : segment;
       if (!Outputs && is_last(a, t)) t.steps = 0;  // nothing begins with its sum
     }
@@ -134,7 +134,7 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
   static TK_BOTH bool is_last(args const& a, task const& t) {
     if (!a.states.data) return true;
     int const chunks = ceil_div(t.at.n, C);
-    if (t.first > 0 && t.first >= chunks) return false;
+    if (t.first < 0 || (t.first > 0 && t.first >= chunks)) return false;
     return a.reversed ? t.first == 0 : t.first + segment >= chunks;
   }
   static TK_BOTH int chunk_of(args const& a, task const& t, int step) {
