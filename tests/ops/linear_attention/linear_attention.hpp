@@ -8,9 +8,8 @@
 
 #include "ops/linear_attention/linear_attention.h"
 #include "ops/linear_attention/linear_attention_backward.h"
-#include "tests/support/launch.hpp"
 #include "tests/support/random.hpp"
-#include "tests/support/verdict.hpp"
+#include "tests/support/sequences.hpp"
 
 namespace tk::test {
 
@@ -21,7 +20,6 @@ enum class decays {
   strong,    // up to 8
   vanishing  // mild for most tokens; all that came before is forgotten at one of 16
 };
-enum class order { bnhd, bhnd };
 
 struct scan_case {
   std::int64_t b = 1, n = 0, h = 1, d = 64, dv = 64;
@@ -34,33 +32,6 @@ struct scan_case {
   std::int64_t padding = 0;  // elements after each row
   int misalignment = 0;      // of each operand's first element
 };
-
-inline bool packed(scan_case const& x) { return !x.lengths.empty(); }
-inline std::int64_t sequences(scan_case const& x) {
-  return packed(x) ? static_cast<std::int64_t>(x.lengths.size()) : x.b;
-}
-inline std::int64_t tokens(scan_case const& x) {  // of an operand, in each batch
-  if (!packed(x)) return x.n;
-  std::int64_t all = 0;
-  for (auto const n : x.lengths) all += n;
-  return all;
-}
-// Where sequence s lies: its batch, its first token, how many it has.
-struct span {
-  std::int64_t batch, first, n;
-};
-inline span span_of(scan_case const& x, std::int64_t s) {
-  if (!packed(x)) return {s, 0, x.n};
-  std::int64_t first = 0;
-  for (std::int64_t i = 0; i < s; ++i) first += x.lengths[static_cast<std::size_t>(i)];
-  return {0, first, x.lengths[static_cast<std::size_t>(s)]};
-}
-
-// So many tokens that one head alone is cut into segments of 1024, if there is anybody to share the
-// work with.
-inline std::int64_t cut_length() {
-  return be::rt::multiprocessors() > 2 ? 2 * 1024 + 70 : 8 * 1024 - 58;
-}
 
 inline std::string describe(scan_case const& x) {
   static char const* const names[] = {"none", "heads", "mild", "strong", "vanishing"};
@@ -86,11 +57,7 @@ struct scan_inputs {
       fill_log_decay();
     }
     if (x.states) initial = make_state(role::input, 44);
-    if (!packed(x)) return;
-    std::int64_t const count = sequences(x) + 1;
-    starts = memories.make(dtype::int32, {count}, {1}, role::input);
-    for (std::int64_t s = 0; s < count; ++s)
-      set(starts, 0, s, static_cast<double>(s + 1 < count ? span_of(x, s).first : tokens(x)));
+    if (packed(x)) starts = make_starts(memories, x);
   }
   scan_inputs(scan_inputs const&) = delete;
 
@@ -171,16 +138,6 @@ struct backward_operands : scan_inputs {
     dinitial = make_state(role::output, 0);
   }
   tensor dout, dq, dk, dv, dlog_decay, ddecay, dfinal, dinitial;
-};
-
-// A DLTensor of each operand, and none where there is no operand.
-struct given_tensor {
-  explicit given_tensor(tensor const& x) : there(x.in != nullptr) {
-    if (there) dl = x.dl();
-  }
-  DLTensor const* get() const { return there ? &dl : nullptr; }
-  DLTensor dl{};
-  bool there;
 };
 
 template <class Body> std::string with_problem(forward_operands const& x, Body const& body) {

@@ -176,27 +176,6 @@ inline std::vector<tensor> outputs_of(backward_operands const& x) {
   return all;
 }
 
-template <class Operands> verdict run_scan(scan_case const& x) {
-  Operands operands(x);
-  verdict v;
-  v.wrong = launch_twice(operands);
-  if (!v.ok()) return v;
-  v = compare(operands);
-  if (v.ok()) v.wrong = check_untouched(operands.memories, outputs_of(operands));
-  return v;
-}
-
-// A case of one direction, for tables.
-template <class Operands> struct directed : scan_case {
-  directed(scan_case const& x) : scan_case(x) {}
-};
 using forward_case = directed<forward_operands>;
 using backward_case = directed<backward_operands>;
-template <class Operands> verdict run(directed<Operands> const& x) { return run_scan<Operands>(x); }
-
-template <class Operands>
-std::vector<directed<Operands>> in_direction(std::vector<scan_case> const& cases) {
-  return {cases.begin(), cases.end()};
-}
-
 }  // namespace tk::test

@@ -7,14 +7,12 @@
 
 #include "ops/mamba2/mamba2.h"
 #include "ops/mamba2/mamba2_backward.h"
-#include "tests/support/launch.hpp"
 #include "tests/support/random.hpp"
-#include "tests/support/verdict.hpp"
+#include "tests/support/sequences.hpp"
 
 namespace tk::test {
 
 enum class skips { none, heads, columns };
-enum class order { bnhd, bhnd };
 
 struct mamba2_case {
   std::int64_t b = 1, n = 0, h = 1, g = 1, p = 64, s = 64;
@@ -29,27 +27,6 @@ struct mamba2_case {
   float dt_min() const { return limits ? 0.125f : 0.f; }
   float dt_max() const { return limits ? 0.5f : HUGE_VALF; }
 };
-
-inline bool packed(mamba2_case const& x) { return !x.lengths.empty(); }
-inline std::int64_t sequences(mamba2_case const& x) {
-  return packed(x) ? static_cast<std::int64_t>(x.lengths.size()) : x.b;
-}
-inline std::int64_t tokens(mamba2_case const& x) {  // of an operand, in each batch
-  if (!packed(x)) return x.n;
-  std::int64_t all = 0;
-  for (auto const n : x.lengths) all += n;
-  return all;
-}
-// Where sequence s lies: its batch, its first token, how many it has.
-struct span {
-  std::int64_t batch, first, n;
-};
-inline span span_of(mamba2_case const& x, std::int64_t s) {
-  if (!packed(x)) return {s, 0, x.n};
-  std::int64_t first = 0;
-  for (std::int64_t i = 0; i < s; ++i) first += x.lengths[static_cast<std::size_t>(i)];
-  return {0, first, x.lengths[static_cast<std::size_t>(s)]};
-}
 
 inline std::string describe(mamba2_case const& x) {
   std::ostringstream s;
@@ -91,11 +68,7 @@ struct mamba2_inputs {
       fill(D, data::reals, 57);
     }
     if (c.states) initial = make_state(role::input, 58);
-    if (!packed(c)) return;
-    std::int64_t const count = sequences(c) + 1;
-    starts = memories.make(dtype::int32, {count}, {1}, role::input);
-    for (std::int64_t s = 0; s < count; ++s)
-      set(starts, 0, s, static_cast<double>(s + 1 < count ? span_of(c, s).first : tokens(c)));
+    if (packed(c)) starts = make_starts(memories, c);
   }
   mamba2_inputs(mamba2_inputs const&) = delete;
 
@@ -178,16 +151,6 @@ struct mamba2_backward_operands : mamba2_inputs {
     dinitial = make_state(role::output, 0);
   }
   tensor dy, dx, ddt, dA, dB, dC, dD, dz, ddt_bias, dfinal, dinitial;
-};
-
-// A DLTensor of each operand, and none where there is no operand.
-struct given_tensor {
-  explicit given_tensor(tensor const& x) : there(x.in != nullptr) {
-    if (there) dl = x.dl();
-  }
-  DLTensor const* get() const { return there ? &dl : nullptr; }
-  DLTensor dl{};
-  bool there;
 };
 
 template <class Body> std::string with_problem(mamba2_operands const& x, Body const& body) {

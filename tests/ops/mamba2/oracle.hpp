@@ -112,24 +112,4 @@ inline std::vector<tensor> outputs_of(mamba2_operands const& x) {
   return all;
 }
 
-template <class Operands> verdict run_scan(mamba2_case const& x) {
-  Operands operands(x);
-  verdict v;
-  v.wrong = launch_twice(operands);
-  if (!v.ok()) return v;
-  v = compare(operands);
-  if (v.ok()) v.wrong = check_untouched(operands.memories, outputs_of(operands));
-  return v;
-}
-
-// A case of one direction, for tables.
-template <class Operands> struct directed : mamba2_case {
-  directed(mamba2_case const& x) : mamba2_case(x) {}
-};
-template <class Operands> verdict run(directed<Operands> const& x) { return run_scan<Operands>(x); }
-template <class Operands>
-std::vector<directed<Operands>> in_direction(std::vector<mamba2_case> const& cases) {
-  return {cases.begin(), cases.end()};
-}
-
 }  // namespace tk::test

@@ -7,9 +7,11 @@
 namespace tk::test {
 namespace {
 
-TEST_CASE("sequences and groups do not depend on others") { check_company<mamba2_operands>(); }
+TEST_CASE("sequences and groups do not depend on others") {
+  check_company<mamba2_operands>(company_cases());
+}
 TEST_CASE("a sequence that is cut has the bits of one that is walked") {
-  check_cut<mamba2_operands>();
+  check_cut<mamba2_operands>({.p = 16, .s = 16, .states = true});
 }
 
 }  // namespace
