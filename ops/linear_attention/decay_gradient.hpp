@@ -86,8 +86,9 @@ template <class T> struct decay_gradient {
     float met = 0;
     for (float const x : c.scratch.states.data) met += x;
     met *= a.scale;
-    if (!a.totals) leave_tokens(c, a, t, met);
-    else if (c.w.lane() == 0) {
+    if (!a.totals) {
+      leave_tokens(c, a, t, met);
+    } else if (c.w.lane() == 0) {
       float all = met * t.at.tokens;
       for (int i = 0; i < t.at.tokens; ++i) all += c.scratch.tokens.data[i] * (i + 1);
       a.totals[std::int64_t{t.block} * a.stride + t.head] = -all;

@@ -18,7 +18,7 @@ extern "C" {
  * v, dinitial_state as initial_state, dlog_decay as log_decay, ddecay as decay. Deterministic; a
  * token's bits depend on its sequence and head alone. Gradients of decays are sums over a chunk of
  * products with dq and dk, and of states where they meet at its end, each rounded to the type;
- * workspace for them is 4 h d dv bytes a chunk. */
+ * workspace for them is 4 h d dv bytes a chunk, d and dv counted in the tiles of the chip. */
 typedef struct tk_linear_attention_backward_problem {
   size_t size; /* sizeof(tk_linear_attention_backward_problem) */
   DLTensor const* q;
