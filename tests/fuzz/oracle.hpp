@@ -104,6 +104,10 @@ struct seen_call {
   bool touchable() const;
 };
 
+inline seen_tensor const& seen(seen_call const& call, std::string_view name) {
+  return call.tensors[call.index(name)];
+}
+
 // Axis i of x has the size of axis j of y; both have one type.
 void same_size(faults& to, seen_tensor const& x, int i, seen_tensor const& y, int j);
 void same_type(faults& to, seen_tensor const& x, seen_tensor const& y);

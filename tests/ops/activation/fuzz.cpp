@@ -31,7 +31,7 @@ void expect_pairs(seen_call& call, seen_tensor const& x) {
 // `name` has one number for each pair of a.
 void read_one_of_each_pair(seen_call& call, char const* name) {
   call.read(name, {1, 4, takes_any});
-  auto const &x = call.tensors[call.index(name)], &a = call.tensors[call.index("a")];
+  auto const &x = seen(call, name), &a = seen(call, "a");
   same_rank(call, name, "a");
   for (int axis = 0; axis < 3; ++axis) same_size(call.by_query, x, axis, a, axis);
   call.by_query.add(x.shaped && a.shaped && 2 * wide(x.size[3]) != a.size[3], TK_BAD_SHAPE);
@@ -62,12 +62,12 @@ void look_forward(seen_call& call) {
   call.read("a", {1, 4, interleaved ? takes_halves : takes_any});
   if (call.given("b")) read_rows(call, "b", "a");
   if (interleaved) {
-    expect_pairs(call, call.tensors[call.index("a")]);
+    expect_pairs(call, seen(call, "a"));
     read_one_of_each_pair(call, "y");
   } else {
     read_rows(call, "y", "a");
   }
-  look_at_size(call, call.tensors[call.index("a")]);
+  look_at_size(call, seen(call, "a"));
 }
 
 void make_backward(generator& g) {
@@ -112,8 +112,8 @@ void look_backward(seen_call& call) {
     if (call.given(name)) read_rows(call, name, "a");
   if (interleaved)
     for (auto const* name : {"a", "da"})
-      if (call.given(name)) expect_pairs(call, call.tensors[call.index(name)]);
-  look_at_size(call, call.tensors[call.index("a")]);
+      if (call.given(name)) expect_pairs(call, seen(call, name));
+  look_at_size(call, seen(call, "a"));
 }
 
 template <class Problem> std::vector<option_field> options_of() {

@@ -29,8 +29,8 @@ template <class Cut> void check_layout(tk::attention_backward_problem const& x) 
 }
 
 void check_gradients(tk::attention_backward_problem const& x, seen_call const& call) {
-  auto const& dbias = call.tensors[call.index("dbias")];
-  auto const& dsinks = call.tensors[call.index("dsinks")];
+  auto const& dbias = seen(call, "dbias");
+  auto const& dsinks = seen(call, "dsinks");
   require(x.dbias.given == dbias.looked_at && x.wants_dsinks == dsinks.looked_at,
           "a gradient appeared or went");
   at(x.dbias.data, dbias, "dbias moved");
@@ -48,20 +48,17 @@ void check(tk::attention_backward_problem const& x, void* workspace, void* strea
            tk::option_set options) {
   auto const& call = begin(TK_OP_ATTENTION_BACKWARD, workspace, stream);
   auto const p = call.problem<tk_attention_backward_problem>();
-  auto const seen = [&](char const* name) -> seen_tensor const& {
-    return call.tensors[call.index(name)];
-  };
   bool const packed = x.terms.packed;
   require(x.options() == options, "options without their kernel, or none with it");
-  agree(x.q, seen("q"), packed);
-  agree(x.k, seen("k"), packed);
-  agree(x.v, seen("v"), packed);
-  agree(x.o, seen("o"), packed);
-  agree(x.dout, seen("dout"), packed);
-  agree(x.dq, seen("dq"), packed);
-  agree(x.dk, seen("dk"), packed);
-  agree(x.dv, seen("dv"), packed);
-  auto const& lse = seen("lse");
+  agree(x.q, seen(call, "q"), packed);
+  agree(x.k, seen(call, "k"), packed);
+  agree(x.v, seen(call, "v"), packed);
+  agree(x.o, seen(call, "o"), packed);
+  agree(x.dout, seen(call, "dout"), packed);
+  agree(x.dq, seen(call, "dq"), packed);
+  agree(x.dk, seen(call, "dk"), packed);
+  agree(x.dv, seen(call, "dv"), packed);
+  auto const& lse = seen(call, "lse");
   require(address_of(x.lse) == (lse.empty() ? 0 : lse.address), "lse moved");
   require((packed || x.lse_b_stride == lse.stride[0]) && x.lse_h_stride == lse.stride[!packed],
           "lse's strides changed");

@@ -20,11 +20,8 @@ inline void agree(tk::heads const& x, seen_tensor const& t, bool packed) {
 
 template <class Given, class Problem> void check_options(Problem const& x, seen_call const& call) {
   auto const given = call.part<tk_attention_options>();
-  auto const seen = [&](char const* name) -> seen_tensor const& {
-    return call.tensors[call.index(name)];
-  };
-  auto const &alibi = seen("alibi"), &bias = seen("bias"), &sinks = seen("sinks"),
-             &q_starts = seen("q_starts"), &k_starts = seen("k_starts");
+  auto const &alibi = seen(call, "alibi"), &bias = seen(call, "bias"), &sinks = seen(call, "sinks"),
+             &q_starts = seen(call, "q_starts"), &k_starts = seen(call, "k_starts");
   auto const& y = x.terms;
   bool const right = given.has_window_right != 0 && given.window_right < x.q.n;
   bool const causal =
@@ -43,7 +40,7 @@ template <class Given, class Problem> void check_options(Problem const& x, seen_
   at(y.bias.data, bias, "bias moved");
   at(y.q_starts, q_starts, "q_starts moved");
   at(y.k_starts, k_starts, "k_starts moved");
-  at(y.random_state, seen("random_state"), "random_state moved");
+  at(y.random_state, seen(call, "random_state"), "random_state moved");
   require(y.packed == q_starts.looked_at && y.alibi.given == alibi.looked_at &&
               y.bias.given == bias.looked_at && y.sinks.given == sinks.looked_at,
           "an option appeared or went");

@@ -68,12 +68,10 @@ inline void look_at_numbers(seen_call& call, tk_attention_options const& x, bool
 
 inline void look_at_options(seen_call& call, bool packed) {
   auto const x = call.part<tk_attention_options>();
-  auto const seen = [&](char const* name) -> seen_tensor const& {
-    return call.tensors[call.index(name)];
-  };
-  auto const &q = seen("q"), &k = seen("k"), &alibi = seen("alibi"), &bias = seen("bias"),
-             &sinks = seen("sinks"), &q_starts = seen("q_starts"), &k_starts = seen("k_starts"),
-             &state = seen("random_state");
+  auto const &q = seen(call, "q"), &k = seen(call, "k"), &alibi = seen(call, "alibi"),
+             &bias = seen(call, "bias"), &sinks = seen(call, "sinks"),
+             &q_starts = seen(call, "q_starts"), &k_starts = seen(call, "k_starts"),
+             &state = seen(call, "random_state");
   auto& f = call.by_query;
   look_at_numbers(call, x, packed);
   auto const n = std::size_t(!packed);
@@ -116,10 +114,7 @@ inline void look_at_options(seen_call& call, bool packed) {
 
 // q, k, v and o, rows at axis n.
 inline void look_at_operands(seen_call& call, bool packed) {
-  auto const seen = [&](char const* name) -> seen_tensor const& {
-    return call.tensors[call.index(name)];
-  };
-  auto const &q = seen("q"), &k = seen("k"), &v = seen("v"), &o = seen("o");
+  auto const &q = seen(call, "q"), &k = seen(call, "k"), &v = seen(call, "v"), &o = seen(call, "o");
   auto& f = call.by_query;
   int const rank = packed ? 3 : 4, n = packed ? 0 : 1;
   for (auto const* name : {"q", "k", "v", "o"}) call.read(name, {rank, rank, takes_halves});

@@ -67,16 +67,13 @@ void make_backward(generator& g) {
   make_fields<tk_conv1d_backward_problem>(g);
 }
 
-seen_tensor const& at(seen_call const& call, char const* name) {
-  return call.tensors[call.index(name)];
-}
 bool is_fp32(seen_tensor const& x) { return x.code == kDLFloat && x.bits == 32; }
 
 void read_tokens(seen_call& call, char const* name) {
   call.read(name, {2, 3, takes_any});
-  same_type(call.by_query, at(call, name), at(call, "x"));
+  same_type(call.by_query, seen(call, name), seen(call, "x"));
   for (int axis = 0; axis < 3; ++axis)
-    same_size(call.by_query, at(call, name), axis, at(call, "x"), axis);
+    same_size(call.by_query, seen(call, name), axis, seen(call, "x"), axis);
 }
 // [c, w], contiguous, or [c], where it is given.
 void read_weights(seen_call& call, char const* name, bool has_taps) {
@@ -84,7 +81,7 @@ void read_weights(seen_call& call, char const* name, bool has_taps) {
   auto& f = call.by_query;
   int const rank = has_taps ? 2 : 1;
   call.read(name, {rank, rank, takes_any});
-  auto const &t = at(call, name), &x = at(call, "x");
+  auto const &t = seen(call, name), &x = seen(call, "x");
   if (t.typed && !is_fp32(t)) same_type(f, t, x);
   same_size(f, t, 0, x, 2);
   f.add(has_taps && t.strided && t.size[0] > 1 && t.size[1] > 0 && t.stride[0] != t.size[1],
@@ -92,16 +89,17 @@ void read_weights(seen_call& call, char const* name, bool has_taps) {
 }
 // What states must have, where it is known.
 wide sequences_of(seen_call const& call) {
-  return call.given("starts") ? wide(at(call, "starts").size[0]) - 1 : wide(at(call, "x").size[0]);
+  return call.given("starts") ? wide(seen(call, "starts").size[0]) - 1
+                              : wide(seen(call, "x").size[0]);
 }
 void read_state(seen_call& call, char const* name) {
   if (!call.given(name)) return;
   auto& f = call.by_query;
   call.read(name, {2, 3, takes_any});
-  auto const &t = at(call, name), &x = at(call, "x"), &weight = at(call, "weight");
+  auto const &t = seen(call, name), &x = seen(call, "x"), &weight = seen(call, "weight");
   same_type(f, t, x);
   same_size(f, t, 2, x, 2);
-  bool const known = x.shaped && (!call.given("starts") || at(call, "starts").shaped);
+  bool const known = x.shaped && (!call.given("starts") || seen(call, "starts").shaped);
   f.add(t.shaped && known && t.size[0] != sequences_of(call), TK_BAD_SHAPE);
   f.add(t.shaped && weight.shaped && t.size[1] != weight.size[1] - 1, TK_BAD_SHAPE);
 }
@@ -113,12 +111,12 @@ template <class Problem> void read_operands(seen_call& call) {
   call.read("x", {2, 3, takes_any});
   read_weights(call, "weight", true);
   read_weights(call, "bias", false);
-  auto const &x = at(call, "x"), &weight = at(call, "weight");
-  if (call.given("bias")) same_type(f, at(call, "bias"), weight);
+  auto const &x = seen(call, "x"), &weight = seen(call, "weight");
+  if (call.given("bias")) same_type(f, seen(call, "bias"), weight);
   f.add(weight.shaped && (weight.size[1] < 2 || weight.size[1] > 4), TK_UNSUPPORTED);
   if (call.given("starts")) {
     call.read("starts", {1, 1, takes_int32});
-    auto const& starts = at(call, "starts");
+    auto const& starts = seen(call, "starts");
     f.add(x.shaped && x.size[0] != 1, TK_BAD_SHAPE);
     f.add(starts.shaped && starts.size[0] == 0, TK_BAD_SHAPE);
   }
@@ -127,8 +125,8 @@ template <class Problem> void read_operands(seen_call& call) {
 
 // Whether states that are wanted, and sums, are there: work without tokens, and without sequences.
 void look_at_sizes(seen_call& call, bool states, bool sums) {
-  auto const &x = at(call, "x"), &weight = at(call, "weight");
-  if (!x.shaped || !weight.shaped || (call.given("starts") && !at(call, "starts").shaped)) return;
+  auto const &x = seen(call, "x"), &weight = seen(call, "weight");
+  if (!x.shaped || !weight.shaped || (call.given("starts") && !seen(call, "starts").shaped)) return;
   wide const n = x.size[1], c = x.size[2], sequences = sequences_of(call);
   bool const rows = sequences > 0 && (n > 0 || states);
   call.empty = c == 0 || (!rows && !sums);
@@ -159,9 +157,9 @@ void look_backward(seen_call& call) {
   read_weights(call, "dbias", false);
   read_state(call, "dinitial_state");
   auto& f = call.by_query;
-  if (call.given("dweight")) same_size(f, at(call, "dweight"), 1, at(call, "weight"), 1);
+  if (call.given("dweight")) same_size(f, seen(call, "dweight"), 1, seen(call, "weight"), 1);
   if (call.given("dweight") && call.given("dbias"))
-    same_type(f, at(call, "dbias"), at(call, "dweight"));
+    same_type(f, seen(call, "dbias"), seen(call, "dweight"));
   look_at_sizes(call, call.given("dinitial_state"), call.given("dweight") || call.given("dbias"));
 }
 

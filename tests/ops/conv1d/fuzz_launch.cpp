@@ -23,20 +23,17 @@ void agree_weights(tk::any_tensor const& x, seen_tensor const& t) {
 
 // All but the tensors of one op alone.
 void agree_operands(tk::conv1d_operands const& x, seen_call const& call, int activation) {
-  auto const at = [&](char const* name) -> seen_tensor const& {
-    return call.tensors[call.index(name)];
-  };
-  agree_tokens(x.x, at("x"));
-  agree_tokens(x.initial, at("initial_state"));
-  agree_weights(x.weight, at("weight"));
-  agree_weights(x.bias, at("bias"));
-  require(x.taps == at("weight").size[1], "the number of taps changed");
+  agree_tokens(x.x, seen(call, "x"));
+  agree_tokens(x.initial, seen(call, "initial_state"));
+  agree_weights(x.weight, seen(call, "weight"));
+  agree_weights(x.bias, seen(call, "bias"));
+  require(x.taps == seen(call, "weight").size[1], "the number of taps changed");
   require(x.is_silu == (activation == TK_ACTIVATION_SILU), "the activation changed");
   bool const packed = call.given("starts");
   require(x.is_packed == packed, "sequences were packed or unpacked");
-  require(x.sequences == (packed ? at("starts").size[0] - 1 : at("x").size[0]),
+  require(x.sequences == (packed ? seen(call, "starts").size[0] - 1 : seen(call, "x").size[0]),
           "the number of sequences changed");
-  fuzz::at(x.starts, at("starts"), "starts changed");
+  fuzz::at(x.starts, seen(call, "starts"), "starts changed");
 }
 
 void check(tk::conv1d_problem const& x, void* workspace, void* stream) {

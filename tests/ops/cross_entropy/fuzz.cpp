@@ -52,7 +52,7 @@ void read_each(seen_call& call, char const* name, unsigned types) {
   for (int axis = 0; axis < 3; ++axis) same_size(call.by_query, t, axis, logits, axis);
 }
 void look_at_logits(seen_call& call) {
-  auto const& x = call.tensors[call.index("x")];
+  auto const& x = seen(call, "x");
   call.empty = x.shaped && (x.size[0] == 0 || x.size[1] == 0 || x.size[2] == 0);
   if (call.empty || !x.shaped) return;
   constexpr wide longest = (wide(1) << 31) - 65537;

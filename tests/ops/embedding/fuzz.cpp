@@ -52,7 +52,7 @@ void read_operands(seen_call& call, char const* rows, char const* table) {
   call.read("ids", {1, 3, takes_int32 | takes_int64, true});
   call.read(rows, {2, 4, takes_any});
   auto const i = call.index("ids"), r = call.index(rows);
-  auto const &ids = call.tensors[i], &x = call.tensors[r], &t = call.tensors[call.index(table)];
+  auto const &ids = call.tensors[i], &x = call.tensors[r], &t = seen(call, table);
   f.add(ids.shaped && x.shaped &&
             wide(call.spec->tensors[r].ndim) != wide(call.spec->tensors[i].ndim) + 1,
         TK_BAD_RANK);

@@ -6,6 +6,7 @@
 namespace fuzz {
 namespace {
 
+using namespace linear_attention;
 using problem = tk_linear_attention_problem;
 
 void make(generator& g) {

@@ -7,6 +7,7 @@
 namespace fuzz {
 namespace {
 
+using namespace linear_attention;
 using problem = tk_linear_attention_backward_problem;
 
 void make(generator& g) {

@@ -8,7 +8,7 @@
 #include "tests/fuzz/generate.hpp"
 #include "tests/fuzz/oracle.hpp"
 
-namespace fuzz {
+namespace fuzz::linear_attention {
 
 enum class decay_kind { none, of_tokens, of_heads };
 
@@ -58,9 +58,6 @@ inline float made_up_scale(generator& g) {
   return static_cast<float>(g.number(1, 8)) / (g.flip() ? 4 : -4);
 }
 
-inline seen_tensor const& seen(seen_call const& call, char const* name) {
-  return call.tensors[call.index(name)];
-}
 inline i64 sequences(seen_call const& call) {
   return call.given("starts") ? seen(call, "starts").size[0] - 1 : seen(call, "q").size[0];
 }
@@ -134,4 +131,4 @@ inline void look_at_blocks(seen_call& call, char const* state, bool other_output
   call.by_query.add(!call.empty && blocks * h > 1 << 27, TK_UNSUPPORTED);
 }
 
-}  // namespace fuzz
+}  // namespace fuzz::linear_attention

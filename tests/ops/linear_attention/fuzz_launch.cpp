@@ -18,10 +18,7 @@ constexpr int C = 16, segment = 1, width = 16;
 bool summed = false;
 int scans = 0;
 
-seen_tensor const& seen(char const* name) {
-  auto const& call = *running.seen;
-  return call.tensors[call.index(name)];
-}
+seen_tensor const& seen(char const* name) { return fuzz::seen(*running.seen, name); }
 bool is_packed() { return seen("starts").looked_at; }
 
 wide blocks(int height) {

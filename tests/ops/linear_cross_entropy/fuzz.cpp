@@ -52,12 +52,12 @@ void look(seen_call& call) {
   look_at_options(call);
   call.read("x", {2, 2, takes_halves});
   call.read("w", {2, 2, takes_halves});
-  auto const &x = call.tensors[call.index("x")], &w = call.tensors[call.index("w")];
+  auto const &x = seen(call, "x"), &w = seen(call, "w");
   same_type(f, w, x);
   same_size(f, w, 1, x, 1);
   auto const numbers = [&](char const* name, unsigned types) {
     call.read(name, {1, 1, types, true});
-    same_size(f, call.tensors[call.index(name)], 0, x, 0);
+    same_size(f, seen(call, name), 0, x, 0);
   };
   numbers("labels", takes_int32 | takes_int64);
   numbers("loss", takes_fp32);
@@ -65,14 +65,14 @@ void look(seen_call& call) {
   auto const gradient = [&](char const* name, seen_tensor const& like) {
     if (!call.given(name)) return;
     call.read(name, {2, 2, takes_any});
-    auto const& t = call.tensors[call.index(name)];
+    auto const& t = seen(call, name);
     if (t.typed && !(t.code == kDLFloat && t.bits == 32)) same_type(f, t, like);
     for (int axis = 0; axis < 2; ++axis) same_size(f, t, axis, like, axis);
   };
   gradient("dx", x);
   gradient("dw", w);
   if (!x.shaped || !w.shaped) return;
-  auto const& dw = call.tensors[call.index("dw")];
+  auto const& dw = seen(call, "dw");
   call.empty = x.size[0] == 0 && !(call.given("dw") && dw.shaped && !dw.empty());
   constexpr wide longest = (wide(1) << 31) - 65537;
   f.add(x.size[0] > 0 && (x.size[0] > longest || w.size[0] == 0 || w.size[0] > 1 << 24),

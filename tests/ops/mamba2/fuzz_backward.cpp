@@ -6,6 +6,7 @@
 namespace fuzz {
 namespace {
 
+using namespace mamba2;
 using problem = tk_mamba2_backward_problem;
 
 void make(generator& g) {

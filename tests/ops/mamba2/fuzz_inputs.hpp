@@ -8,7 +8,7 @@
 #include "tests/fuzz/generate.hpp"
 #include "tests/fuzz/oracle.hpp"
 
-namespace fuzz {
+namespace fuzz::mamba2 {
 
 // Shapes of a made-up problem: as x, B, dt, A, D and a state.
 struct mamba2_shapes {
@@ -66,9 +66,6 @@ template <class Problem> Problem made_up_options(generator& g) {
   return p;
 }
 
-inline seen_tensor const& seen(seen_call const& call, char const* name) {
-  return call.tensors[call.index(name)];
-}
 inline i64 sequences(seen_call const& call) {
   return call.given("starts") ? seen(call, "starts").size[0] - 1 : seen(call, "x").size[0];
 }
@@ -159,4 +156,4 @@ inline void look_at_blocks(seen_call& call) {
                     TK_UNSUPPORTED);
 }
 
-}  // namespace fuzz
+}  // namespace fuzz::mamba2

@@ -29,7 +29,7 @@ template <class Problem> void look_at_numbers(seen_call& call) {
   call.by_query.add(!(p.dropout >= 0 && p.dropout * 256 <= 255), TK_BAD_VALUE);
   if (!call.given("random_state")) return;
   call.read("random_state", {1, 1, takes_64_bits});
-  auto const& state = call.tensors[call.index("random_state")];
+  auto const& state = seen(call, "random_state");
   call.by_query.add(state.shaped && state.size[0] != 2, TK_BAD_SHAPE);
 }
 // Of the type of `like`, or fp32.
@@ -40,7 +40,7 @@ void type_or_fp32(seen_call& call, seen_tensor const& t, seen_tensor const& like
 void look_at_columns(seen_call& call, char const* name, seen_tensor const& x, int width) {
   if (!call.given(name)) return;
   call.read(name, {1, 1, takes_any});
-  auto const& t = call.tensors[call.index(name)];
+  auto const& t = seen(call, name);
   type_or_fp32(call, t, x);
   same_size(call.by_query, t, 0, x, width);
 }
@@ -121,7 +121,7 @@ void look_forward(seen_call& call) {
     if (optional && !call.given(name)) continue;
     bool const is_y = name[0] == 'y';
     call.read(name, {1, 2, is_y ? takes_any | takes_fp8 : takes_any});
-    auto const& t = call.tensors[call.index(name)];
+    auto const& t = seen(call, name);
     if (optional) type_or_fp32(call, t, x);
     else if (!is_y || t.bits != 8) same_type(f, t, x);
     same_size(f, t, 0, x, 0);

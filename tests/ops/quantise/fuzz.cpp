@@ -53,7 +53,7 @@ void look(seen_call& call) {
   f.add(kind == TK_SCALE_GIVEN && p.power_of_two != 0, TK_BAD_VALUE);
   call.read("x", {1, 4, takes_any});
   call.read("y", {1, 4, takes_fp8});
-  auto const &x = call.tensors[call.index("x")], &y = call.tensors[call.index("y")];
+  auto const &x = seen(call, "x"), &y = seen(call, "y");
   same_rank(call, "y", "x");
   for (int axis = 0; axis < 4; ++axis) same_size(f, y, axis, x, axis);
   look_at_scale(call, kind);

@@ -42,11 +42,11 @@ wide rank_of(seen_call const& call, char const* name) {
   return call.spec->tensors[call.index(name)].ndim;
 }
 bool are_shaped(seen_call const& call, char const* x, char const* y) {
-  return call.tensors[call.index(x)].shaped && call.tensors[call.index(y)].shaped;
+  return seen(call, x).shaped && seen(call, y).shaped;
 }
 void read_heads(seen_call& call, char const* name, char const* like, bool same_heads) {
   call.read(name, {3, 4, takes_any});
-  auto const &x = call.tensors[call.index(name)], &y = call.tensors[call.index(like)];
+  auto const &x = seen(call, name), &y = seen(call, like);
   same_type(call.by_query, x, y);
   same_rank(call, name, like);
   for (int axis = 0; axis < 4; ++axis)
@@ -57,8 +57,7 @@ void look_at_tables(seen_call& call) {
   auto& f = call.by_query;
   call.read("cos", {2, 2, takes_any});
   call.read("sin", {2, 2, takes_any});
-  auto const &q = call.tensors[call.index("q")], &cos = call.tensors[call.index("cos")],
-             &sin = call.tensors[call.index("sin")];
+  auto const &q = seen(call, "q"), &cos = seen(call, "cos"), &sin = seen(call, "sin");
   if (cos.typed && !(cos.code == kDLFloat && cos.bits == 32)) same_type(f, cos, q);
   same_type(f, sin, cos);
   for (int axis = 0; axis < 2; ++axis) same_size(f, sin, axis, cos, axis);
@@ -70,10 +69,10 @@ void look_at_tables(seen_call& call) {
 
 void look_at_numbers(seen_call& call) {
   auto& f = call.by_query;
-  auto const& q = call.tensors[call.index("q")];
+  auto const& q = seen(call, "q");
   if (call.given("positions")) {
     call.read("positions", {1, 2, takes_int32 | takes_int64, true});
-    auto const& x = call.tensors[call.index("positions")];
+    auto const& x = seen(call, "positions");
     f.add(
         are_shaped(call, "q", "positions") && rank_of(call, "positions") != rank_of(call, "q") - 2,
         TK_BAD_RANK);
@@ -81,7 +80,7 @@ void look_at_numbers(seen_call& call) {
   }
   if (call.given("offsets")) {
     call.read("offsets", {1, 1, takes_int32 | takes_int64, true});
-    same_size(f, call.tensors[call.index("offsets")], 0, q, 0);
+    same_size(f, seen(call, "offsets"), 0, q, 0);
   }
 }
 
@@ -95,7 +94,7 @@ void look(seen_call& call) {
   look_at_numbers(call);
   read_heads(call, "q_out", "q", true);
   if (call.given("k") && call.given("k_out")) read_heads(call, "k_out", "k", true);
-  auto const &q = call.tensors[call.index("q")], &k = call.tensors[call.index("k")];
+  auto const &q = seen(call, "q"), &k = seen(call, "k");
   look_at_size(call, q);
   bool const q_empty = call.empty;
   if (call.given("k")) look_at_size(call, k);

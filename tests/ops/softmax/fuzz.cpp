@@ -89,7 +89,7 @@ void look_backward(seen_call& call) {
   read_rows(call, "dy", "y");
   read_rows(call, "dx", "y");
   if (call.given("dbias")) read_rows(call, "dbias", "y");
-  look_at_size(call, call.tensors[call.index("y")]);
+  look_at_size(call, seen(call, "y"));
 }
 
 template <class Problem> std::vector<option_field> options_of() {

@@ -29,7 +29,7 @@ void look_at_result(seen_call& call, char const* name, unsigned types) {
   auto& f = call.by_query;
   call.read(name, {1, 4, types});
   same_rank(call, name, "x");
-  auto const &t = call.tensors[call.index(name)], &x = call.tensors[call.index("x")];
+  auto const &t = seen(call, name), &x = seen(call, "x");
   for (int axis = 0; axis < 3; ++axis) same_size(f, t, axis, x, axis);
   if (!t.shaped) return;
   f.add(x.shaped && t.size[3] > x.size[3], TK_BAD_SHAPE);
@@ -42,14 +42,13 @@ void look(seen_call& call) {
   bool const values = call.given("values"), indices = call.given("indices");
   f.add(!values && !indices, TK_NULL_POINTER);
   call.read("x", {1, 4, takes_any});
-  auto const& x = call.tensors[call.index("x")];
+  auto const& x = seen(call, "x");
   if (indices) look_at_result(call, "indices", takes_int32 | takes_int64);
   if (values) {
     look_at_result(call, "values", takes_any);
-    same_type(f, call.tensors[call.index("values")], x);
+    same_type(f, seen(call, "values"), x);
   }
-  if (values && indices)
-    same_size(f, call.tensors[call.index("indices")], 3, call.tensors[call.index("values")], 3);
+  if (values && indices) same_size(f, seen(call, "indices"), 3, seen(call, "values"), 3);
   bool const empty = call.empty;
   if (!empty) look_at_size(call, x);
   call.empty = empty;
