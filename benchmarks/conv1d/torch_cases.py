@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The suites of conv1d beside PyTorch's own convolution, and causal_conv1d where it is installed.
+"""The suites of conv1d beside PyTorch's own convolution, and causal_conv1d and flash-linear-attention
+where they are installed.
 
-PyTorch's has the channels before the tokens: it is given tensors that lie so already. causal_conv1d
-takes tokens as TK has them, channels contiguous. Neither takes packed sequences here, nor does
-PyTorch's keep states."""
+PyTorch's has the channels before the tokens: it is given tensors that lie so already. The others
+take tokens as TK has them, channels contiguous. None takes packed sequences or states here."""
 import math
 
 import torch
@@ -105,6 +105,11 @@ class forward_case(tokens_case):
             self.x.transpose(1, 2), self.weight, self.bias,
             activation="silu" if self.silu else None)
 
+    def of_fla(self):
+        run = package("fla.modules.causal_conv1d").causal_conv1d_fwd
+        return run(self.x, self.weight, self.bias, None,
+                   activation="silu" if self.silu else None)[0]
+
     def peers(self, _):
         if not self.is_like_torch():
             return []
@@ -112,6 +117,7 @@ class forward_case(tokens_case):
         made = [implementation(self.plain, lambda: self.convolved(x, self.weight, self.bias), back)]
         if self.device != "cpu":
             made.append(implementation("causal_conv1d", self.of_package, back))
+            made.append(implementation("fla", self.of_fla))
         return made
 
     def compare(self, result):
@@ -141,6 +147,11 @@ class backward_case(tokens_case):
     def outputs(self):
         return [self.dx, self.dweight] + ([] if self.dbias is None else [self.dbias])
 
+    def of_fla(self):
+        run = package("fla.modules.causal_conv1d").causal_conv1d_bwd
+        return run(self.x, self.dy, None, weight=self.weight, bias=self.bias,
+                   activation="silu" if self.silu else None)
+
     def peers(self, _):
         if not self.is_like_torch():
             return []
@@ -156,7 +167,10 @@ class backward_case(tokens_case):
             with torch.inference_mode(False):
                 return torch.autograd.grad(y, wanted, dy, retain_graph=True)
 
-        return [implementation(self.plain, gradients, lambda all: (all[0].transpose(1, 2), all[1]))]
+        plain = implementation(self.plain, gradients,
+                               lambda all: (all[0].transpose(1, 2), all[1]))
+        fla = implementation("fla", self.of_fla, lambda all: all[:2])
+        return [plain] if self.device == "cpu" else [plain, fla]
 
     def compare(self, results):
         """Errors and limits as of the forward; dweight sums over tokens, which fp32 does to
