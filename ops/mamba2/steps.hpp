@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // dt' of each token and head, and in each chunk the running sums of log2 of the decays dt' A (as in
-// ops/linear_attention/chunk_decays.hpp). A task has a chunk of all heads, a lane some of them; the
-// last one spreads D over columns.
+// ops/linear_attention/chunk_decays.hpp); D spread over columns.
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/activation.hpp"
@@ -26,51 +25,64 @@ TK_DEVICE float of_head(head_vector const& x, int head) {
 }
 
 template <class T> struct mamba2_steps {
-  static constexpr int workers = 1, cluster = 1, stages = 1, own_slots = 1;
-  static constexpr float least = chunk_decays<float>::least;
+  static constexpr int workers = 1, per_unit = 8, cluster = 1, stages = 1, own_slots = 1;
   struct stage {};
   struct own {};
-  struct scratch {};
-  using args = steps_to_take;
-  struct task {
-    int block, steps;
+  struct scratch {
+    chunk_sums::table sums, steps, slopes;
   };
+  using args = steps_to_take;
+  using task = chunk_sums::task;
 
-  static TK_BOTH int tasks(args const& a) { return a.rows.blocks(a.C) + 1; }
-  static TK_BOTH task task_at(args const&, int i, int) { return {i, 0}; }
+  static TK_BOTH int workers_of(args const&) { return workers; }
+  static TK_BOTH int tasks(args const& a) {
+    return chunk_sums::tasks(a.rows.blocks(a.C), a.rows.h);
+  }
+  static TK_BOTH task task_at(args const& a, int i, int) {
+    return chunk_sums::task_at(i, a.rows.h);
+  }
   static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
-    if (t.block == a.rows.blocks(a.C)) return spread_skip(c, a);
+    if (t.block == 0 && a.to.skip) spread_skip(c, a, t);
     auto const at = place_of_chunk(a.rows, t.block, a.C);
     if (at.tokens == 0) return;
-    for (int head = c.w.lane(); head < a.rows.h; head += be::worker_lanes) {
-      T const* const from = static_cast<T const*>(a.dt.data) + at.batch * a.dt.b_stride +
-                            at.row * a.dt.n_stride + head * a.dt.h_stride;
-      auto const place = a.to.decays.row(t.block, head, a.rows.h, a.C);
-      float const rate = of_head(a.A, head) * log2_e, bias = of_head(a.dt_bias, head);
-      float sum = 0;
-      for (int i = 0; i < a.C; ++i) {
-        float step = 0, slope = 0;
-        if (i < at.tokens) {
-          step_and_slope const of(be::widen(from[i * a.dt.n_stride]) + bias, a);
-          step = of.step, slope = of.slope;
-          float const x = step * rate;
-          sum += x < least ? least : x;
-        }
-        a.to.decays.data[place + i] = sum;
-        a.to.weights[place + i] = step;
-        if (a.to.slopes) a.to.slopes[place + i] = slope;
-      }
-    }
+    T const* const from = static_cast<T const*>(a.dt.data) + at.batch * a.dt.b_stride +
+                          at.row * a.dt.n_stride + t.head * a.dt.h_stride;
+    auto const is_there = [&](int head, int token) { return head < t.heads && token < at.tokens; };
+    auto& s = c.scratch;
+    chunk_sums::for_each(
+        a.C,
+        [&](int head, int token) {
+          return is_there(head, token) ? from[head * a.dt.h_stride + token * a.dt.n_stride] : T{};
+        },
+        [&](int head, int token, T x) {
+          float log_decay = 0, step = 0, slope = 0;
+          if (is_there(head, token)) {
+            step_and_slope const of(be::widen(x) + of_head(a.dt_bias, t.head + head), a);
+            step = of.step, slope = of.slope;
+            log_decay = step * (of_head(a.A, t.head + head) * log2_e);
+          }
+          s.sums[head][token] = chunk_sums::bounded(log_decay);
+          s.steps[head][token] = step, s.slopes[head][token] = slope;
+        });
+    chunk_sums::sum_parts(c.w, s.sums, a.C);
+    auto const place = a.to.decays.row(t.block, t.head, a.rows.h, a.C);
+    chunk_sums::write(c.w, t, a.C, [&](int head, int token) {
+      auto const to = place + head * a.C + token;
+      a.to.decays.data[to] = chunk_sums::sum(s.sums, head, token);
+      a.to.weights[to] = s.steps[head][token];
+      if (a.to.slopes) a.to.slopes[to] = s.slopes[head][token];
+    });
   }
 
  private:
-  template <class Context> static TK_DEVICE void spread_skip(Context& c, args const& a) {
-    if (!a.to.skip) return;
-    int const all = a.rows.h * a.p;
-    for (int i = c.w.lane(); i < all; i += be::worker_lanes)
-      a.to.skip[i] = a.D.data[i / a.p * a.D.h_stride + i % a.p * a.D.p_stride];
+  template <class Context>
+  static TK_DEVICE void spread_skip(Context& c, args const& a, task const& t) {
+    for (int i = c.w.lane(); i < t.heads * a.p; i += be::worker_lanes) {
+      int const head = t.head + i / a.p, column = i % a.p;
+      a.to.skip[head * a.p + column] = a.D.data[head * a.D.h_stride + column * a.D.p_stride];
+    }
   }
 };
 
