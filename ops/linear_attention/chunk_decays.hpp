@@ -14,7 +14,7 @@ namespace tk {
 
 // What kernels share that write a table of decays: [chunks, h, C], C at most `longest`.
 struct chunk_sums {
-  static constexpr int heads = 16, longest = 64, part = 16;
+  static constexpr int heads = 16, longest = longest_chunk, part = 16;
   static constexpr float least = -160;
   using table = float[heads][longest + 1];  // lanes with heads side by side meet no bank twice
   struct task {

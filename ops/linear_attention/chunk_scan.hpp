@@ -14,7 +14,8 @@
 // Order     a state is kept * start + since: the state at the segment's beginning, and the sum of
 //           what came after, which begins at 0. So segments may be summed before the state they
 //           begin with is known (Outputs = false), and give the same bits. Columns of v are
-//           independent; workers share q and k and have columns each.
+//           independent, P of a head are a unit. The workers of a block have a unit each, of one
+//           head or of heads that share q and k, which are loaded once for all.
 // Overlap   q k^T and q S run while the worker loads; o leaves while the state is summed. (Chunked
 //           form: Hua et al., 2022; Sun et al., RetNet, 2023; Yang et al., GLA, 2024.)
 #pragma once
@@ -37,8 +38,8 @@ struct linear_scans {
 
 template <class T, int D, class Family> struct chunk_scan_sizes {
   static constexpr auto tune = Family::tune(D);
-  static constexpr int workers = tune.workers, C = tune.C, P = tune.P, width = workers * P,
-                       segment = tune.segment;
+  static constexpr int workers = tune.workers, C = tune.C, P = tune.P, segment = tune.segment;
+  static_assert(C % 16 == 0 && C <= longest_chunk);
   struct args {
     be::source<T, C, D> q, k;
     be::source<T, C, P> v;
@@ -46,22 +47,35 @@ template <class T, int D, class Family> struct chunk_scan_sizes {
     head_shares shares;
     decay_table decays;
     scan_rows rows;
-    int columns, parts;  // of v
+    int columns, units;  // of v: columns of a head, and units
+    int sharing, parts;  // heads that share q and k, and the parts of their units, one each worker
     tensor<float const> initial;
     tensor<float> final;
     int initial_width, final_width;  // vector widths
     bool transposed, reversed;       // states are [.., columns of v, columns of k]
     float scale, initial_scale, final_scale;
-    partial_tiles<D, P> states;  // of segments and parts, and of workers
-    tile_images<T, D, P> kept;   // of chunks; data may be null
+    partial_tiles<D, P> states;  // of segments, heads and units
+    tile_images<T, D, P> kept;   // of chunks, heads and units; data may be null
     // Of a family that weighs: weights as decays, skip[h, columns of v]; each may be null.
     float const *weights, *skip;
     be::source<T, C, P> gate;
     bool gated;
   };
+  // A worker's share of what heads with one q and k have, part by part. `mine`: there are so many
+  // units; else the columns lie behind the last one.
+  struct unit {
+    int head, col, nth;
+    bool mine;
+  };
+  static TK_BOTH unit unit_of(args const& a, int group, int part, int worker) {
+    int const at = part * workers + worker, all = a.sharing * a.units;
+    if (at >= all) return {group * a.sharing, a.units * P, 0, false};
+    int const nth = at % a.units;
+    return {group * a.sharing + at / a.units, nth * P, nth, true};
+  }
   // The state of a segment or chunk, counted through all sequences.
-  static TK_BOTH std::int64_t state_of(args const& a, int block, int head, int part, int worker) {
-    return ((std::int64_t{block} * a.rows.h + head) * a.parts + part) * workers + worker;
+  static TK_BOTH std::int64_t state_of(args const& a, int block, int head, int nth) {
+    return (std::int64_t{block} * a.rows.h + head) * a.units + nth;
   }
   // What a sequence begins with.
   static TK_DEVICE void begin(reg_tile<float, D, P>& x, args const& a, int sequence, int head,
@@ -89,12 +103,12 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
   struct plain_stage {};
   struct weighing_stage {
     shared_tile<T, C, P> gate[workers];
-    shared_vec<float, C> weight;
+    shared_vec<float, C> weight[workers];
   };
   struct stage : std::conditional_t<weighs, weighing_stage, plain_stage> {
     shared_tile<T, C, D> q, k;
     shared_tile<T, C, P> v[workers];
-    shared_vec<float, C> decay;
+    shared_vec<float, C> decay[workers];
   };
   struct own {};
   struct scratch {
@@ -102,21 +116,22 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
     shared_tile<T, C, P> weighted;
   };
   struct task {
-    int sequence, head, part, block;  // block: the segment, where each is a task
-    int first, steps;                 // chunks
+    int sequence, group, part, block;  // block: the segment, where each is a task
+    int first, steps;                  // chunks
     scan_rows::place at;
   };
 
   static TK_BOTH int tasks(args const& a) {
     int const sequences = a.states.data ? a.rows.blocks(segment * C) : a.rows.b;
-    return sequences * a.rows.h * a.parts;
+    return sequences * (a.rows.h / a.sharing) * a.parts;
   }
-  // Tasks of one head are neighbours: its parts share q and k, its segments are far apart.
+  // Tasks of one group are neighbours: its parts share q and k, its segments are far apart.
   static TK_BOTH task task_at(args const& a, int i, int) {
     task t{};
+    int const groups = a.rows.h / a.sharing;
     t.part = i % a.parts;
-    t.head = i / a.parts % a.rows.h;
-    t.block = i / (a.parts * a.rows.h);
+    t.group = i / a.parts % groups;
+    t.block = i / (a.parts * groups);
     t.sequence = a.states.data ? a.rows.sequence_of(t.block, segment * C) : t.block;
     t.at = a.rows.sequence(t.sequence);
     int const chunks = ceil_div(t.at.n, C);
@@ -143,44 +158,45 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
 
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
     int const chunk = chunk_of(a, t, step), row = t.at.first + chunk * C, end = t.at.first + t.at.n,
-              col = t.part * sizes::width;
-    auto const head_of = [&](int sharing) { return t.head / sharing; };
+              first = t.group * a.sharing;
     if constexpr (Outputs)
-      load_async(s.q, window(a.q, row, 0, head_of(a.shares.q), t.at.batch, end), done);
-    load_async(s.k, window(a.k, row, 0, head_of(a.shares.k), t.at.batch, end), done);
+      load_async(s.q, window(a.q, row, 0, first / a.shares.q, t.at.batch, end), done);
+    load_async(s.k, window(a.k, row, 0, first / a.shares.k, t.at.batch, end), done);
+    [[maybe_unused]] int const block = a.rows.first_block(t.sequence, C) + chunk;
     TK_UNROLL
-    for (int w = 0; w < workers; ++w)
-      load_async(s.v[w], window(a.v, row, col + w * P, head_of(a.shares.v), t.at.batch, end), done);
-    if constexpr (gates)
-      if (a.gated) TK_UNROLL
-    for (int w = 0; w < workers; ++w)
-      load_async(s.gate[w], window(a.gate, row, col + w * P, t.head, t.at.batch, end), done);
-    [[maybe_unused]] auto const place =
-        a.decays.row(a.rows.first_block(t.sequence, C) + chunk, t.head, a.rows.h, C);
-    if constexpr (Decays) load_async(s.decay, a.decays.data + place, C, done);
-    if constexpr (weighs)
-      if (!a.reversed) load_async(s.weight, a.weights + place, C, done);
+    for (int w = 0; w < workers; ++w) {
+      auto const u = sizes::unit_of(a, t.group, t.part, w);
+      load_async(s.v[w], window(a.v, row, u.col, u.head / a.shares.v, t.at.batch, end), done);
+      if constexpr (gates)
+        if (a.gated)
+          load_async(s.gate[w], window(a.gate, row, u.col, u.head, t.at.batch, end), done);
+      [[maybe_unused]] auto const place = a.decays.row(block, u.head, a.rows.h, C);
+      if constexpr (Decays) load_async(s.decay[w], a.decays.data + place, C, done);
+      if constexpr (weighs)
+        if (!a.reversed) load_async(s.weight[w], a.weights + place, C, done);
+    }
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
-    int const w = c.w.id(), col = t.part * sizes::width + w * P;
-    auto const at = sizes::state_of(a, t.block, t.head, t.part, w);
+    int const w = c.w.id();
+    auto const u = sizes::unit_of(a, t.group, t.part, w);
+    auto const at = sizes::state_of(a, t.block, u.head, u.nth);
     reg_tile<float, D, P> start = 0.f, since = 0.f;
     float kept = 1;                          // of start
     auto const put_state = [&](int steps) {  // after so many
       tk::store(c.scratch.state, cast<T>(start * kept + since));
-      if (!a.kept.data) return;
+      if (!a.kept.data || !u.mine) return;
       // Forward it is that of the chunk before, reversed that of the chunk to come.
       int const nth = a.reversed ? t.steps - 1 - steps : steps - 1;
       if (nth < 0 || nth >= t.steps) return;
       int const chunk = a.rows.first_block(t.sequence, C) + t.first + nth;
       c.w.sync();  // it is there
-      tk::store(c.w, a.kept, sizes::state_of(a, chunk, t.head, t.part, w), c.scratch.state);
+      tk::store(c.w, a.kept, sizes::state_of(a, chunk, u.head, u.nth), c.scratch.state);
       c.w.sync();  // all have read it
     };
     if constexpr (Outputs) {
       if (a.states.data) tk::load(start, a.states, at);
-      else sizes::begin(start, a, t.sequence, t.head, col);
+      else sizes::begin(start, a, t.sequence, u.head, u.col);
       put_state(0);
     }
     for (int step = 0; step < t.steps; ++step) {
@@ -190,8 +206,9 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
       [[maybe_unused]] column before, after;  // log2 of what is left: of it at each token, and of
                                               // each token at the chunk's end
       if constexpr (Decays) {
-        float const total = x.decay.data[tokens - 1];
-        column const sum = load_col<C>(x.decay.data, tokens, a.reversed ? -inf : inf);
+        auto const& decay = x.decay[w];
+        float const total = decay.data[tokens - 1];
+        column const sum = load_col<C>(decay.data, tokens, a.reversed ? -inf : inf);
         factor = be::exp2(total);
         before = a.reversed ? column(total - sum) : sum;
         after = a.reversed ? sum : column(total - sum);
@@ -199,7 +216,7 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
         tk::load(v, x.v[w]);
         column factor_of = exp2(after);
         if constexpr (weighs)
-          if (!a.reversed) factor_of = factor_of * load_col<C>(x.weight.data, tokens, 0.f);
+          if (!a.reversed) factor_of = factor_of * load_col<C>(x.weight[w].data, tokens, 0.f);
         tk::store(c.scratch.weighted, cast<T>(v * factor_of));
       }
       c.w.sync();  // these, and the state, are there
@@ -211,11 +228,11 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
         if constexpr (sizes::tune.together) mm_ab(o, x.q, c.scratch.state);
         wait<sizes::tune.together>(s);
         if constexpr (Decays) {
-          if (a.reversed) s = s * exp2(before - (x.decay.data[tokens - 1] - as_row(x.decay)));
-          else s = s * exp2(before - as_row(x.decay));
+          if (a.reversed) s = s * exp2(before - (x.decay[w].data[tokens - 1] - as_row(x.decay[w])));
+          else s = s * exp2(before - as_row(x.decay[w]));
         }
         if constexpr (weighs)
-          if (!a.reversed) s = s * as_row(x.weight);
+          if (!a.reversed) s = s * as_row(x.weight[w]);
         if (a.reversed) keep_upper(s, 0, 0.f);
         else keep_lower(s, 0, 0.f);
         p = cast<T>(s);
@@ -235,9 +252,9 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
       if constexpr (Outputs) {
         wait<1>(o, p);
         o = o * a.scale;
-        if constexpr (gates) add_skip_and_gate(o, x, a, t, w, col);
+        if constexpr (gates) add_skip_and_gate(o, x, a, u, w);
         int const row = t.at.first + chunk * C;
-        tk::store(window(a.o, row, col, t.head, t.at.batch, t.at.first + t.at.n), cast<T>(o));
+        tk::store(window(a.o, row, u.col, u.head, t.at.batch, t.at.first + t.at.n), cast<T>(o));
       }
       wait<0>(since);
       c.w.sync();  // all have read the slot and the state
@@ -249,24 +266,24 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
       }
     }
     if constexpr (Outputs) {
-      if (!a.final.data || !is_last(a, t)) return;
+      if (!a.final.data || !u.mine || !is_last(a, t)) return;
       start = start * kept + since;
       start = start * a.final_scale;
-      if (a.transposed) store_transposed(a.final, col, 0, t.head, t.sequence, start);
-      else store_direct(a.final, 0, col, t.head, t.sequence, cast<float>(start), a.final_width);
-    } else if (t.steps > 0) {
+      if (a.transposed) store_transposed(a.final, u.col, 0, u.head, t.sequence, start);
+      else store_direct(a.final, 0, u.col, u.head, t.sequence, cast<float>(start), a.final_width);
+    } else if (t.steps > 0 && u.mine) {
       tk::store(a.states, at, since);
     }
   }
 
  private:
   static TK_DEVICE void add_skip_and_gate(reg_tile<float, C, P>& o, stage const& x, args const& a,
-                                          task const& t, int w, int col) {
+                                          typename sizes::unit const& u, int w) {
     reg_tile<T, C, P> y;
     if (a.skip) {
       tk::load(y, x.v[w]);
-      float const* const row = a.skip + std::int64_t{t.head} * a.columns + col;
-      o = o + y * load_row<C, P>(row, a.columns - col);
+      float const* const row = a.skip + std::int64_t{u.head} * a.columns + u.col;
+      o = o + y * load_row<C, P>(row, a.columns - u.col);
     }
     if (a.gated) {
       tk::load(y, x.gate[w]);
@@ -275,8 +292,7 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
   }
 };
 
-// From the sums of segments to the states that they begin with, in place: a task has a part of the
-// columns of one head.
+// From the sums of segments to the states that they begin with, in place: a worker has a unit.
 template <class T, int D, class Family, bool Decays> struct segment_scan {
   using sizes = chunk_scan_sizes<T, D, Family>;
   using args = typename sizes::args;
@@ -286,44 +302,44 @@ template <class T, int D, class Family, bool Decays> struct segment_scan {
   struct own {};
   struct scratch {};
   struct task {
-    int sequence, head, part, steps;
+    int sequence, part, steps;
   };
 
-  static TK_BOTH int tasks(args const& a) { return a.rows.b * a.rows.h * a.parts; }
-  static TK_BOTH task task_at(args const& a, int i, int) {
-    return {i / (a.parts * a.rows.h), i / a.parts % a.rows.h, i % a.parts, 0};
-  }
+  static TK_BOTH int parts(args const& a) { return ceil_div(a.rows.h * a.units, workers); }
+  static TK_BOTH int tasks(args const& a) { return a.rows.b * parts(a); }
+  static TK_BOTH task task_at(args const& a, int i, int) { return {i / parts(a), i % parts(a), 0}; }
   static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    int const unit = t.part * workers + c.w.id(), head = unit / a.units, nth = unit % a.units;
+    if (head >= a.rows.h) return;
     auto const place = a.rows.sequence(t.sequence);
     int const chunks = ceil_div(place.n, C), segments = chunks > 0 ? ceil_div(chunks, segment) : 1;
-    int const first = a.rows.first_block(t.sequence, segment * C),
-              col = t.part * sizes::width + c.w.id() * P;
+    int const first = a.rows.first_block(t.sequence, segment * C);
     reg_tile<float, D, P> start, since;
-    sizes::begin(start, a, t.sequence, t.head, col);
+    sizes::begin(start, a, t.sequence, head, nth * P);
     for (int i = 0; i < segments; ++i) {
       int const s = a.reversed ? segments - 1 - i : i;
-      auto const at = sizes::state_of(a, first + s, t.head, t.part, c.w.id());
+      auto const at = sizes::state_of(a, first + s, head, nth);
       if (i + 1 < segments) tk::load(since, a.states, at);
       tk::store(a.states, at, start);
       if (i + 1 == segments) break;
-      start = start * kept_over(a, t, place.n, s) + since;
+      start = start * kept_over(a, t.sequence, head, place.n, s) + since;
     }
   }
 
  private:
   // The factors of the chunks of a segment, in their order.
-  static TK_DEVICE float kept_over(args const& a, task const& t, int n, int s) {
+  static TK_DEVICE float kept_over(args const& a, int sequence, int head, int n, int s) {
     float kept = 1;
     if constexpr (Decays) {
       int const chunks = ceil_div(n, C), first = s * segment;
       int const count = chunks - first < segment ? chunks - first : segment;
       for (int i = 0; i < count; ++i) {
         int const chunk = first + (a.reversed ? count - 1 - i : i);
-        kept *= be::exp2(a.decays.data[a.decays.row(a.rows.first_block(t.sequence, C) + chunk,
-                                                    t.head, a.rows.h, C) +
-                                       sizes::tokens(n, chunk) - 1]);
+        kept *= be::exp2(
+            a.decays.data[a.decays.row(a.rows.first_block(sequence, C) + chunk, head, a.rows.h, C) +
+                          sizes::tokens(n, chunk) - 1]);
       }
     }
     return kept;

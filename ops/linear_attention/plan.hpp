@@ -3,7 +3,7 @@
 //   a chunk     C tokens, one step of a scan
 //   a segment   `segment` chunks; states at its beginning are sums of whole segments, whoever adds
 //               them up, so that a sequence may be one task's, or each of its segments one's
-//   a part      the columns of v that one block has
+//   a unit      P columns of v of a head, which one worker has
 // Chunks and segments are counted from the first token of each sequence, in either direction.
 #pragma once
 #include "core/packed_rows.hpp"
@@ -43,6 +43,8 @@ struct scan_rows {
   }
 };
 
+inline constexpr int longest_chunk = 64;
+
 // Running sums of the log2 of decays, within each chunk of each head; the last token's value stands
 // for the places behind it. One chunk stands for all where a head's decay is one number.
 struct decay_table {
@@ -66,6 +68,8 @@ template <class T> struct decays_to_sum {
 // How many neighbouring heads share one of q, k or v.
 struct head_shares {
   int q = 1, k = 1, v = 1;
+  // Those that share both q and k.
+  TK_BOTH int both() const { return q == k ? q : 1; }
 };
 
 // One scan: o of q, k, v as ops/linear_attention/chunk_scan.hpp has it.
@@ -100,7 +104,16 @@ struct decay_gradient_problem {
 
 // What a compiled instance says of itself.
 struct scan_sizes {
-  int C, segment, width, floats;  // width: columns of a part; floats: of its state
+  int C, segment, workers, P, D;
+  // Units of a head of so many columns: the states of whole tiles of 64 x 64 numbers.
+  int units(std::int64_t columns) const {
+    int const least = D * P < 64 * 64 ? 64 * 64 / (D * P) : 1;
+    return ceil_div(ceil_div(static_cast<int>(columns), P), least) * least;
+  }
+  // Tasks of a sequence, or of a segment.
+  std::int64_t tasks(std::int64_t h, head_shares const& shares, std::int64_t columns) const {
+    return h / shares.both() * ceil_div(shares.both() * units(columns), workers);
+  }
 };
 
 }  // namespace tk

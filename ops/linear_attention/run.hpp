@@ -14,7 +14,7 @@ template <class T, int D, class Family> struct chunk_scan_run {
 
 template <class T, int D, class Family> scan_sizes chunk_scan_run<T, D, Family>::sizes() {
   using of = chunk_scan_sizes<T, D, Family>;
-  return {of::C, of::segment, of::width, D * of::width};
+  return {of::C, of::segment, of::workers, of::P, D};
 }
 
 template <class T> tensor<T> typed(state_tensor const& x) {
@@ -41,7 +41,9 @@ void chunk_scan_run<T, D, Family>::launch(scan_problem const& x, void* stream) {
   a.decays = x.decays;
   a.rows = x.rows;
   a.columns = static_cast<int>(x.v.d);
-  a.parts = ceil_div(a.columns, of::width);
+  a.units = sizes().units(a.columns);
+  a.sharing = x.shares.both();
+  a.parts = ceil_div(a.sharing * a.units, of::workers);
   a.initial = typed<float const>(x.initial);
   a.final = typed<float>(x.final);
   a.initial_width = vector_width_of(a.initial);

@@ -15,14 +15,16 @@ template <class Family> class scans {
 
   void lay_out_decays(workspace_layout& w);
   // The offset of segments' states, for a scan of so many columns of v; 0 where none are kept.
-  std::size_t lay_out_states(workspace_layout& w, std::int64_t columns) const;
+  // Scans of fewer columns, and any shares, may use it.
+  std::size_t lay_out_states(workspace_layout& w, std::int64_t columns,
+                             head_shares const& shares = {}) const;
 
   scan_rows const& rows() const { return rows_; }
   int chunk() const { return sizes_.C; }
   int chunks() const { return rows_.blocks(sizes_.C); }
   // Elements of a head's state, for a scan of so many columns of v.
   std::int64_t state_size(std::int64_t columns) const {
-    return std::int64_t{parts(columns)} * sizes_.floats;
+    return std::int64_t{sizes_.units(columns)} * sizes_.D * sizes_.P;
   }
 
   decay_table decays(void* workspace) const {
@@ -33,8 +35,7 @@ template <class Family> class scans {
   void launch(scan_problem x, std::size_t states, void* workspace, void* stream) const;
 
  private:
-  bool splits(std::int64_t columns) const;
-  int parts(std::int64_t columns) const;
+  bool splits(std::int64_t columns, head_shares const& shares) const;
 
   element type_;
   int columns_;

@@ -69,25 +69,24 @@ template <class Family> void scans<Family>::lay_out_decays(workspace_layout& w) 
   table_ = w.add(chunks * static_cast<std::size_t>(rows_.h) * sizes_.C * sizeof(float));
 }
 
-template <class Family> int scans<Family>::parts(std::int64_t columns) const {
-  return ceil_div(static_cast<int>(columns), sizes_.width);
-}
-
 // Sequences are cut into segments where that keeps more multiprocessors busy: k and v are then read
 // twice, and states are written and read. The bits are the same.
-template <class Family> bool scans<Family>::splits(std::int64_t columns) const {
+template <class Family>
+bool scans<Family>::splits(std::int64_t columns, head_shares const& shares) const {
   constexpr std::int64_t cost = 7, of = 4;
   std::int64_t const units = be::rt::multiprocessors(), length = sizes_.C * sizes_.segment;
-  std::int64_t const heads = std::int64_t{rows_.h} * parts(columns);
+  std::int64_t const tasks_of_each = sizes_.tasks(rows_.h, shares, columns);
   std::int64_t const longest = rows_.n, segments = rows_.blocks(static_cast<int>(length));
   if (longest <= length) return false;
   auto const rounds = [&](std::int64_t tasks) { return (tasks + units - 1) / units; };
-  return rounds(rows_.b * heads) * longest * of > rounds(segments * heads) * length * cost;
+  return rounds(rows_.b * tasks_of_each) * longest * of >
+         rounds(segments * tasks_of_each) * length * cost;
 }
 
 template <class Family>
-std::size_t scans<Family>::lay_out_states(workspace_layout& w, std::int64_t columns) const {
-  if (!splits(columns)) return 0;
+std::size_t scans<Family>::lay_out_states(workspace_layout& w, std::int64_t columns,
+                                          head_shares const& shares) const {
+  if (!splits(columns, shares)) return 0;
   std::size_t const blocks = static_cast<std::size_t>(rows_.blocks(sizes_.C * sizes_.segment));
   return w.add(blocks * static_cast<std::size_t>(rows_.h * state_size(columns)) * sizeof(float));
 }
@@ -104,7 +103,8 @@ void scans<Family>::launch(scan_problem x, std::size_t states, void* workspace,
                            void* stream) const {
   if (decays_.given) x.decays = decays(workspace);
   x.rows = rows_;
-  x.states = states > 0 ? in_workspace<float>(workspace, states) : nullptr;
+  x.states =
+      states > 0 && splits(x.v.d, x.shares) ? in_workspace<float>(workspace, states) : nullptr;
   with_instance<Family>(type_, columns_, [&](auto run) { run.launch(x, stream); });
 }
 

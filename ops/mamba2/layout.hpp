@@ -24,6 +24,8 @@ struct mamba2_layout {
 // Fills the tables.
 void take_steps(mamba2_layout const& plan, mamba2_inputs_given const& x, void* workspace,
                 void* stream);
+// Heads of a group share B and C.
+head_shares shares_of(mamba2_inputs_given const& x);
 // The scan of the forward: o of x, without its gate.
 scan_problem scan_of(mamba2_layout const& plan, mamba2_inputs_given const& x, void* workspace);
 

@@ -27,14 +27,18 @@ void take_steps(mamba2_layout const& plan, mamba2_inputs_given const& x, void* w
   else mamba2_steps_run<fp16>::launch(y, stream);
 }
 
+head_shares shares_of(mamba2_inputs_given const& x) {
+  int const sharing = x.B.h > 0 ? static_cast<int>(x.x.h / x.B.h) : 1;
+  return {sharing, sharing, 1};
+}
+
 scan_problem scan_of(mamba2_layout const& plan, mamba2_inputs_given const& x, void* workspace) {
   auto const tables = plan.tables(workspace);
-  int const sharing = x.B.h > 0 ? static_cast<int>(x.x.h / x.B.h) : 1;
   scan_problem y{};
   y.q = x.C;
   y.k = x.B;
   y.v = x.x;
-  y.shares = {sharing, sharing, 1};
+  y.shares = shares_of(x);
   y.initial = x.initial;
   y.transposed = true;
   y.scale = y.initial_scale = y.final_scale = 1;
@@ -47,7 +51,7 @@ namespace {
 
 struct laid_out : mamba2_layout {
   explicit laid_out(mamba2_problem const& x) : mamba2_layout(x, false) {
-    states = of.lay_out_states(workspace, x.x.d);
+    states = of.lay_out_states(workspace, x.x.d, shares_of(x));
   }
   std::size_t states;
 };

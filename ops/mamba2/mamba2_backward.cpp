@@ -95,7 +95,7 @@ void launch(mamba2_backward_problem const& x, void* workspace, void* stream) {
   auto const dout = pass_gate(plan, x, workspace, stream);
   auto const dB = of_heads(x.x, x.B.d, workspace, plan.dB),
              dC = of_heads(x.x, x.B.d, workspace, plan.dC);
-  int const sharing = x.B.h > 0 ? static_cast<int>(x.x.h / x.B.h) : 1;
+  auto const shares = shares_of(x);
   auto const scan = [&](heads const& q, heads const& k, heads const& v, heads const& to,
                         head_shares const& shares, state_tensor const& initial) {
     scan_problem y{};
@@ -112,16 +112,16 @@ void launch(mamba2_backward_problem const& x, void* workspace, void* stream) {
     plan.of.launch(y, plan.states, workspace, stream);
   };
   auto const tables = plan.tables(workspace);
-  auto of_C = scan(dout, x.x, x.B, dC, {1, 1, sharing}, x.initial);
+  auto of_C = scan(dout, x.x, x.B, dC, {1, 1, shares.q}, x.initial);
   of_C.weights = tables.weights;
   of_C.kept = plan.kept_states(workspace, 0);
   run(of_C);
-  auto of_B = scan(x.x, dout, x.C, dB, {1, 1, sharing}, x.dfinal);
+  auto of_B = scan(x.x, dout, x.C, dB, {1, 1, shares.q}, x.dfinal);
   of_B.reversed = true;
   of_B.final = x.dinitial;
   of_B.kept = plan.kept_states(workspace, 1);
   run(of_B);
-  auto of_x = scan(x.B, x.C, dout, x.dx, {sharing, sharing, 1}, x.dfinal);
+  auto of_x = scan(x.B, x.C, dout, x.dx, shares, x.dfinal);
   of_x.reversed = of_x.transposed = true;
   run(of_x);
 

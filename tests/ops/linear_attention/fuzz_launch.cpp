@@ -12,7 +12,7 @@ namespace fuzz {
 namespace {
 
 // Small segments and parts, so that some sequences are cut.
-constexpr int C = 16, segment = 1, width = 16;
+constexpr int C = 16, segment = 1, width = 64;
 
 // Of the call that runs.
 bool summed = false;
@@ -211,7 +211,7 @@ template <class T> void launch(tk::decay_gradient_problem const& x, void* stream
 namespace tk {
 
 template <class T, int D, class Family> struct chunk_scan_run {
-  static scan_sizes sizes() { return {fuzz::C, fuzz::segment, fuzz::width, D * fuzz::width}; }
+  static scan_sizes sizes() { return {fuzz::C, fuzz::segment, 1, fuzz::width, D}; }
   static void launch(scan_problem const& x, void* stream) { fuzz::launch<T, D>(x, stream); }
 };
 template <class T> struct chunk_decays_run {
