@@ -31,8 +31,9 @@ template <class T> TK_DEVICE void put_bits(T* p, std::uint32_t bits) {
 // The word of a tile that has column `col` of a row, a multiple of the elements in a word.
 template <class T, int R, int C>
 TK_DEVICE std::uint32_t word_at(transposing_tile<T, R, C> const& x, int row, int col) {
-  constexpr int n = x.in_chunk, in_word = n / 4;
-  return x.data[x.place(row, col / n)].w[col % n / in_word];
+  using tile = transposing_tile<T, R, C>;
+  constexpr int n = tile::in_chunk, in_word = n / 4;
+  return x.data[tile::place(row, col / n)].w[col % n / in_word];
 }
 // The bits of one of the elements of a word.
 template <class T> TK_DEVICE std::uint32_t bits_of_word(std::uint32_t word, int element) {
@@ -48,7 +49,8 @@ TK_DEVICE void copy_transposed(Worker const& w, transposing_tile<T, R, C>& throu
                                tensor<T> const& dst, int dst_vector_width,
                                tensor<T const> const& src, int src_vector_width, int row, int col,
                                int i, int j) {
-  constexpr int n = through.in_chunk, chunks = through.chunks, down = R / n;
+  using tile = transposing_tile<T, R, C>;
+  constexpr int n = tile::in_chunk, chunks = tile::chunks, down = R / n;
   constexpr int each = R * chunks / be::worker_lanes, at_once = each < 8 ? each : 8;
   static_assert(each * be::worker_lanes == R * chunks && each % at_once == 0,
                 "every lane moves as many chunks");
@@ -62,7 +64,7 @@ TK_DEVICE void copy_transposed(Worker const& w, transposing_tile<T, R, C>& throu
     TK_UNROLL
     for (int k = 0; k < at_once; ++k) {
       int const c = be::worker_lane() + (first + k) * be::worker_lanes;
-      through.data[through.place(c / chunks, c % chunks)] = x[k];
+      through.data[tile::place(c / chunks, c % chunks)] = x[k];
     }
   }
   w.sync();  // the tile is there

@@ -7,7 +7,8 @@
 //   launch(blocks, threads, warp_lanes, cluster, smem_bytes, body)   runs body() once per lane and
 //     returns when all have ended; throws tk::error(runtime_error, report). `threads` is a multiple
 //     of warp_lanes (32 or 64), `blocks` of cluster. Blocks of a cluster run together; other blocks
-//     run one after another on each OS thread, and side by side where one polls for another.
+//     run one after another on each OS thread, and side by side where one polls for another and
+//     the multiprocessors have room.
 //   launch(shape, settings, body)   the same with settings other than those of the environment:
 //     TK_EMULATE_SEED      0 (default): in turn (schedule.hpp), and the hardware's own work as late
 //                          as possible; else a random schedule of lanes, blocks and that work

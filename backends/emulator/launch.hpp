@@ -22,6 +22,9 @@ inline std::uint64_t from_environment(char const* name, std::uint64_t otherwise)
 inline int multiprocessors() {
   return static_cast<int>(from_environment("TK_EMULATE_MULTIPROCESSORS", 4));
 }
+// More lanes than its multiprocessors have room for are not begun: stacks are few
+// (vm.max_map_count).
+inline constexpr int lanes_of_multiprocessor = 1024;
 
 struct settings {
   std::uint64_t seed = from_environment("TK_EMULATE_SEED", 0);
@@ -32,7 +35,8 @@ struct settings {
 struct grid {
   task what;
   int teams = 0;
-  std::atomic<int> next{0}, working{0}, idle{0};
+  int room = 0;  // for this many teams at once
+  std::atomic<int> next{0}, resident{0}, working{0}, idle{0};
   std::atomic<std::uint64_t> steps{0};  // counts what may let an idle OS thread go on
   std::atomic<bool> failed{false};
   std::mutex guard;
@@ -44,7 +48,7 @@ struct grid {
   }
 };
 
-// Teams at rest, for the next launch.
+// Teams at rest, for the next launch: those with the most lanes go first, so that few have many.
 class team_shelf {
  public:
   std::unique_ptr<team> take() {
@@ -56,7 +60,8 @@ class team_shelf {
   }
   void put(std::unique_ptr<team> t) {
     std::lock_guard const lock(guard_);
-    teams_.push_back(std::move(t));
+    auto const fewer = [](auto const& a, auto const& b) { return a->pool.size() < b->pool.size(); };
+    teams_.insert(std::upper_bound(teams_.begin(), teams_.end(), t, fewer), std::move(t));
   }
   static team_shelf& of_process() {
     static team_shelf shelf;
@@ -96,8 +101,10 @@ class crew {
   static constexpr int rounds_without_change = 64;
 
   team* begin_next() {
+    if (!running_.empty() && grid_.resident >= grid_.room) return nullptr;
     int const number = grid_.next.fetch_add(1);
     if (number >= grid_.teams) return nullptr;
+    ++grid_.resident;
     running_.push_back(team_shelf::of_process().take());
     begin_team(*running_.back(), grid_.what, number, home_);
     for (auto& t : running_) t->has_company = running_.size() > 1;
@@ -136,6 +143,7 @@ class crew {
     if (t.thrown) std::rethrow_exception(t.thrown);
     if (t.live > 0) return;
     end_team(t);
+    --grid_.resident;
     auto const it = std::find_if(running_.begin(), running_.end(),
                                  [&](auto const& x) { return x.get() == &t; });
     team_shelf::of_process().put(std::move(*it));
@@ -192,6 +200,7 @@ template <class F> void launch(shape const& form, settings const& how, F const& 
   g.what = {form, [](void const* closure) { (*static_cast<F const*>(closure))(); }, &body, how.seed,
             &g};
   g.teams = form.blocks / form.cluster;
+  g.room = multiprocessors() * lanes_of_multiprocessor / (form.threads * form.cluster);
   int const count = std::max(1, std::min(how.os_threads, g.teams));
   g.working = count;
   {

@@ -148,6 +148,7 @@ class lane_pool {
     }
     return &chunks_[static_cast<std::size_t>(i / chunk)]->lanes[i % chunk];
   }
+  std::size_t size() const { return chunks_.size() * chunk; }
 
  private:
   struct part {
