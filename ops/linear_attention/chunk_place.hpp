@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "ops/linear_attention/plan.hpp"
+#include "ops/linear_attention/tuning.hpp"
 
 namespace tk {
 
@@ -17,5 +18,14 @@ TK_BOTH chunk_place place_of_chunk(scan_rows const& rows, int block, int C) {
             left = first < 0 ? 0 : at.n - first;
   return {at.batch, at.first + first, left < 0 ? 0 : left < C ? left : C};
 }
+
+// The heads of a task that has one for each worker, from `first` on. Workers whose head would lie
+// behind the last of all have that one, and leave nothing.
+struct worker_heads {
+  int first, all;
+  static TK_BOTH int groups(int all, int workers) { return ceil_div(all, workers); }
+  TK_BOTH bool has(int worker) const { return first + worker < all; }
+  TK_BOTH int of(int worker) const { return has(worker) ? first + worker : all - 1; }
+};
 
 }  // namespace tk

@@ -4,8 +4,8 @@
 //           dlog_decay_t = sum over i from t to e of (q_i dq_i - k_i dk_i) + <S_e, D_e>
 // where D_e lacks the part of e itself: what a decay multiplies is what came before it and is met
 // at it or after it.
-// Order     a task has a chunk of a head; its sums run from the last token on. What a head's one
-//           decay gets is left chunk by chunk for core/column_totals.hpp.
+// Order     a task has a chunk of some heads, a worker each; its sums run from the last token on.
+//           What a head's one decay gets is left chunk by chunk for core/column_totals.hpp.
 // Numerics  products of 16-bit numbers, summed in fp32: dq, dk, S and D are rounded to T.
 #pragma once
 #include "backends/kernel.hpp"
@@ -17,9 +17,9 @@
 namespace tk {
 
 template <class T> struct decay_gradient {
-  static constexpr int workers = 1, cluster = 1, stages = 3, own_slots = 1, R = 64;
+  static constexpr int workers = be::chunk_workers, cluster = 1, stages = 3, own_slots = 1, R = 64;
   struct stage {
-    shared_tile<T, R, R> a, b;
+    shared_tile<T, R, R> a[workers], b[workers];
   };
   struct own {};
   struct scratch {
@@ -37,42 +37,51 @@ template <class T> struct decay_gradient {
     int stride;
   };
   struct task {
-    int head, block, steps;
+    worker_heads heads;
+    int block, steps;
     chunk_place at;
   };
 
-  static TK_BOTH int tasks(args const& a) { return a.rows.blocks(a.C) * a.rows.h; }
+  static TK_BOTH int tasks(args const& a) {
+    return a.rows.blocks(a.C) * worker_heads::groups(a.rows.h, workers);
+  }
   static TK_BOTH task task_at(args const& a, int i, int) {
-    int const block = i / a.rows.h;
+    int const groups = worker_heads::groups(a.rows.h, workers), block = i / groups;
     auto const at = place_of_chunk(a.rows, block, a.C);
-    return {i % a.rows.h, block, at.tokens > 0 ? 2 * a.pairs + a.images : 0, at};
+    return {
+        {i % groups * workers, a.rows.h}, block, at.tokens > 0 ? 2 * a.pairs + a.images : 0, at};
   }
 
   // Columns of q and dq, of k and dk, then the states.
   static TK_DEVICE void load(stage& x, args const& a, task const& t, int step, be::arrival done) {
     int const col = step % a.pairs * R, end = t.at.row + t.at.tokens;
-    auto const both = [&](source const& left, source const& right) {
-      load_async(x.a, window(left, t.at.row, col, t.head, t.at.batch, end), done);
-      load_async(x.b, window(right, t.at.row, col, t.head, t.at.batch, end), done);
-    };
-    if (step < a.pairs) {
-      both(a.q, a.dq);
-    } else if (step < 2 * a.pairs) {
-      both(a.k, a.dk);
-    } else {
-      int const row = (step - 2 * a.pairs) * R;
-      load_async(x.a, window(a.s, row, 0, t.head, t.block), done);
-      load_async(x.b, window(a.grad, row, 0, t.head, t.block), done);
+    TK_UNROLL
+    for (int w = 0; w < workers; ++w) {
+      int const head = t.heads.of(w);
+      auto const both = [&](source const& left, source const& right) {
+        load_async(x.a[w], window(left, t.at.row, col, head, t.at.batch, end), done);
+        load_async(x.b[w], window(right, t.at.row, col, head, t.at.batch, end), done);
+      };
+      if (step < a.pairs) {
+        both(a.q, a.dq);
+      } else if (step < 2 * a.pairs) {
+        both(a.k, a.dk);
+      } else {
+        int const row = (step - 2 * a.pairs) * R;
+        load_async(x.a[w], window(a.s, row, 0, head, t.block), done);
+        load_async(x.b[w], window(a.grad, row, 0, head, t.block), done);
+      }
     }
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    int const id = c.w.id(), head = t.heads.of(id);
     reg_col<float, R> tokens = 0.f, states = 0.f;
     for (int step = 0; step < t.steps; ++step) {
       auto const& x = c.in.take();
       reg_tile<T, R, R> left, right;
-      tk::load(left, x.a);
-      tk::load(right, x.b);
+      tk::load(left, x.a[id]);
+      tk::load(right, x.b[id]);
       c.w.sync();  // all have read the slot
       c.in.release();
       auto const sum = row_sum_share(left * right);
@@ -86,21 +95,23 @@ template <class T> struct decay_gradient {
     float met = 0;
     for (float const x : c.scratch.states.data) met += x;
     met *= a.scale;
-    if (!a.totals) {
-      leave_tokens(c, a, t, met);
-    } else if (c.w.lane() == 0) {
+    bool const mine = t.heads.has(id);
+    if (mine && !a.totals) {
+      leave_tokens(c, a, t, head, met);
+    } else if (mine && c.w.lane() == 0) {
       float all = met * t.at.tokens;
       for (int i = 0; i < t.at.tokens; ++i) all += c.scratch.tokens.data[i] * (i + 1);
-      a.totals[std::int64_t{t.block} * a.stride + t.head] = -all;
+      a.totals[std::int64_t{t.block} * a.stride + head] = -all;
     }
     c.w.sync();  // all have read the sums
   }
 
  private:
   template <class Context>
-  static TK_DEVICE void leave_tokens(Context& c, args const& a, task const& t, float met) {
+  static TK_DEVICE void leave_tokens(Context& c, args const& a, task const& t, int head,
+                                     float met) {
     float* const to =
-        a.to.data + t.at.batch * a.to.b_stride + t.at.row * a.to.n_stride + t.head * a.to.h_stride;
+        a.to.data + t.at.batch * a.to.b_stride + t.at.row * a.to.n_stride + head * a.to.h_stride;
     for (int token = c.w.lane(); token < t.at.tokens; token += be::worker_lanes) {
       float sum = met;
       for (int i = t.at.tokens; i-- > token;) sum += c.scratch.tokens.data[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What linear attention lets a chip choose; the choices are in
 // backends/<chip>/tune/linear_attention.hpp: tune_linear_attention(d), for up to d columns of q and
-// k.
+// k, and chunk_workers, of the blocks whose workers have a chunk of a head each.
 #pragma once
 #include "backends/select.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// y = u silu(z) backward, chunk by chunk of a head: dout = dy silu(z), dz = dy u silu'(z), in fp32,
-// each rounded once. u comes rounded to T. Tokens of no sequence are not touched.
+// y = u silu(z) backward, a worker a chunk of a head: dout = dy silu(z), dz = dy u silu'(z), in
+// fp32, each rounded once. u comes rounded to T. Tokens of no sequence are not touched.
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/activation.hpp"
@@ -12,9 +12,9 @@
 namespace tk {
 
 template <class T> struct gate_backward {
-  static constexpr int workers = 1, cluster = 1, stages = 2, own_slots = 1, R = 64;
+  static constexpr int workers = be::chunk_workers, cluster = 1, stages = 2, own_slots = 1, R = 64;
   struct stage {
-    shared_tile<T, R, R> dy, z, y;
+    shared_tile<T, R, R> dy[workers], z[workers], y[workers];
   };
   struct own {};
   struct scratch {};
@@ -26,34 +26,43 @@ template <class T> struct gate_backward {
     int C, parts;
   };
   struct task {
-    int head, steps;
+    worker_heads heads;
+    int steps;
     chunk_place at;
   };
 
-  static TK_BOTH int tasks(args const& a) { return a.rows.blocks(a.C) * a.rows.h; }
-  static TK_BOTH task task_at(args const& a, int i, int) {
-    auto const at = place_of_chunk(a.rows, i / a.rows.h, a.C);
-    return {i % a.rows.h, at.tokens > 0 ? a.parts : 0, at};
+  static TK_BOTH int tasks(args const& a) {
+    return a.rows.blocks(a.C) * worker_heads::groups(a.rows.h, workers);
   }
-  template <class X> static TK_DEVICE auto place(X const& x, task const& t, int step) {
-    return window(x, t.at.row, step * R, t.head, t.at.batch, t.at.row + t.at.tokens);
+  static TK_BOTH task task_at(args const& a, int i, int) {
+    int const groups = worker_heads::groups(a.rows.h, workers);
+    auto const at = place_of_chunk(a.rows, i / groups, a.C);
+    return {{i % groups * workers, a.rows.h}, at.tokens > 0 ? a.parts : 0, at};
+  }
+  template <class X> static TK_DEVICE auto place(X const& x, task const& t, int worker, int step) {
+    return window(x, t.at.row, step * R, t.heads.of(worker), t.at.batch, t.at.row + t.at.tokens);
   }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    load_async(s.dy, place(a.dy, t, step), done);
-    load_async(s.z, place(a.z, t, step), done);
-    load_async(s.y, place(a.y, t, step), done);
+    TK_UNROLL
+    for (int w = 0; w < workers; ++w) {
+      load_async(s.dy[w], place(a.dy, t, w, step), done);
+      load_async(s.z[w], place(a.z, t, w, step), done);
+      load_async(s.y[w], place(a.y, t, w, step), done);
+    }
   }
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    int const id = c.w.id();
     for (int step = 0; step < t.steps; ++step) {
       auto const& x = c.in.take();
       reg_tile<T, R, R> dy, z, y;
-      tk::load(dy, x.dy);
-      tk::load(z, x.z);
-      tk::load(y, x.y);
+      tk::load(dy, x.dy[id]);
+      tk::load(z, x.z[id]);
+      tk::load(y, x.y[id]);
       c.w.sync();  // all have read the slot
       c.in.release();
-      tk::store(place(a.dout, t, step), cast<T>(dy * map<silu>(z)));
-      if (a.wants_dz) tk::store(place(a.dz, t, step), cast<T>(dy * y * map<silu_slope>(z)));
+      if (!t.heads.has(id)) continue;
+      tk::store(place(a.dout, t, id, step), cast<T>(dy * map<silu>(z)));
+      if (a.wants_dz) tk::store(place(a.dz, t, id, step), cast<T>(dy * y * map<silu_slope>(z)));
     }
   }
 };

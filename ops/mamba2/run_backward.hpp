@@ -15,10 +15,12 @@ template <class T> struct mamba2_backward_run {
   static void launch(group_sums_problem const& x, void* stream);
 };
 
-template <int R, class T> auto tiles_from(heads const& x) {
-  return be::read_from<R, R>(typed<T const>(x));
+template <int R, class T, int C = R> auto tiles_from(heads const& x) {
+  return be::read_from<R, C>(typed<T const>(x));
 }
-template <int R, class T> auto tiles_to(heads const& x) { return be::write_to<R, R>(typed<T>(x)); }
+template <int R, class T, int C = R> auto tiles_to(heads const& x) {
+  return be::write_to<R, C>(typed<T>(x));
+}
 
 template <class T>
 void mamba2_backward_run<T>::launch(gate_backward_problem const& x, void* stream) {
@@ -78,17 +80,17 @@ void mamba2_backward_run<T>::launch(step_gradients_problem const& x, void* strea
 template <class T> void mamba2_backward_run<T>::launch(group_sums_problem const& x, void* stream) {
   using of = group_sums<T>;
   typename of::args a{};
-  a.dB_of_heads = tiles_from<of::R, T>(x.dB_of_heads);
-  a.dC_of_heads = tiles_from<of::R, T>(x.dC_of_heads);
-  a.dB = tiles_to<of::R, T>(x.dB);
-  a.dC = tiles_to<of::R, T>(x.dC);
+  a.dB_of_heads = tiles_from<of::R, T, of::Q>(x.dB_of_heads);
+  a.dC_of_heads = tiles_from<of::R, T, of::Q>(x.dC_of_heads);
+  a.dB = tiles_to<of::R, T, of::Q>(x.dB);
+  a.dC = tiles_to<of::R, T, of::Q>(x.dC);
   a.weights = x.weights;
   a.layout = x.layout;
   a.rows = x.rows;
   a.C = x.C;
   a.groups = static_cast<int>(x.dB.h);
   a.sharing = a.groups > 0 ? x.rows.h / a.groups : 1;
-  a.parts = ceil_div(static_cast<int>(x.dB.d), of::R);
+  a.parts = ceil_div(static_cast<int>(x.dB.d), of::Q * of::workers);
   be::launch<of>(a, stream);
 }
 

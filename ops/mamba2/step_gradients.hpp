@@ -5,7 +5,8 @@
 //           g_t = sum over i from t to e of (C_i dC_i - w_i e_i) + <S_e, D_e> (decay_gradient.hpp)
 //           dw_t = e_t + A g_t                             ddt_t = dw_t slope_t
 //           dA = sum of w_t g_t   ddt_bias = sum of ddt_t  dD = sum of x_t dout_t
-// A task has a chunk of a head; sums are left chunk by chunk for core/column_totals.hpp.
+// A task has a chunk of some heads, a worker each; sums are left chunk by chunk for
+// core/column_totals.hpp.
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/vector.hpp"
@@ -22,9 +23,9 @@ TK_DEVICE void put_as(void* data, element type, std::int64_t at, float x) {
 }
 
 template <class T> struct step_gradients {
-  static constexpr int workers = 1, cluster = 1, stages = 2, own_slots = 1, R = 64;
+  static constexpr int workers = be::chunk_workers, cluster = 1, stages = 2, own_slots = 1, R = 64;
   struct stage {
-    shared_tile<T, R, R> a, b, c;
+    shared_tile<T, R, R> a[workers], b[workers], c[workers];
   };
   struct own {};
   struct scratch {
@@ -41,67 +42,57 @@ template <class T> struct step_gradients {
     step_gradients_problem of;
   };
   struct task {
-    int head, block, steps;
+    worker_heads heads;
+    int block, steps;
     chunk_place at;
   };
 
-  static TK_BOTH int tasks(args const& a) { return a.of.rows.blocks(a.of.C_tokens) * a.of.rows.h; }
+  static TK_BOTH int tasks(args const& a) {
+    return a.of.rows.blocks(a.of.C_tokens) * worker_heads::groups(a.of.rows.h, workers);
+  }
   static TK_BOTH task task_at(args const& a, int i, int) {
-    int const h = a.of.rows.h, block = i / h;
+    int const h = a.of.rows.h, groups = worker_heads::groups(h, workers), block = i / groups;
     auto const at = place_of_chunk(a.of.rows, block, a.of.C_tokens);
-    return {i % h, block, at.tokens > 0 ? a.x_parts + a.C_parts + a.images : 0, at};
+    return {
+        {i % groups * workers, h}, block, at.tokens > 0 ? a.x_parts + a.C_parts + a.images : 0, at};
   }
 
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    int const end = t.at.row + t.at.tokens;
-    auto const to = [&](auto& tile, source const& from, int col, int head) {
-      load_async(tile, window(from, t.at.row, col, head, t.at.batch, end), done);
-    };
-    if (step < a.x_parts) {
-      int const col = step * R;
-      to(s.a, a.x, col, t.head);
-      to(s.b, a.u, col, t.head);
-      to(s.c, a.dout, col, t.head);
-    } else if (step < a.x_parts + a.C_parts) {
-      int const col = (step - a.x_parts) * R;
-      to(s.a, a.C, col, t.head / a.sharing);
-      to(s.b, a.dC, col, t.head);
-    } else {
-      int const row = (step - a.x_parts - a.C_parts) * R;
-      load_async(s.a, window(a.s, row, 0, t.head, t.block), done);
-      load_async(s.b, window(a.grad, row, 0, t.head, t.block), done);
-    }
+    TK_UNROLL
+    for (int w = 0; w < workers; ++w) load_head(s, w, t.heads.of(w), a, t, step, done);
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
-    auto const place = a.of.tables.decays.row(t.block, t.head, a.of.rows.h, a.of.C_tokens);
+    int const id = c.w.id(), head = t.heads.of(id);
+    bool const mine = t.heads.has(id);
+    auto const place = a.of.tables.decays.row(t.block, head, a.of.rows.h, a.of.C_tokens);
     float const* const weights = a.of.tables.weights + place;
     bool const skips = a.of.tables.skip != nullptr, by_columns = a.of.dD.of_columns;
     reg_col<float, R> decayed = 0.f, met = 0.f, states = 0.f, skipped = 0.f;
     for (int step = 0; step < t.steps; ++step) {
       auto const& slot = c.in.take();
       reg_tile<T, R, R> left, right;
-      tk::load(left, slot.a);
-      tk::load(right, slot.b);
+      tk::load(left, slot.a[id]);
+      tk::load(right, slot.b[id]);
       if (step < a.x_parts) {
         reg_tile<T, R, R> dout;
-        tk::load(dout, slot.c);
+        tk::load(dout, slot.c[id]);
         c.w.sync();  // all have read the slot
         c.in.release();
         int const col = step * R;
         met = met + row_sum_share(left * right);
-        auto const to = window(a.dx, t.at.row, col, t.head, t.at.batch, t.at.row + t.at.tokens);
+        auto const to = window(a.dx, t.at.row, col, head, t.at.batch, t.at.row + t.at.tokens);
         auto const w = load_col<R>(weights, t.at.tokens, 0.f);
-        if (skips) {
-          float const* const row = a.of.tables.skip + std::int64_t{t.head} * a.p + col;
+        if (mine && skips) {
+          float const* const row = a.of.tables.skip + std::int64_t{head} * a.p + col;
           tk::store(to, cast<T>(right * w + dout * load_row<R, R>(row, a.p - col)));
-        } else {
+        } else if (mine) {
           tk::store(to, cast<T>(right * w));
         }
         if (a.of.of_D && by_columns) {
           col_sum(c.w, c.scratch.columns, left * dout, c.scratch.exchange);
-          float* const sums = a.of.of_D + std::int64_t{t.block} * a.of.D_stride + t.head * a.p;
-          tk::store(sums + col, c.scratch.columns, a.p - col);
+          float* const sums = a.of.of_D + std::int64_t{t.block} * a.of.D_stride + head * a.p;
+          if (mine) tk::store(sums + col, c.scratch.columns, a.p - col);
           c.w.sync();  // all have read the columns
         } else if (a.of.of_D) {
           skipped = skipped + row_sum_share(left * dout);
@@ -119,44 +110,73 @@ template <class T> struct step_gradients {
     tk::store(c.scratch.states, total(states));
     tk::store(c.scratch.columns, total(skipped));
     c.w.sync();
-    leave(c, a, t, weights, a.of.tables.slopes + place);
+    if (mine) leave(c, a, t, head, weights, a.of.tables.slopes + place);
     c.w.sync();  // all have read the sums
   }
 
  private:
+  static TK_DEVICE void load_head(stage& s, int w, int head, args const& a, task const& t, int step,
+                                  be::arrival done) {
+    auto const to = [&](auto& tile, source const& from, int col, int of) {
+      load_async(tile, window(from, t.at.row, col, of, t.at.batch, t.at.row + t.at.tokens), done);
+    };
+    if (step < a.x_parts) {
+      int const col = step * R;
+      to(s.a[w], a.x, col, head);
+      to(s.b[w], a.u, col, head);
+      to(s.c[w], a.dout, col, head);
+    } else if (step < a.x_parts + a.C_parts) {
+      int const col = (step - a.x_parts) * R;
+      to(s.a[w], a.C, col, head / a.sharing);
+      to(s.b[w], a.dC, col, head);
+    } else {
+      int const row = (step - a.x_parts - a.C_parts) * R;
+      load_async(s.a[w], window(a.s, row, 0, head, t.block), done);
+      load_async(s.b[w], window(a.grad, row, 0, head, t.block), done);
+    }
+  }
+
+  // From the sums of tokens, left in scratch.
   template <class Context>
-  static TK_DEVICE void leave(Context& c, args const& a, task const& t, float const* weights,
-                              float const* slopes) {
+  static TK_DEVICE void leave(Context& c, args const& a, task const& t, int head,
+                              float const* weights, float const* slopes) {
     auto& s = c.scratch;
+    int const tokens = t.at.tokens;
+    for (int token = c.w.lane(); token < tokens; token += be::worker_lanes)
+      s.decayed.data[token] -= weights[token] * s.met.data[token];
     float of_states = 0;
     for (float const x : s.states.data) of_states += x;
-    float const rate = a.of.A.data[t.head * a.of.A.h_stride];
-    for (int token = c.w.lane(); token < t.at.tokens; token += be::worker_lanes) {
+    c.w.sync();
+    float const rate = a.of.A.data[head * a.of.A.h_stride];
+    auto const& to = a.of.ddt;
+    for (int token = c.w.lane(); token < tokens; token += be::worker_lanes) {
       float g = of_states;
-      for (int i = t.at.tokens; i-- > token;) g += s.decayed.data[i] - weights[i] * s.met.data[i];
+      for (int i = tokens; i-- > token;) g += s.decayed.data[i];
       float const ddt = (s.met.data[token] + rate * g) * slopes[token];
-      auto const& to = a.of.ddt;
       std::int64_t const at = t.at.batch * to.b_stride +
-                              (std::int64_t{t.at.row} + token) * to.n_stride + t.head * to.h_stride;
+                              (std::int64_t{t.at.row} + token) * to.n_stride + head * to.h_stride;
       put_as(to.data, to.type, at, ddt);
       s.of_A.data[token] = weights[token] * g;
       s.of_bias.data[token] = ddt;
     }
     c.w.sync();
-    if (c.w.lane() != 0) return;
-    float of_A = 0, of_bias = 0, of_D = 0;
-    for (int i = 0; i < t.at.tokens; ++i) of_A += s.of_A.data[i], of_bias += s.of_bias.data[i];
-    std::int64_t const sums = std::int64_t{t.block} * a.of.stride + t.head;
-    a.of.of_A[sums] = of_A;
-    if (a.of.of_bias) a.of.of_bias[sums] = of_bias;
-    if (!a.of.of_D) return;
+    leave_sum(c, 0, s.of_A, tokens, a.of.of_A, a.of.stride, t, head);
+    leave_sum(c, 1, s.of_bias, tokens, a.of.of_bias, a.of.stride, t, head);
     if (!a.of.dD.of_columns) {
-      for (float const x : s.columns.data) of_D += x;
-      a.of.of_D[sums] = of_D;
-    } else if (t.at.tokens == 0) {
-      float* const none = a.of.of_D + std::int64_t{t.block} * a.of.D_stride + t.head * a.p;
-      for (int i = 0; i < a.p; ++i) none[i] = 0;
+      leave_sum(c, 2, s.columns, tokens, a.of.of_D, a.of.stride, t, head);
+    } else if (a.of.of_D && tokens == 0) {
+      float* const none = a.of.of_D + std::int64_t{t.block} * a.of.D_stride + head * a.p;
+      for (int i = c.w.lane(); i < a.p; i += be::worker_lanes) none[i] = 0;
     }
+  }
+  // By one lane, each sum by another.
+  template <class Context>
+  static TK_DEVICE void leave_sum(Context& c, int lane, shared_vec<float, R> const& x, int tokens,
+                                  float* to, int stride, task const& t, int head) {
+    if (!to || c.w.lane() != lane * be::worker_lanes / 4) return;
+    float sum = 0;
+    for (int i = 0; i < tokens; ++i) sum += x.data[i];
+    to[std::int64_t{t.block} * stride + head] = sum;
   }
 };
 

@@ -6,6 +6,8 @@
 
 namespace tk::be {
 
+inline constexpr int chunk_workers = smem_bytes >= 160 * 1024 ? 3 : 1;
+
 constexpr linear_attention_tuning tune_linear_attention(int d) {
   constexpr bool roomy = smem_bytes >= 160 * 1024;
   if (d <= 64) return {.workers = 4, .C = 32, .P = 16, .slots = 2, .segment = 32, .together = true};

@@ -5,6 +5,8 @@
 
 namespace tk::be {
 
+inline constexpr int chunk_workers = 1;
+
 constexpr linear_attention_tuning tune_linear_attention(int) {
   return {.workers = 1, .C = 64, .P = 64, .slots = 1, .segment = 16, .together = true};
 }

@@ -6,6 +6,8 @@
 
 namespace tk::be {
 
+inline constexpr int chunk_workers = smem_bytes >= 163 * 1024 ? 3 : 1;
+
 constexpr linear_attention_tuning tune_linear_attention(int d) {
   constexpr bool roomy = smem_bytes >= 163 * 1024;
   if (d <= 64) return {.workers = 2, .C = 64, .P = 32, .slots = 3, .segment = 16, .together = true};

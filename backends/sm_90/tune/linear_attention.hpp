@@ -5,6 +5,8 @@
 
 namespace tk::be {
 
+inline constexpr int chunk_workers = 4;
+
 constexpr linear_attention_tuning tune_linear_attention(int d) {
   if (d <= 64) return {.workers = 2, .C = 64, .P = 32, .slots = 4, .segment = 16, .together = true};
   if (d <= 128)
