@@ -26,7 +26,7 @@ struct laid_out {
     if (!x.ddecays.given) return;
     auto const chunks = static_cast<std::size_t>(of.chunks());
     auto const h = static_cast<std::size_t>(x.q.h);
-    kept_bytes = chunks * h * static_cast<std::size_t>(of.state_size(x.q.d)) * 2;
+    kept_bytes = chunks * h * static_cast<std::size_t>(of.state_size(x.v.d, x.q.d)) * 2;
     kept = workspace.add(2 * kept_bytes);
     totals_stride = (h + 3) / 4 * 4;
     if (x.ddecays.of_heads) totals = workspace.add(chunks * totals_stride * sizeof(float));
@@ -50,7 +50,7 @@ void launch_decay_gradient(laid_out const& plan, linear_attention_backward_probl
   y.dk = x.dk;
   y.states = plan.kept_states(workspace, 0);
   y.gradients = plan.kept_states(workspace, 1);
-  y.state_size = plan.of.state_size(x.q.d);
+  y.state_size = plan.of.state_size(x.v.d, x.q.d);
   y.rows = plan.of.rows();
   y.C = plan.of.chunk();
   y.scale = x.scale;

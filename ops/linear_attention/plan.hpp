@@ -110,6 +110,9 @@ struct scan_sizes {
     int const least = D * P < 64 * 64 ? 64 * 64 / (D * P) : 1;
     return ceil_div(ceil_div(static_cast<int>(columns), P), least) * least;
   }
+  std::int64_t state_size(std::int64_t columns) const {
+    return std::int64_t{units(columns)} * D * P;
+  }
   // Tasks of a sequence, or of a segment.
   std::int64_t tasks(std::int64_t h, head_shares const& shares, std::int64_t columns) const {
     return h / shares.both() * ceil_div(shares.both() * units(columns), workers);

@@ -5,7 +5,8 @@
 
 namespace tk {
 
-// The scans of a call: of one type, and of up to `columns` columns of q and k. Throws what it can't
+// The scans of a call: of one type, and of up to `columns` columns of q and k; each runs the
+// instance for its own, where chunks and segments are those of the largest. Throws what it can't
 // do; the query and the launch lay out the workspace with the same calls. The members are in
 // ops/linear_attention/scans.hpp, for each family's own instantiation.
 template <class Family> class scans {
@@ -22,9 +23,9 @@ template <class Family> class scans {
   scan_rows const& rows() const { return rows_; }
   int chunk() const { return sizes_.C; }
   int chunks() const { return rows_.blocks(sizes_.C); }
-  // Elements of a head's state, for a scan of so many columns of v.
-  std::int64_t state_size(std::int64_t columns) const {
-    return std::int64_t{sizes_.units(columns)} * sizes_.D * sizes_.P;
+  // Elements of a head's state, for a scan of d columns of q and so many of v.
+  std::int64_t state_size(std::int64_t d, std::int64_t columns) const {
+    return sizes_of(d).state_size(columns);
   }
 
   decay_table decays(void* workspace) const {
@@ -35,7 +36,9 @@ template <class Family> class scans {
   void launch(scan_problem x, std::size_t states, void* workspace, void* stream) const;
 
  private:
-  bool splits(std::int64_t columns, head_shares const& shares) const;
+  int columns_for(std::int64_t d) const;
+  scan_sizes sizes_of(std::int64_t d) const;
+  bool splits(scan_sizes const& sizes, std::int64_t columns, head_shares const& shares) const;
 
   element type_;
   int columns_;

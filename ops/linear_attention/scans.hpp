@@ -62,6 +62,16 @@ scans<Family>::scans(heads const& like, std::int64_t columns, token_decays const
       rows_(rows_of(like, starts)),
       sizes_(with_instance<Family>(type_, columns_, [](auto run) { return run.sizes(); })) {}
 
+// What the instance of a scan of d columns of q is called by.
+template <class Family> int scans<Family>::columns_for(std::int64_t d) const {
+  int const own = static_cast<int>(d);
+  auto const sizes = with_instance<Family>(type_, own, [](auto run) { return run.sizes(); });
+  return sizes.C == sizes_.C && sizes.segment == sizes_.segment ? own : columns_;
+}
+template <class Family> scan_sizes scans<Family>::sizes_of(std::int64_t d) const {
+  return with_instance<Family>(type_, columns_for(d), [](auto run) { return run.sizes(); });
+}
+
 template <class Family> void scans<Family>::lay_out_decays(workspace_layout& w) {
   if (!decays_.given) return;
   std::size_t const chunks =
@@ -72,10 +82,11 @@ template <class Family> void scans<Family>::lay_out_decays(workspace_layout& w) 
 // Sequences are cut into segments where that keeps more multiprocessors busy: k and v are then read
 // twice, and states are written and read. The bits are the same.
 template <class Family>
-bool scans<Family>::splits(std::int64_t columns, head_shares const& shares) const {
+bool scans<Family>::splits(scan_sizes const& sizes, std::int64_t columns,
+                           head_shares const& shares) const {
   constexpr std::int64_t cost = 7, of = 4;
-  std::int64_t const units = be::rt::multiprocessors(), length = sizes_.C * sizes_.segment;
-  std::int64_t const tasks_of_each = sizes_.tasks(rows_.h, shares, columns);
+  std::int64_t const units = be::rt::multiprocessors(), length = sizes.C * sizes.segment;
+  std::int64_t const tasks_of_each = sizes.tasks(rows_.h, shares, columns);
   std::int64_t const longest = rows_.n, segments = rows_.blocks(static_cast<int>(length));
   if (longest <= length) return false;
   auto const rounds = [&](std::int64_t tasks) { return (tasks + units - 1) / units; };
@@ -86,9 +97,10 @@ bool scans<Family>::splits(std::int64_t columns, head_shares const& shares) cons
 template <class Family>
 std::size_t scans<Family>::lay_out_states(workspace_layout& w, std::int64_t columns,
                                           head_shares const& shares) const {
-  if (!splits(columns, shares)) return 0;
+  if (!splits(sizes_, columns, shares)) return 0;
   std::size_t const blocks = static_cast<std::size_t>(rows_.blocks(sizes_.C * sizes_.segment));
-  return w.add(blocks * static_cast<std::size_t>(rows_.h * state_size(columns)) * sizeof(float));
+  return w.add(blocks * static_cast<std::size_t>(rows_.h * sizes_.state_size(columns)) *
+               sizeof(float));
 }
 
 template <class Family> void scans<Family>::sum_decays(void* workspace, void* stream) const {
@@ -103,9 +115,9 @@ void scans<Family>::launch(scan_problem x, std::size_t states, void* workspace,
                            void* stream) const {
   if (decays_.given) x.decays = decays(workspace);
   x.rows = rows_;
-  x.states =
-      states > 0 && splits(x.v.d, x.shares) ? in_workspace<float>(workspace, states) : nullptr;
-  with_instance<Family>(type_, columns_, [&](auto run) { run.launch(x, stream); });
+  bool const in_segments = states > 0 && splits(sizes_of(x.q.d), x.v.d, x.shares);
+  x.states = in_segments ? in_workspace<float>(workspace, states) : nullptr;
+  with_instance<Family>(type_, columns_for(x.q.d), [&](auto run) { run.launch(x, stream); });
 }
 
 }  // namespace tk

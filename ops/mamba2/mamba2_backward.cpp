@@ -30,7 +30,7 @@ struct laid_out : mamba2_layout {
     auto const chunks = static_cast<std::size_t>(of.chunks());
     auto const size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
     std::size_t const h = size(x.x.h), all = size(x.x.b * x.x.n) * h;
-    kept_bytes = chunks * h * size(of.state_size(x.B.d)) * 2;
+    kept_bytes = chunks * h * size(of.state_size(x.x.d, x.B.d)) * 2;
     kept = workspace.add(2 * kept_bytes);
     dB = workspace.add(all * size(x.B.d) * 2);
     dC = workspace.add(all * size(x.B.d) * 2);
@@ -133,7 +133,7 @@ void launch(mamba2_backward_problem const& x, void* workspace, void* stream) {
   y.dC = dC;
   y.states = of_C.kept;
   y.gradients = of_B.kept;
-  y.state_size = plan.of.state_size(x.B.d);
+  y.state_size = plan.of.state_size(x.x.d, x.B.d);
   y.rows = plan.of.rows();
   y.C_tokens = plan.of.chunk();
   y.tables = tables;

@@ -155,8 +155,7 @@ template <class T, int D> void launch(tk::scan_problem const& x, void* stream) {
   }
   require(stream == running.stream, "a scan on another stream");
   bool const is_forward = running.seen->spec->op->number == TK_OP_LINEAR_ATTENTION;
-  auto const widest = is_forward ? x.q.d : std::max(x.q.d, x.v.d);
-  require(widest <= D && is_of<T>(x.q), "another instance was chosen");
+  require(x.q.d <= D && (D == 64 || x.q.d > D / 2) && is_of<T>(x.q), "another instance was chosen");
   check_workspace(x, D * width);
   int const last = is_forward ? 0 : 2;
   require(scans <= last, "a scan too many");
@@ -176,8 +175,8 @@ template <class T> void launch(tk::decay_gradient_problem const& x, void* stream
   agree(x.dq, seen("dq"), is_packed());
   agree(x.dk, seen("dk"), is_packed());
   check_rows(x.rows);
-  auto const widest = std::max(x.q.d, seen("v").size[is_packed() ? 2 : 3]);
-  int const D = widest <= 64 ? 64 : widest <= 128 ? 128 : 256;
+  auto const d = seen("v").size[is_packed() ? 2 : 3];
+  int const D = d <= 64 ? 64 : d <= 128 ? 128 : 256;
   check_kept(x.states, 0, D);
   check_kept(x.gradients, 1, D);
   require(x.state_size == image_floats(D), "the size of states changed");

@@ -158,10 +158,7 @@ void check_scan(tk::scan_problem const& x, scan const& is) {
 
 template <class T, int D> void launch(tk::scan_problem const& x, void* stream) {
   require(stepped && stream == running.stream, "a scan before the steps, or on another stream");
-  auto const widest =
-      std::max(seen("x").size[is_packed() ? 2 : 3], seen("B").size[is_packed() ? 2 : 3]);
-  require(widest <= D && (D == 64 || widest > D / 2) && is_of<T>(x.q),
-          "another instance was chosen");
+  require(x.q.d <= D && (D == 64 || x.q.d > D / 2) && is_of<T>(x.q), "another instance was chosen");
   bool const gate = has("z");
   scan const* const is = is_forward()         ? &forward
                          : gate && scans == 0 ? &before_gate
