@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Memory and numbers of the benchmarks (tensors.hpp). Random numbers come from a table of 65536
-// normal deviates, picked by a counter-based hash: fast, and the same on any number of threads.
+// normal deviates, picked by a hash of a counter: fast, and the same on any number of threads.
 #include "benchmarks/tensors.hpp"
 
 #include <algorithm>

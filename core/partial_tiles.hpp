@@ -8,6 +8,7 @@
 //   store_add(tiles, n, x)        x is added to it, by many at once, each number whole
 //   load(x, tiles, n)             x becomes the n-th tile
 //   load_add(x, tiles, n, rows)   it is added to x
+// shared_partial is one in shared memory; a lane reads there what it stored itself.
 // With `rows`, nothing need move from that row on.
 #pragma once
 #include "core/expression.hpp"
@@ -31,6 +32,29 @@ TK_DEVICE void store(shared_partial<R, C>& dst, reg_tile<float, R, C> const& x) 
   for (int i = 0; i < R * C / be::worker_lanes / 4; ++i)
     dst.x[be::worker_lane() + i * be::worker_lanes] = {
         {x.e[4 * i], x.e[4 * i + 1], x.e[4 * i + 2], x.e[4 * i + 3]}};
+}
+// x = src, or the part-th V columns of it.
+template <int V, int R, int C>
+TK_DEVICE void load(reg_tile<float, R, V>& x, shared_partial<R, C> const& src, int part = 0) {
+  using map = be::fragment_map<R, C>;
+  static_assert(be::fragment_map<R, V>::count % 4 == 0 && C % V == 0);
+  TK_UNROLL
+  for (int i = 0; i < be::fragment_map<R, V>::count; i += 4) {
+    int const at = map::template part<V>(i, part) / 4;
+    four_floats const y = src.x[be::worker_lane() + at * be::worker_lanes];
+    TK_UNROLL
+    for (int e = 0; e < 4; ++e) x.e[i + e] = y.x[e];
+  }
+}
+template <int R, int C>
+TK_DEVICE void add(shared_partial<R, C>& dst, reg_tile<float, R, C> const& x) {
+  TK_UNROLL
+  for (int i = 0; i < R * C / be::worker_lanes / 4; ++i) {
+    auto& y = dst.x[be::worker_lane() + i * be::worker_lanes];
+    four_floats const was = y;
+    y = {{was.x[0] + x.e[4 * i], was.x[1] + x.e[4 * i + 1], was.x[2] + x.e[4 * i + 2],
+          was.x[3] + x.e[4 * i + 3]}};
+  }
 }
 // body(at, i) for each four numbers of this lane, of which the first is its i-th, if it has any of
 // the first `rows`.

@@ -27,12 +27,17 @@ template <class T> float widen_element(std::uint32_t x, int e) {
   else return tk::widen(T{bits});
 }
 
-inline std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
+template <class T> std::uint32_t multiply_pairs(std::uint32_t a, std::uint32_t b) {
   auto const product = [&](int e) {
-    return std::uint32_t{
-        round_to<fp16>(widen_element<fp16>(a, e) * widen_element<fp16>(b, e)).bits};
+    return std::uint32_t{round_to<T>(widen_element<T>(a, e) * widen_element<T>(b, e)).bits};
   };
   return product(1) << 16 | product(0);
+}
+inline std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
+  return multiply_pairs<fp16>(a, b);
+}
+inline std::uint32_t multiply_bf16x2(std::uint32_t a, std::uint32_t b) {
+  return multiply_pairs<bf16>(a, b);
 }
 
 }  // namespace tk::emulator

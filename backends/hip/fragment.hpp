@@ -94,6 +94,14 @@ TK_DEVICE float widen(T x) {
 TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
   return gcn::multiply_fp16x2(a, b);
 }
+// The products of the halves, each rounded once.
+template <class T>
+TK_DEVICE std::uint32_t multiply_pairs(T type, std::uint32_t a, std::uint32_t b) {
+  auto const half = [](std::uint32_t x, int i) {
+    return widen(T{static_cast<std::uint16_t>(x >> 16 * i)});
+  };
+  return pack(type, half(a, 0) * half(b, 0), half(a, 1) * half(b, 1));
+}
 // Adds to four numbers in global memory, each whole.
 TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
   gcn::add_to_global(p, a);

@@ -97,6 +97,12 @@ TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
   auto const half = [](std::uint32_t x, int i) { return value_of(fp16{}, x >> 16 * i & 0xffff); };
   return pack(fp16{}, half(a, 0) * half(b, 0), half(a, 1) * half(b, 1));
 }
+// The products of the halves, each rounded once.
+template <class T>
+TK_DEVICE std::uint32_t multiply_pairs(T type, std::uint32_t a, std::uint32_t b) {
+  auto const half = [&](std::uint32_t x, int i) { return value_of(type, x >> 16 * i & 0xffff); };
+  return pack(type, half(a, 0) * half(b, 0), half(a, 1) * half(b, 1));
+}
 // A row lies in one lane, and so does a column.
 template <int R, class F> TK_DEVICE float across_row(float x, F) { return x; }
 TK_DEVICE float shuffle_xor(float x, int) { return x; }

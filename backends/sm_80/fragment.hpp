@@ -81,6 +81,13 @@ TK_DEVICE float widen(float x) { return x; }
 TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
   return ptx::multiply_fp16x2(a, b);
 }
+// The products of the halves, each rounded once.
+TK_DEVICE std::uint32_t multiply_pairs(fp16, std::uint32_t a, std::uint32_t b) {
+  return ptx::multiply_fp16x2(a, b);
+}
+TK_DEVICE std::uint32_t multiply_pairs(bf16, std::uint32_t a, std::uint32_t b) {
+  return ptx::multiply_bf16x2(a, b);
+}
 // Adds to four numbers in global memory, each whole; p is a multiple of 16 bytes.
 TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
   ptx::add_to_global(p, a, b, c, d);

@@ -87,6 +87,11 @@ TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
   asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
   return y;
 }
+TK_DEVICE std::uint32_t multiply_bf16x2(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t y;  // a b - 0
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y) : "r"(a), "r"(b), "r"(0x80008000));
+  return y;
+}
 
 // ---- memory
 // The compiler takes such an access in C++ apart.

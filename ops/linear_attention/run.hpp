@@ -3,6 +3,7 @@
 // ops/linear_attention/linear_attention.cmake; ops/linear_attention/scan.cpp chooses.
 #pragma once
 #include "ops/linear_attention/chunk_scan.hpp"
+#include "ops/linear_attention/typed_states.hpp"
 #include "ops/typed_heads.hpp"
 
 namespace tk {
@@ -15,10 +16,6 @@ template <class T, int D, class Family> struct chunk_scan_run {
 template <class T, int D, class Family> scan_sizes chunk_scan_run<T, D, Family>::sizes() {
   using of = chunk_scan_sizes<T, D, Family>;
   return {of::C, of::segment, of::workers, of::P, D};
-}
-
-template <class T> tensor<T> typed(state_tensor const& x) {
-  return {static_cast<T*>(x.data), x.d, x.dv, x.d_stride, x.h, x.h_stride, x.b, x.b_stride};
 }
 
 template <class T, int D, class Family, bool Decays>

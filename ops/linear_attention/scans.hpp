@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The members of scans<Family>.
 #pragma once
-#include <algorithm>
-#include <limits>
-#include <string>
-
-#include "backends/runtime.hpp"
 #include "core/element.hpp"
-#include "core/status.hpp"
+#include "ops/linear_attention/rows.hpp"
 #include "ops/linear_attention/scan.hpp"
 
 namespace tk {
@@ -30,27 +25,6 @@ template <class Family, class Body>
 auto with_instance(element type, int columns, Body const& body) {
   return type == element::bf16 ? with_columns<Family, bf16>(columns, body)
                                : with_columns<Family, fp16>(columns, body);
-}
-
-// Tasks are counted, and tokens addressed, in 31 bits.
-inline scan_rows rows_of(heads const& x, sequence_starts const& starts) {
-  constexpr std::int64_t most = std::numeric_limits<int>::max() - 1024, most_blocks = 1 << 27;
-  auto const limit = [](char const* what, std::int64_t n, std::int64_t least_too_many) {
-    if (n > least_too_many)
-      throw error(status::unsupported, std::string(what) + " is " + std::to_string(n) +
-                                           "; it must be at most " +
-                                           std::to_string(least_too_many));
-  };
-  limit(starts.given ? "the total of tokens" : "n", x.n, most);
-  limit("b", starts.b, most);
-  limit("h", x.h, most);
-  std::int64_t const blocks =
-      starts.given ? x.n / 16 + starts.b : starts.b * std::max<std::int64_t>(1, x.n / 16 + 1);
-  limit("the number of blocks of 16 tokens", blocks, most_blocks);
-  limit("the number of blocks of 16 tokens of all heads", blocks * std::max<std::int64_t>(1, x.h),
-        most_blocks);
-  int const n = static_cast<int>(x.n), b = static_cast<int>(starts.b);
-  return {{starts.data, starts.given ? b : 0, n, n}, n, b, static_cast<int>(x.h), starts.given};
 }
 
 template <class Family>
@@ -79,19 +53,10 @@ template <class Family> void scans<Family>::lay_out_decays(workspace_layout& w) 
   table_ = w.add(chunks * static_cast<std::size_t>(rows_.h) * sizes_.C * sizeof(float));
 }
 
-// Sequences are cut into segments where that keeps more multiprocessors busy: k and v are then read
-// twice, and states are written and read. The bits are the same.
 template <class Family>
 bool scans<Family>::splits(scan_sizes const& sizes, std::int64_t columns,
                            head_shares const& shares) const {
-  constexpr std::int64_t cost = 7, of = 4;
-  std::int64_t const units = be::rt::multiprocessors(), length = sizes.C * sizes.segment;
-  std::int64_t const tasks_of_each = sizes.tasks(rows_.h, shares, columns);
-  std::int64_t const longest = rows_.n, segments = rows_.blocks(static_cast<int>(length));
-  if (longest <= length) return false;
-  auto const rounds = [&](std::int64_t tasks) { return (tasks + units - 1) / units; };
-  return rounds(rows_.b * tasks_of_each) * longest * of >
-         rounds(segments * tasks_of_each) * length * cost;
+  return cutting_pays(rows_, sizes.C * sizes.segment, sizes.tasks(rows_.h, shares, columns));
 }
 
 template <class Family>

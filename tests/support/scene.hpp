@@ -129,7 +129,7 @@ template <class Enum> __attribute__((no_sanitize("enum"))) Enum as(int number) {
   return x;
 }
 
-inline constexpr std::size_t arena_bytes = 1 << 15;
+inline constexpr std::size_t arena_bytes = 1 << 17;
 inline constexpr int arena_byte = 0x3c;  // 0.0115 in every type
 
 // Calls with as much workspace as the problem asks for.

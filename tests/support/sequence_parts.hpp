@@ -161,6 +161,15 @@ std::vector<scan_part> parts_of(Case const& c, std::int64_t s,
   REQUIRE(first == span_of(c, s).n);
   return all;
 }
+// The states of a forward that are handed from one call to the next: initial and final ones.
+template <class Operands>
+std::vector<std::pair<tensor Operands::*, tensor Operands::*>> handed_on_states() {
+  std::vector<std::pair<tensor Operands::*, tensor Operands::*>> all{
+      {&Operands::initial, &Operands::final}};
+  if constexpr (requires(Operands const& x) { x.final_sums; })
+    all.push_back({&Operands::initial_sums, &Operands::final_sums});
+  return all;
+}
 // A forward whose state is handed from one call to the next. Each call's results become those of
 // the whole, which has been launched. In place: the final state is the same memory as the initial
 // one.
@@ -171,8 +180,11 @@ std::vector<std::unique_ptr<Operands>> run_parts(Operands& whole,
   std::vector<std::unique_ptr<Operands>> all;
   for (auto const& p : parts) {
     auto part = take(whole, p);
-    if (in_place && !all.empty()) part->initial = part->final;
-    if (!all.empty()) hand_on(part->initial, all.back()->final);
+    for (auto const& [initial, final] : handed_on_states<Operands>()) {
+      if (all.empty() || !((*part).*initial).in) continue;
+      if (in_place) (*part).*initial = (*part).*final;
+      hand_on((*part).*initial, (*all.back()).*final);
+    }
     REQUIRE(launch_twice(*part) == "");
     for (auto const& x : results_of(*part, whole))
       if (x.all->in) copy_results(part_of(x, whole.of, p), *x.few);

@@ -62,6 +62,9 @@ TK_DEVICE float widen(fp16 x) { return emulator::widen_fp16(x.bits); }
 TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
   return emulator::multiply_fp16x2(a, b);
 }
+TK_DEVICE std::uint32_t multiply_bf16x2(std::uint32_t a, std::uint32_t b) {
+  return emulator::multiply_bf16x2(a, b);
+}
 
 // ---- memory
 TK_DEVICE void write_16_bytes(void* dst, std::uint32_t const* x) { std::memcpy(dst, x, 16); }

@@ -192,7 +192,7 @@ template <class T> void launch(tk::decay_gradient_problem const& x, void* stream
   require(x.to.b_stride == (is_packed() ? 0 : stride(0)) && x.to.n_stride == stride(n) &&
               x.to.h_stride == (by_head ? to.stride[0] : stride(n + 1)),
           "strides of the gradient changed");
-  bool const sums = by_head && x.rows.b > 0;
+  bool const sums = by_head && blocks(C) > 0;
   require((x.totals != nullptr) == sums, "totals appeared or went");
   if (sums) {
     wide const from = address_of(x.totals) - address_of(running.workspace);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What the query, the launches and the kernels of Based share; sequences are cut as those of linear
+// attention (ops/linear_attention/plan.hpp).
+#pragma once
+#include "ops/based/moments.hpp"
+#include "ops/based/problem.hpp"
+#include "ops/linear_attention/plan.hpp"
+
+namespace tk {
+
+// One scan, as ops/based/based_scan.hpp has it.
+struct based_scan_problem {
+  heads q, k, v, o;
+  scan_rows rows;
+  state_tensor initial, final;
+  moment_sums initial_sums, final_sums;  // of a scan that normalises
+  float* normalisers;                    // [tokens of all batches, h]; may be null
+  float scale;
+  float* states;       // of segments, where each is a task; null where sequences are
+  float* sums;         // and their sums
+  float* copied_sums;  // [b, h, 153]: of the initial ones, where final ones may overwrite them
+};
+
+// What a compiled instance says of itself.
+struct based_sizes {
+  int C, segment, workers, P;
+  int units(std::int64_t columns) const { return ceil_div(static_cast<int>(columns), P); }
+  // Tasks of a sequence, or of a segment.
+  std::int64_t tasks(std::int64_t h, std::int64_t columns) const {
+    return (h * units(columns) + workers - 1) / workers;
+  }
+  std::int64_t state_size() const { return std::int64_t{P} * based_moments::columns; }
+};
+
+}  // namespace tk

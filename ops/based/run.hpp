@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// From a scan of Based to its launches. based_run<T, Normalises> is instantiated once for each row
+// of ops/based/based.cmake.
+#pragma once
+#include "ops/based/based_scan.hpp"
+#include "ops/based/copy_sums.hpp"
+#include "ops/linear_attention/typed_states.hpp"
+#include "ops/typed_heads.hpp"
+
+namespace tk {
+
+template <class T, bool Normalises> struct based_run {
+  static based_sizes sizes();
+  static void launch(based_scan_problem const& x, void* stream);
+};
+
+template <class T, bool Normalises> based_sizes based_run<T, Normalises>::sizes() {
+  using of = based_scan_sizes<T>;
+  return {of::C, of::segment, of::workers, of::P};
+}
+
+template <class T, bool Normalises>
+void based_run<T, Normalises>::launch(based_scan_problem const& x, void* stream) {
+  using of = based_scan_sizes<T>;
+  typename of::args a{};
+  a.q = be::read_from<of::C, of::D>(typed<T const>(x.q));
+  a.k = be::read_from<of::C, of::D>(typed<T const>(x.k));
+  a.v = be::read_from<of::C, of::P>(typed<T const>(x.v));
+  a.o = be::write_to<of::C, of::P>(typed<T>(x.o));
+  a.rows = x.rows;
+  a.units = sizes().units(x.v.d);
+  a.parts = static_cast<int>(sizes().tasks(x.rows.h, x.v.d));
+  a.initial = typed<float>(x.initial);
+  a.final = typed<float>(x.final);
+  a.initial_sums = x.initial_sums;
+  a.final_sums = x.final_sums;
+  a.normalisers = x.normalisers;
+  a.scale = x.scale;
+  a.states.data = x.states;
+  a.sums = x.sums;
+  if constexpr (Normalises)
+    if (x.copied_sums) {
+      be::launch<based_copy_sums>({x.initial_sums, x.copied_sums, a.rows.b, a.rows.h}, stream);
+      constexpr std::int64_t count = based_moments::count;
+      a.initial_sums = {x.copied_sums, true, a.rows.h * count, count};
+    }
+  if (x.states) {
+    be::launch<based_scan<T, Normalises, false>>(a, stream);
+    be::launch<based_segment_scan<T, Normalises>>(a, stream);
+  }
+  be::launch<based_scan<T, Normalises, true>>(a, stream);
+}
+
+}  // namespace tk
