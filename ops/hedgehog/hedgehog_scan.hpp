@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: MIT
+// Hedgehog attention as LoLCATs has it: softmax within a window of two blocks of 64 tokens, linear
+// attention by learned features on what lies before, one normaliser for both.
+//   phi(x) = max([softmax(x W), softmax(-x W)], 1e-6),  128 features
+//   p_ij = beta exp(scale (q_i k_j - max_i)) on the window: block(j) >= block(i) - 1, j <= i
+//   l_ij = alpha phi(q_i) phi(k_j)           before it:     block(j) <= block(i) - 2
+//   o_i = sum of (p_ij + l_ij) v_j / (sum of (p_ij + l_ij) + 1e-6)
+// Shapes    q, o[b, nq, h, 128], k, v[b, nk, h, 128], W[h, 128, 64]; a query's place is among the
+//           keys, of which the queries are the last; any nq, nk, also 0; any strides, 128
+//           contiguous; states S[b, h, 128, 128] and z[b, h, 128] fp32. Packed: [total, h, 128].
+// Numerics  products' sums, scores, features and states in fp32; weights p, features (of q times
+//           alpha), and S where it meets a query, rounded to T; z is not.
+// Order     at block c, S and z hold the blocks up to c - 2: o of block c, then block c - 1 is
+//           added. Columns of v are independent, a worker has P of them. A segment's sums may be
+//           taken alone (Outputs = false); then it begins with those of the segments before it.
+// Overlap   the workers of a block share tiles and go on by themselves. (Hedgehog: Zhang et al.,
+//           2024; LoLCATs: Zhang et al., 2024.)
+#pragma once
+#include "backends/kernel.hpp"
+#include "core/activation.hpp"
+#include "core/partial_tiles.hpp"
+#include "core/product.hpp"
+#include "core/vector.hpp"
+#include "ops/hedgehog/plan.hpp"
+#include "ops/hedgehog/tuning.hpp"
+
+namespace tk {
+
+template <class T> struct hedgehog_sizes {
+  static constexpr auto tune = be::tune_hedgehog();
+  static constexpr int workers = tune.workers, P = tune.P, V = workers * P, C = hedgehog_block,
+                       D = hedgehog_width, F = hedgehog_features, parts = D / V;
+  static_assert(D % V == 0);
+  struct args {
+    be::source<T, C, D> q, k;
+    be::source<T, C, V> v;
+    be::source<T, D, F> map_q, map_k;
+    be::sink<T, C, P> o;
+    strided_numbers alpha, beta;
+    hedgehog_rows rows;
+    float scale_log2;
+    tensor<float const> initial;  // S
+    tensor<float> final;
+    int initial_width, final_width;       // vector widths
+    state_sums initial_sums, final_sums;  // z
+    partial_tiles<D, P> states;           // of segments, heads and columns; data may be null
+    float* sums;                          // z of segments and heads
+  };
+  static TK_BOTH std::int64_t state_of(args const& a, int block, int head, int col) {
+    return (std::int64_t{block} * a.rows.keys.h + head) * (D / P) + col / P;
+  }
+  static TK_BOTH float* sums_of(args const& a, int block, int head) {
+    return a.sums + (std::int64_t{block} * a.rows.keys.h + head) * D;
+  }
+  static TK_DEVICE void begin(reg_tile<float, D, P>& s, args const& a, int sequence, int head,
+                              int col) {
+    s = 0.f;
+    if (a.initial.data) add_scaled(s, 1.f, a.initial, a.initial_width, 0, col, head, sequence);
+  }
+};
+
+template <class T, bool Outputs> struct hedgehog_scan {
+  using sizes = hedgehog_sizes<T>;
+  using args = typename sizes::args;
+  static constexpr auto tune = sizes::tune;
+  static constexpr int workers = sizes::workers, cluster = 1, stages = tune.slots, own_slots = 1,
+                       C = sizes::C, D = sizes::D, F = sizes::F, P = sizes::P;
+  // The tiles of a block, in their order; maps are among them where they do not stay in shared
+  // memory, and what has no queries has those of `absorbed` alone.
+  static constexpr bool resident = tune.resident;
+  enum tile { q_tile, map_q, k_tile, k_before, map_k, v_tile, v_before };
+  static constexpr int absorbed = resident ? 2 : 3, all_tiles = resident ? 5 : 7;
+  static TK_BOTH tile absorbed_tile(int i) {
+    return i == 0 ? k_before : i + 1 == absorbed ? v_before : map_k;
+  }
+  static TK_BOTH tile tile_of(int i) {
+    if (resident) i += i > 2 ? 2 : i > 0 ? 1 : 0;
+    return static_cast<tile>(i);
+  }
+  using column = reg_col<float, C>;
+  using features = reg_tile<float, C, F>;
+
+  union stage {
+    shared_tile<T, C, D> x;
+    shared_tile<T, C, sizes::V> v;
+    shared_tile<T, D, F> map;
+  };
+  struct own {};
+  struct maps {
+    shared_tile<T, D, F> q, k;
+  };
+  using common = std::conditional_t<resident, maps, no_memory>;
+  struct scratch {
+    shared_tile<T, D, P> state;
+    shared_tile<T, C, D> phi;
+    shared_vec<float, F> z[2], sum;  // of either half of the features
+    col_exchange<F> exchange;
+  };
+  struct task {
+    int sequence, head, part, block;    // block: the segment, where each is a task
+    int first, absorbing, last, steps;  // blocks: those before `absorbing` have no queries
+    hedgehog_rows::place at;
+  };
+
+  static TK_BOTH bool segments(args const& a) { return a.states.data != nullptr; }
+  static TK_BOTH int tasks(args const& a) {
+    auto const& keys = a.rows.keys;
+    return (segments(a) ? keys.blocks(hedgehog_segment * C) : keys.b) * keys.h * sizes::parts;
+  }
+  static TK_BOTH task task_at(args const& a, int i, int) {
+    auto const& keys = a.rows.keys;
+    task t{};
+    t.part = i % sizes::parts;
+    t.head = i / sizes::parts % keys.h;
+    t.block = i / (sizes::parts * keys.h);
+    t.sequence = segments(a) ? keys.sequence_of(t.block, hedgehog_segment * C) : t.block;
+    t.at = a.rows.sequence(t.sequence);
+    // Without queries only whole blocks add anything.
+    int const blocks = t.at.nq > 0 ? ceil_div(t.at.n, C) : t.at.n / C, queries = t.at.past / C;
+    t.last = blocks;
+    if (segments(a)) {
+      int const nth = t.block - keys.first_block(t.sequence, hedgehog_segment * C);
+      t.first = nth < 0 ? blocks : nth * hedgehog_segment;
+      int const end = t.first + hedgehog_segment;
+      if (end < blocks) t.last = end;
+      else if (!Outputs) t.last = t.first;  // nothing begins with its sum
+    }
+    // Nothing is added at the first block.
+    if (t.first == 0 && (!Outputs || queries > 0)) t.first = 1;
+    if (t.last < t.first) t.last = t.first;
+    t.absorbing = !Outputs || t.at.nq == 0 || queries > t.last ? t.last
+                  : queries < t.first                          ? t.first
+                                                               : queries;
+    t.steps = (t.absorbing - t.first) * absorbed + (t.last - t.absorbing) * all_tiles;
+    return t;
+  }
+  // Whether a task ends where its sequence does. Packed sequences leave room for blocks that none
+  // has.
+  static TK_BOTH bool is_last(args const& a, task const& t) {
+    if (!segments(a)) return true;
+    int const nth = t.block - a.rows.keys.first_block(t.sequence, hedgehog_segment * C),
+              blocks = ceil_div(t.at.n, C), segments = ceil_div(blocks, hedgehog_segment);
+    return nth == (segments > 0 ? segments - 1 : 0);
+  }
+
+  // Blocks of keys; there is none before the first.
+  template <class X, class Source>
+  static TK_DEVICE void load_keys(X& to, Source const& from, task const& t, int col, int block,
+                                  be::arrival done) {
+    int const end = t.at.first + t.at.n, row = block < 0 ? end : t.at.first + block * C;
+    load_async(to, window(from, row, col, t.head, t.at.batch, end), done);
+  }
+  static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
+    int const col = t.part * sizes::V, before = (t.absorbing - t.first) * absorbed,
+              rest = step - before;
+    int const block = rest < 0 ? t.first + step / absorbed : t.absorbing + rest / all_tiles;
+    switch (rest < 0 ? absorbed_tile(step % absorbed) : tile_of(rest % all_tiles)) {
+      case q_tile: {
+        auto const at = t.at.queries(block);
+        return load_async(s.x, window(a.q, at.row, 0, t.head, t.at.batch, at.row + at.n), done);
+      }
+      case map_q: return load_async(s.map, window(a.map_q, 0, 0, t.head), done);
+      case k_tile: return load_keys(s.x, a.k, t, 0, block, done);
+      case k_before: return load_keys(s.x, a.k, t, 0, block - 1, done);
+      case map_k: return load_async(s.map, window(a.map_k, 0, 0, t.head), done);
+      case v_tile: return load_keys(s.v, a.v, t, col, block, done);
+      case v_before: return load_keys(s.v, a.v, t, col, block - 1, done);
+    }
+  }
+  static TK_DEVICE void load_common(common& s, args const& a, task const& t, be::arrival done) {
+    if constexpr (resident) {
+      if (Outputs) load_async(s.q, window(a.map_q, 0, 0, t.head), done);
+      load_async(s.k, window(a.map_k, 0, 0, t.head), done);
+    }
+  }
+
+  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    int const col = t.part * sizes::V + c.w.id() * P;
+    auto const at = sizes::state_of(a, t.block, t.head, col);
+    maps const* of_task = nullptr;
+    if constexpr (resident) of_task = &c.common.take();
+    reg_tile<float, D, P> s = 0.f;
+    if constexpr (Outputs) {
+      if (segments(a)) tk::load(s, a.states, at);
+      else sizes::begin(s, a, t.sequence, t.head, col);
+      tk::store(c.scratch.state, cast<T>(s));
+    }
+    begin_sums(c, a, t);
+    if constexpr (Outputs) c.all.arrive();  // what may lie where results go has been read
+    c.w.sync();
+    for (int block = t.first; block < t.absorbing; ++block) absorb(c, s, of_task);
+    if constexpr (Outputs) {
+      for (int block = t.absorbing; block < t.last; ++block)
+        attend(c, a, t, s, block, col, of_task);
+    }
+    if constexpr (resident) c.common.release();
+    bool const one = col == 0;  // of the workers of a head
+    if constexpr (Outputs) {
+      c.all.await();
+      if (!a.final.data || !is_last(a, t)) return;
+      store_direct(a.final, 0, col, t.head, t.sequence, cast<float>(s), a.final_width);
+      if (one) put_sums(c, a.final_sums.at(t.sequence, t.head));
+    } else if (t.steps > 0) {
+      tk::store(a.states, at, s);
+      if (one) put_sums(c, sizes::sums_of(a, t.block, t.head));
+    }
+  }
+
+ private:
+  template <class Context>
+  static TK_DEVICE void begin_sums(Context& c, args const& a, task const& t) {
+    float const* from = nullptr;
+    if constexpr (Outputs)
+      from = segments(a)           ? sizes::sums_of(a, t.block, t.head)
+             : a.initial_sums.data ? a.initial_sums.at(t.sequence, t.head)
+                                   : nullptr;
+    for (int i = c.w.lane(); i < D; i += be::worker_lanes)
+      c.scratch.z[i / F].data[i % F] = from ? from[i] : 0.f;
+  }
+  template <class Context> static TK_DEVICE void put_sums(Context& c, float* to) {
+    for (int i = c.w.lane(); i < D; i += be::worker_lanes) to[i] = c.scratch.z[i / F].data[i % F];
+  }
+
+  // Either half of the features of u = x W: use(half, features).
+  template <class Use> static TK_DEVICE void for_features(features const& u, Use use) {
+    features e;
+    TK_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      if (half == 0) {
+        column const top = row_max(u) * log2_e;
+        e = exp2(u * log2_e - top);
+      } else {
+        column const bottom = row_min(u) * log2_e;
+        e = exp2(bottom - u * log2_e);
+      }
+      column const inverse = reciprocal(row_sum(e));
+      e = max(e * inverse, least_feature);
+      use(half, e);
+    }
+  }
+  // phi(q) times alpha to shared memory; returns its product with z.
+  template <class Context>
+  static TK_DEVICE column put_queries(Context& c, features const& u, float alpha) {
+    column sum = 0.f;
+    for_features(u, [&](int half, features& e) {
+      e = e * alpha;
+      sum = sum + row_sum_share(e * as_row(c.scratch.z[half]));
+      tk::store(columns<F>(c.scratch.phi, half), cast<T>(e));
+    });
+    c.w.sync();
+    return total(sum);
+  }
+  // phi(k) to shared memory, and to z.
+  template <class Context> static TK_DEVICE void put_keys(Context& c, features const& u) {
+    for_features(u, [&](int half, features const& e) {
+      tk::store(columns<F>(c.scratch.phi, half), cast<T>(e));
+      auto& sum = c.scratch.sum;
+      col_sum(c.w, sum, e, c.scratch.exchange);
+      for (int i = c.w.lane(); i < F; i += be::worker_lanes)
+        c.scratch.z[half].data[i] += sum.data[i];
+    });
+    c.w.sync();
+  }
+  template <class Context>
+  static TK_DEVICE void add_block(Context& c, reg_tile<float, D, P>& s, stage const& values) {
+    mma_atb(s, c.scratch.phi, columns<P>(values.v, c.w.id()));
+    wait<0>(s);
+  }
+
+  // u = x W, where x and W follow one another in the ring.
+  template <class Context>
+  static TK_DEVICE void project(Context& c, features& u, reg_tile<T, C, D>& x) {
+    take_rows(c, x);
+    mm_ab(u, x, c.in.take().map);
+    wait<0>(u, x);
+    c.in.release();
+  }
+  template <class Context> static TK_DEVICE void take_rows(Context& c, reg_tile<T, C, D>& x) {
+    tk::load(x, c.in.take().x);
+    c.w.sync();  // all lanes have read it
+    c.in.release();
+  }
+
+  // A step without queries: the block of keys before goes to the state.
+  template <class Context>
+  static TK_DEVICE void absorb(Context& c, reg_tile<float, D, P>& s, maps const* of_task) {
+    features u;
+    if constexpr (resident) {
+      mm_ab(u, c.in.take().x, of_task->k);
+      wait<0>(u);
+      c.in.release();
+    } else {
+      reg_tile<T, C, D> k;
+      project(c, u, k);
+    }
+    put_keys(c, u);
+    add_block(c, s, c.in.take());
+    c.in.release();
+    if constexpr (Outputs) put_state(c, s);
+  }
+
+  // A step with queries.
+  template <class Context>
+  static TK_DEVICE void attend(Context& c, args const& a, task const& t, reg_tile<float, D, P>& s,
+                               int block, int col, maps const* of_task) {
+    bool const adds = block > 0 && (block + 1) * C <= t.at.n;  // the block before to the state
+    auto const at = t.at.queries(block);
+    features u;
+    reg_tile<T, C, D> rows;  // of q, then of k; where maps come through the ring
+    stage const *q = nullptr, *before = nullptr;
+    if constexpr (resident) {
+      q = &c.in.take();
+      mm_ab(u, q->x, of_task->q);
+      wait<0>(u);
+    } else {
+      project(c, u, rows);
+    }
+    column sum = put_queries(c, u, a.alpha.at(t.head));
+    reg_tile<float, C, P> o;
+    mm_ab(o, c.scratch.phi, c.scratch.state);
+
+    reg_tile<float, C, C> near, far;  // scores of the own block, and of the one before
+    if constexpr (resident) {
+      mm_abt(near, q->x, c.in.take().x);
+      before = &c.in.take();
+      mm_abt(far, q->x, before->x);
+      wait<0>(near, far, o);
+      c.in.release();
+      c.in.release();
+    } else {
+      mm_abt(near, rows, c.in.take().x);
+      wait<0>(near, o, rows);
+      c.in.release();
+      auto const& k = c.in.take();
+      mm_abt(far, rows, k.x);
+      wait<0>(far, rows);
+      tk::load(rows, k.x);
+      c.w.sync();  // all lanes have read it
+      c.in.release();
+    }
+    keep_lower(near, at.shift, -inf);
+    if (block == 0) far = -inf;
+    column const top = max(row_max(near), row_max(far)) * a.scale_log2;
+    float const beta = a.beta.at(t.head);
+    reg_tile<T, C, C> p, p_before;
+    column const share = cast_with_sum(p, exp2(near * a.scale_log2 - top) * beta),
+                 share_before = cast_with_sum(p_before, exp2(far * a.scale_log2 - top) * beta);
+    sum = sum + total(share + share_before);
+    if constexpr (!resident) {
+      mm_ab(u, rows, c.in.take().map);
+      wait<0>(u, rows);
+      c.in.release();
+      if (adds) put_keys(c, u);
+    }
+    mma_ab(o, p, columns<P>(c.in.take().v, c.w.id()));
+    if constexpr (!resident) {
+      wait<0>(o, p);
+      c.in.release();
+    }
+    auto const& v_before = c.in.take();
+    mma_ab(o, p_before, columns<P>(v_before.v, c.w.id()));
+    wait<0>(o, p, p_before);
+    o = o * reciprocal(sum + least_sum);
+    store(window(a.o, at.row, col, t.head, t.at.batch, at.row + at.n), cast<T>(o));
+    if constexpr (resident) {
+      if (adds) {
+        mm_ab(u, before->x, of_task->k);
+        wait<0>(u);
+        put_keys(c, u);
+      }
+    }
+    if (adds) add_block(c, s, v_before);
+    c.in.release();
+    if constexpr (resident) {  // k and v of the block before, too
+      c.in.release();
+      c.in.release();
+    }
+    if (adds) put_state(c, s);
+    else c.w.sync();
+  }
+  template <class Context>
+  static TK_DEVICE void put_state(Context& c, reg_tile<float, D, P> const& s) {
+    tk::store(c.scratch.state, cast<T>(s));
+    c.w.sync();
+  }
+};
+
+// From the sums of segments to what they begin with, in place: a worker has P columns of a head.
+template <class T> struct hedgehog_segment_scan {
+  using sizes = hedgehog_sizes<T>;
+  using args = typename sizes::args;
+  static constexpr int workers = sizes::workers, cluster = 1, stages = 1, own_slots = 1,
+                       D = sizes::D, P = sizes::P;
+  struct stage {};
+  struct own {};
+  struct scratch {};
+  struct task {
+    int sequence, head, part, steps;
+  };
+  static TK_BOTH int tasks(args const& a) { return a.rows.keys.b * a.rows.keys.h * sizes::parts; }
+  static TK_BOTH task task_at(args const& a, int i, int) {
+    int const h = a.rows.keys.h;
+    return {i / (sizes::parts * h), i / sizes::parts % h, i % sizes::parts, 0};
+  }
+  static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
+
+  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    auto const& keys = a.rows.keys;
+    int const blocks = ceil_div(a.rows.sequence(t.sequence).n, sizes::C),
+              segments = blocks > 0 ? ceil_div(blocks, hedgehog_segment) : 1,
+              first = keys.first_block(t.sequence, hedgehog_segment * sizes::C),
+              col = t.part * sizes::V + c.w.id() * P;
+    reg_tile<float, D, P> start, sum;
+    sizes::begin(start, a, t.sequence, t.head, col);
+    for (int i = 0; i < segments; ++i) {
+      auto const at = sizes::state_of(a, first + i, t.head, col);
+      if (i + 1 < segments) tk::load(sum, a.states, at);
+      tk::store(a.states, at, start);
+      if (i + 1 < segments) start = start + sum;
+    }
+    if (col > 0) return;
+    for (int n = c.w.lane(); n < D; n += be::worker_lanes) {
+      float from = a.initial_sums.data ? a.initial_sums.at(t.sequence, t.head)[n] : 0.f;
+      for (int i = 0; i < segments; ++i) {
+        float& z = sizes::sums_of(a, first + i, t.head)[n];
+        float const of_segment = i + 1 < segments ? z : 0.f;
+        z = from;
+        from += of_segment;
+      }
+    }
+  }
+};
+
+}  // namespace tk
