@@ -24,11 +24,11 @@ struct laid_out {
   }
 
   // Long sequences are cut into segments where that keeps more multiprocessors busy: k and v are
-  // then read twice. Where states lie in place and several tasks read one head's, segments keep
+  // then read twice. Where states may lie in place and several tasks read one head's, segments keep
   // what is read.
   bool splits(hedgehog_problem const& x) const {
     constexpr std::int64_t cost = 7, of = 4;
-    if (sizes.parts > 1 && x.initial_k.given && x.initial_k.data == x.final_k.data) return true;
+    if (sizes.parts > 1 && x.initial_k.given && x.final_k.given) return true;
     constexpr std::int64_t length = hedgehog_segment * hedgehog_block;
     if (x.repeat == repeat_kind::row || keys.n <= length) return false;
     std::int64_t const units = be::rt::multiprocessors(), tasks = keys.h * sizes.parts,

@@ -10,7 +10,9 @@
 namespace tk {
 
 template <class T> hedgehog_run_sizes hedgehog_run<T>::sizes() {
-  return {hedgehog_sizes<T>::parts};
+  hedgehog_run_sizes x{};
+  x.parts = hedgehog_sizes<T>::parts;
+  return x;
 }
 
 template <class T> tensor<T const> typed(feature_map const& x) {

@@ -31,7 +31,7 @@ template <class s> void try_overlaps() {
   for (std::string const output : s::outputs)
     for (auto const& other : names) {
       bool const may_be_one =
-          says(output, "final_") && other == "initial_" + output.substr(std::strlen("final_"));
+          output.starts_with("final_") && other == "initial_" + output.substr(6);
       bool const given = std::find(names.begin(), names.end(), output) != names.end();
       if (output == other || may_be_one || !given) continue;
       for (bool const at_end : {false, true}) {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// timeout: 600
+// Hedgehog attention thirty times on the same inputs, equal bit for bit, and from many threads at
+// once.
+#include "tests/support/repeats.hpp"
+
+#include "tests/ops/hedgehog/oracle.hpp"
+
+namespace tk::test {
+namespace {
+
+std::vector<hedgehog_case> many_tokens() {
+  return {{.n = 200, .h = 2, .states = true},
+          {.b = 2, .n = 70, .past = 69, .type = dtype::fp16, .states = true},
+          {.states = true, .lengths = {33, 0, 1, 140}},
+          {.n = test_level() == level::quick ? 130 : cut_length()}};
+}
+hedgehog_case few_tokens(int i) {
+  hedgehog_case x{.b = 1 + i % 2, .n = 5 + 37 * (i % 5), .h = 1 + i % 3, .past = i % 4};
+  x.type = i % 3 ? dtype::bf16 : dtype::fp16;
+  x.states = i % 2 == 0;
+  return x;
+}
+
+TEST_CASE("hedgehog gives the same bits thirty times") {
+  run_repeats<hedgehog_operands>(many_tokens());
+}
+TEST_CASE("hedgehog from many threads at once") {
+  run_from_threads(test_level() == level::quick ? 3 : 30, few_tokens);
+}
+
+}  // namespace
+}  // namespace tk::test
