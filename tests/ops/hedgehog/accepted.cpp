@@ -52,7 +52,8 @@ TEST_CASE("no keys: the final state is the initial one, or 0") {
   s x;
   for (auto* t : {&x.q, &x.k, &x.v, &x.o}) t->shape[1] = 0, t->dl.data = nullptr;
   auto host = x.arena.content();
-  for (std::size_t i = 0; i < s::bytes_of_kv; i += 4) put_fp32(host, s::at_initial_kv + i, float(i));
+  for (std::size_t i = 0; i < s::bytes_of_kv; i += 4)
+    put_fp32(host, s::at_initial_kv + i, float(i));
   for (std::size_t i = 0; i < s::bytes_of_k; i += 4) put_fp32(host, s::at_initial_k + i, float(i));
   x.arena.write(host);
   EXPECT_OK(call(x));
@@ -75,7 +76,8 @@ TEST_CASE("final states in the initial ones' place, and without either") {
   auto const apart = x.arena.content(), together = in_place.arena.content();
   CHECK(part(together, s::at_initial_kv, s::bytes_of_kv) ==
         part(apart, s::at_final_kv, s::bytes_of_kv));
-  CHECK(part(together, s::at_initial_k, s::bytes_of_k) == part(apart, s::at_final_k, s::bytes_of_k));
+  CHECK(part(together, s::at_initial_k, s::bytes_of_k) ==
+        part(apart, s::at_final_k, s::bytes_of_k));
   CHECK(part(together, s::at_o, s::bytes_of_o) == part(apart, s::at_o, s::bytes_of_o));
   without_final.final_kv.given = without_final.final_k.given = nullptr;
   EXPECT_OK(call(without_final));
@@ -106,9 +108,8 @@ TEST_CASE("key_starts are starts where they are not given") {
 TEST_CASE("as many blocks as can be counted are supported") {
   constexpr std::int64_t most = std::int64_t{1} << 27;
   s x;
-  std::vector<tensor*> const of_batches{&x.q,         &x.k,        &x.v,       &x.o,
-                                        &x.initial_kv, &x.initial_k, &x.final_kv, &x.final_k,
-                                        &x.lengths};
+  std::vector<tensor*> const of_batches{
+      &x.q, &x.k, &x.v, &x.o, &x.initial_kv, &x.initial_k, &x.final_kv, &x.final_k, &x.lengths};
   for (auto* t : of_batches) t->dl.strides = nullptr;
   auto const batches = [&](std::int64_t count) {
     for (auto* t : of_batches) t->shape[0] = count;

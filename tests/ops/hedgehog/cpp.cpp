@@ -19,9 +19,9 @@ TEST_CASE("window, linear part and states of one sequence; all else is optional"
   put_fp32(host, at_factors, 33), put_fp32(host, at_factors + 4, 1);
   arena.write(host);
   std::vector<std::int64_t> const shape{1, n, 1, 128};
-  tk::tensor_view const q(arena.at(), tk::dl_bf16, {1, n, 1, 128}), k = q,
-                        v(arena.at(at_v), tk::dl_bf16, {1, n, 1, 128}),
-                        map(arena.at(at_map), tk::dl_bf16, {1, 128, 64});
+  tk::tensor_view const q(arena.at(), tk::dl_bf16, {1, n, 1, 128}),
+      k = q, v(arena.at(at_v), tk::dl_bf16, {1, n, 1, 128}),
+      map(arena.at(at_map), tk::dl_bf16, {1, 128, 64});
   tk::output_view const o(arena.at(at_o), tk::dl_bf16, {1, n, 1, 128});
   tk::hedgehog_maps const maps{map, map, tk::tensor_view(arena.at(at_factors), tk::dl_fp32, {1}),
                                tk::tensor_view(arena.at(at_factors + 4), tk::dl_fp32, {1})};

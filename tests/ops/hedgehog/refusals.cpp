@@ -149,15 +149,15 @@ TEST_CASE("refusals") {
   std::vector<std::int64_t> const tokens{1, 100000, 1, 128}, map{1, 128, 64}, state{1, 1, 128, 128},
       sums{1, 1, 128}, one{1};
   try_faults<p>(faults(), 1);
-  check_refusals<s>(3, {tokens, tokens, tokens, map, map, one, one, state, sums, one, tokens, state,
-                        sums},
-                    {TK_UNSUPPORTED}, [] {
-                      try_all(wrong_tokens());
-                      try_all(wrong_maps());
-                      try_all(wrong_states());
-                      try_all(wrong_values());
-                      try_all(wrong_sequences());
-                      try_overlaps<s>();
-                      try_overlaps<p>();
-                    });
+  check_refusals<s>(
+      3, {tokens, tokens, tokens, map, map, one, one, state, sums, one, tokens, state, sums},
+      {TK_UNSUPPORTED}, [] {
+        try_all(wrong_tokens());
+        try_all(wrong_maps());
+        try_all(wrong_states());
+        try_all(wrong_values());
+        try_all(wrong_sequences());
+        try_overlaps<s>();
+        try_overlaps<p>();
+      });
 }
