@@ -18,6 +18,9 @@
 //   out.send(task, n, tile)  hands over a tile of sums, the n-th of this worker and task, to
 //                            Op::deliver (below); all workers send alike
 // All workers of a block take and release the same slots in the same order.
+// An op with a struct `resident` keeps it in shared memory while a block lives: every worker calls
+//   fill_resident(w, resident, args)   once, before the block's first task; it fills its share
+// and context has it as `resident`, which nobody changes then.
 // An op whose workers send has
 //   sent = reg_tile<float, R, C>       the tile
 //   await_turn(who, args, task, n)     returns when it may be delivered
@@ -59,6 +62,37 @@ struct common_of<Op> {
 template <class Op> inline constexpr bool has_own = !std::is_empty_v<typename Op::own>;
 template <class Op>
 inline constexpr bool has_common = !std::is_empty_v<typename common_of<Op>::type>;
+
+template <class Op> struct resident_of {
+  using type = no_memory;
+};
+template <class Op>
+  requires requires { typename Op::resident; }
+struct resident_of<Op> {
+  using type = typename Op::resident;
+};
+template <class Op>
+inline constexpr bool has_resident = !std::is_empty_v<typename resident_of<Op>::type>;
+// As a base class of a block's memory it takes no room where there is none.
+template <class Op> struct resident_memory {
+  TK_DEVICE no_memory resident() const { return {}; }
+};
+template <class Op>
+  requires has_resident<Op>
+struct resident_memory<Op> {
+  typename Op::resident kept;
+  TK_DEVICE typename Op::resident& resident() { return kept; }
+};
+// What a context has of it.
+template <class Op> struct resident_in_context {
+  using type = no_memory;
+};
+template <class Op>
+  requires has_resident<Op>
+struct resident_in_context<Op> {
+  using type = typename Op::resident const&;
+};
+template <class Op> using resident_view = typename resident_in_context<Op>::type;
 
 template <class Op>
 concept sending_op = requires { typename Op::sent; };

@@ -4,6 +4,7 @@
 // A shared_tile<T, R, C> lies in panels, one after another. A panel is R rows of 128 bytes, 64 or
 // 32 where C is too narrow, and be::panel_layout says where in it a byte lies (panel.hpp).
 #pragma once
+#include <atomic>
 #include <utility>
 
 #include "core/expression.hpp"
@@ -49,6 +50,15 @@ TK_DEVICE shared_tile<T, R, N> const& columns(shared_tile<T, R, C> const& x, int
 template <int N, class T, int R, int C>
 TK_DEVICE shared_tile<T, R, N>& columns(shared_tile<T, R, C>& x, int i) {
   return const_cast<shared_tile<T, R, N>&>(columns<N>(std::as_const(x), i));
+}
+
+// The memory of a tile, or of several, as another tile, of which nothing is there yet. All lanes
+// have met since the first ones were used; compilers must not move that past this.
+template <class Tile, class From> TK_DEVICE Tile& reuse(From& from) {
+  static_assert(sizeof(Tile) <= sizeof(From) && alignof(Tile) <= alignof(From));
+  if constexpr (be::worker_lanes == 1 && sizeof(Tile) > 0)
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  return *static_cast<Tile*>(static_cast<void*>(&from));
 }
 
 }  // namespace tk

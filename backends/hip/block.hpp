@@ -10,7 +10,7 @@
 
 namespace tk::be {
 
-template <block_op Op> struct block_memory {
+template <block_op Op> struct block_memory : resident_memory<Op> {
   static_assert(Op::cluster == 1, "this chip has no clusters");
   ring_memory<typename Op::stage, Op::stages> stages;
   typename Op::own own[Op::workers];
@@ -25,6 +25,7 @@ template <class Op, class In, class Own, class Common> struct context {
   In in;
   Own own;
   Common common;
+  resident_view<Op> resident;
   typename Op::scratch (&scratches)[Op::workers];
   typename Op::scratch& scratch;
   direct_outbox<Op, worker> out;
@@ -52,7 +53,7 @@ TK_DEVICE void run_task(block_memory<Op>& m, typename Op::args const& a, int i, 
   filled_once own(m.own[wave], own_there);
   filled_once common(m.common, common_there);
   context<Op, decltype(in)&, decltype(own), decltype(common)> c{
-      {wave}, in, own, common, m.scratch, m.scratch[wave], {a, {wave}}, {}, {}};
+      {wave}, in, own, common, m.resident(), m.scratch, m.scratch[wave], {a, {wave}}, {}, {}};
   Op::compute(c, a, t);
 }
 
@@ -65,6 +66,10 @@ run_block(TK_ARGUMENT typename Op::args const a, int blocks) {
   int const tasks = Op::tasks(a), wave = gcn::broadcast(gcn::thread() / warp_lanes);
   unsigned* tickets = nullptr;
   if constexpr (requires { a.tickets; }) tickets = a.tickets;
+  if constexpr (has_resident<Op>) {
+    Op::fill_resident(worker{wave}, m.resident(), a);
+    gcn::sync_block();
+  }
   int next = 0;
   for (int i = gcn::block(), round = 0; i < tasks; ++round) {
     if (tickets && gcn::thread() == 0)

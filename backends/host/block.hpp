@@ -16,7 +16,7 @@ template <block_op Op> struct worker_memory {
   typename Op::own own[Op::own_slots];
   typename common_of<Op>::type common[1];
 };
-template <class Op> struct block_memory {
+template <class Op> struct block_memory : resident_memory<Op> {
   worker_memory<Op> of[Op::workers];
   typename Op::scratch scratch[Op::workers];
 };
@@ -28,6 +28,7 @@ template <class Op, class In, class Own, class Common> struct context {
   In in;
   Own own;
   Common common;
+  resident_view<Op> resident;
   typename Op::scratch (&scratches)[Op::workers];
   typename Op::scratch& scratch;
   direct_outbox<Op, worker> out;
@@ -49,10 +50,24 @@ void run_worker(block_memory<Op>& m, meeting_place<Op>& place, typename Op::args
   ring in(mine.stages, fill_stage);
   ring own(mine.own, fill_own);
   ring common(mine.common, fill_common);
-  context<Op, decltype(in), decltype(own), decltype(common)> c{
-      {id}, in, own, common, m.scratch, m.scratch[id], {a, {id}}, {}, meeting<Op::workers>(place)};
+  context<Op, decltype(in), decltype(own), decltype(common)> c{{id},
+                                                               in,
+                                                               own,
+                                                               common,
+                                                               m.resident(),
+                                                               m.scratch,
+                                                               m.scratch[id],
+                                                               {a, {id}},
+                                                               {},
+                                                               meeting<Op::workers>(place)};
   Op::compute(c, a, t);
   stores_settle();
+}
+
+// Of all workers, one after another.
+template <class Op> void fill_resident(block_memory<Op>& m, typename Op::args const& a) {
+  if constexpr (has_resident<Op>)
+    for (int id = 0; id < Op::workers; ++id) Op::fill_resident(worker{id}, m.resident(), a);
 }
 
 template <class Op>

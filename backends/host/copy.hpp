@@ -129,6 +129,8 @@ TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src
 }
 
 // ---- registers and shared memory
+// What this lane stored plainly is there for products once a barrier of the worker has followed.
+TK_DEVICE void publish_shared() {}
 // Elements [first, first + count) of row `row` of x, a cast or a packed tile.
 template <class T, class X>
 TK_DEVICE void round_row(T* dst, X const& x, int row, int first, int count) {

@@ -15,6 +15,7 @@ template <class Op> void launch(typename Op::args const& a, void*) {
   if (tasks == 0) return;
   grid::run(tasks, [&](auto& next) {
     auto const memory = std::make_unique_for_overwrite<block_memory<Op>>();
+    fill_resident(*memory, a);
     for (int i = next(); i < tasks; i = next())
       for (int rank = 0; rank < Op::cluster; ++rank)
         run_task<Op>(*memory, a, Op::task_at(a, i, rank));

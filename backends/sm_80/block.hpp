@@ -18,7 +18,7 @@ template <class Op> using stages_of = ring<typename Op::stage, Op::stages, warps
 template <class Op> using own_of = ring<typename Op::own, Op::own_slots, worker_warps>;
 template <class Op> using common_ring = ring<typename common_of<Op>::type, 1, warps_of<Op>>;
 
-template <block_op Op> struct block_memory {
+template <block_op Op> struct block_memory : resident_memory<Op> {
   static_assert(Op::cluster == 1, "this chip has no clusters");
   ring_memory<typename Op::stage, Op::stages> stages;
   ring_memory<typename Op::own, Op::own_slots> own[Op::workers];
@@ -178,6 +178,7 @@ template <class Op> struct context {
   stage_ring<Op>& in;
   own_of<Op>& own;
   common_ring<Op>& common;
+  resident_view<Op> resident;
   typename Op::scratch (&scratches)[Op::workers];
   typename Op::scratch& scratch;
   direct_outbox<Op, worker> out;
@@ -193,9 +194,20 @@ template <class Op> TK_DEVICE void run_warp(block_memory<Op>& m, typename Op::ar
   own_of<Op> own(m.own[index], m.own_barriers[index], warp % worker_warps);
   common_ring<Op> common(m.commons, m.common_barriers, warp);
   stage_ring<Op> in(m, a, index, warp, order, own);
-  context<Op> c{w,      in,        own,
-                common, m.scratch, m.scratch[index],
-                {a, w}, {},        meeting<Op::workers>(m.meeting_barrier)};
+  if constexpr (has_resident<Op>) {
+    Op::fill_resident(w, m.resident(), a);
+    ptx::sync_block();
+  }
+  context<Op> c{w,
+                in,
+                own,
+                common,
+                m.resident(),
+                m.scratch,
+                m.scratch[index],
+                {a, w},
+                {},
+                meeting<Op::workers>(m.meeting_barrier)};
   for (int i = ptx::block(); i < Op::tasks(a); i = order.next()) {
     order.begin(i);
     auto const& t = in.begin(i);

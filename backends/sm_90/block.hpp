@@ -45,7 +45,8 @@ struct own_memory<Slot, N, Workers> {
 };
 
 template <block_op Op>
-struct block_memory : own_memory<typename Op::own, Op::own_slots, Op::workers> {
+struct block_memory : own_memory<typename Op::own, Op::own_slots, Op::workers>,
+                      resident_memory<Op> {
   using common = typename common_of<Op>::type;
   static constexpr int senders = senders_of<Op>();
   static constexpr int producers = (has_own<Op> ? Op::workers : 0) + has_common<Op>;
@@ -189,6 +190,7 @@ template <class Op> struct context {
   ring<typename Op::stage, Op::stages, Op::cluster> in;
   ring<typename Op::own, Op::own_slots, 1> own;
   ring<typename common_of<Op>::type, 1, 1> common;
+  resident_view<Op> resident;
   typename Op::scratch (&scratches)[Op::workers];
   typename Op::scratch& scratch;
   decltype(outbox_of<Op>(std::declval<block_memory<Op>&>(),
@@ -200,6 +202,7 @@ template <class Op> struct context {
         in(m.stages, m.stage_barriers, w.lane()),
         own(m.own(w.id()), m.own_barriers[w.id()], w.lane()),
         common(m.commons, m.common_barriers, w.lane()),
+        resident(m.resident()),
         scratches(m.scratch),
         scratch(m.scratch[w.id()]),
         out(outbox_of<Op>(m, a, w)),
@@ -269,6 +272,11 @@ template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename 
     worker const w{group - 1};
     context<Op> c(m, a, w);
     c.turn.start();
+    if constexpr (has_resident<Op>) {
+      Op::fill_resident(w, m.resident(), a);
+      c.all.arrive();
+      c.all.await();
+    }
     for_each_ticket<Op>(m, a, w.lane(), [&](auto const& t) {
       note(event::task);
       Op::compute(c, a, t);

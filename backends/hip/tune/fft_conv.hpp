@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// For 64 KB of LDS, and for 160 KB (`roomy`); not measured on a card.
+#pragma once
+#include TK_CHIP(arch.hpp)
+#include "ops/fft_conv/tuning.hpp"
+
+namespace tk::be {
+
+constexpr fft_conv_tuning tune_fft_conv() {
+  constexpr bool roomy = smem_bytes >= 160 * 1024;
+  return {.small_N2 = 16, .large_N2 = roomy ? 64 : 32, .workers = roomy ? 4 : 2};
+}
+
+}  // namespace tk::be

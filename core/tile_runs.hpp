@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Shared tiles by runs of eight neighbours in a row, dealt to lanes in row-major order: where rows
+// of a tile are pieces of one long row of global memory, lanes that are neighbours have neighbours
+// there.
+//   fill_runs(dst, lane, lanes, f)    dst's elements (row, col), ..., (row, col + 7) become
+//                                     cast(f(row, col)), of this lane's share of the tile
+//   for_each_run(src, w, body)        body(row, col, run), of src in fp32
+// Products and other lanes may read dst once a barrier has followed.
+#pragma once
+#include "core/partial_tiles.hpp"
+#include "core/shared.hpp"
+
+#include TK_BACKEND(copy.hpp)
+
+namespace tk {
+
+struct alignas(16) run_of_eight {
+  float x[8];
+};
+
+template <class T, int R, int C, class F>
+TK_DEVICE void fill_runs(shared_tile<T, R, C>& dst, int lane, int lanes, F f) {
+  static_assert(sizeof(T) == 2, "fill_runs fills tiles of 16-bit elements");
+  constexpr int across = C / 8;
+  TK_ROLL
+  for (int n = lane; n < R * across; n += lanes) {
+    int const row = n / across, col = n % across * 8;
+    run_of_eight const y = f(row, col);
+    chunk16 words;
+    TK_UNROLL
+    for (int i = 0; i < 4; ++i) words.w[i] = be::pack(T{}, y.x[2 * i], y.x[2 * i + 1]);
+    *reinterpret_cast<chunk16*>(reinterpret_cast<char*>(&dst) +
+                                shared_tile<T, R, C>::offset(row, col)) = words;
+  }
+  be::publish_shared();
+}
+
+template <int R, int C, class Worker, class Body>
+TK_DEVICE void for_each_run(shared_tile<float, R, C> const& src, Worker const& w, Body body) {
+  constexpr int across = C / 8;
+  TK_ROLL
+  for (int n = w.lane(); n < R * across; n += be::worker_lanes) {
+    int const row = n / across, col = n % across * 8;
+    run_of_eight y;
+    TK_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      auto const part = *reinterpret_cast<four_floats const*>(
+          reinterpret_cast<char const*>(&src) +
+          shared_tile<float, R, C>::offset(row, col + 4 * half));
+      TK_UNROLL
+      for (int i = 0; i < 4; ++i) y.x[4 * half + i] = part.x[i];
+    }
+    body(row, col, y);
+  }
+}
+
+// The largest x of the worker's lanes, in all of them; no NaN counts. `exchange` is used again once
+// a barrier of the worker has followed.
+template <class Worker>
+TK_DEVICE float max_of_lanes([[maybe_unused]] Worker const& w, float x,
+                             [[maybe_unused]] float (&exchange)[be::worker_warps]) {
+  TK_UNROLL
+  for (int bit = 1; bit < be::warp_lanes; bit *= 2) x = be::max(x, be::shuffle_xor(x, bit));
+  if constexpr (be::worker_warps > 1) {
+    int const lane = w.lane();
+    if (lane % be::warp_lanes == 0) exchange[lane / be::warp_lanes] = x;
+    w.sync();
+    TK_UNROLL
+    for (float const other : exchange) x = be::max(x, other);
+  }
+  return x;
+}
+
+}  // namespace tk

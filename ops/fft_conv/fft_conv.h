@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ * The C interface of fft_conv; what holds of every call is in tk_base.h. */
+#ifndef TK_FFT_CONV_H
+#define TK_FFT_CONV_H
+
+#include "ops/tk_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Long convolution of each channel with a filter, between two gates:
+ *   y[b, c, t] = post[b, c, t] sum over j < nk of k[f, j] x[t - j],  x = u[b, c] o pre[b, c]
+ * Filter f = c h_k / h. Causal: what comes before the first element is 0. Circular: t - j counts
+ * modulo n.
+ *
+ * u, y, and the gates pre and post, where given, are [b, h, n], or [h, n] where b is 1, of one
+ * type, bf16 or fp16; any strides, n contiguous. k is fp32 [h_k, nk], nk contiguous; h is a
+ * multiple of h_k. Any n and nk, also 0; n goes to 2^24, taps behind n do nothing, and a circular
+ * filter has at most n (else TK_UNSUPPORTED). The numbers of windows that sequences are cut into,
+ * and filters, are counted in 29 bits (else TK_UNSUPPORTED).
+ *
+ * It is done by Fourier transforms, so that an element of y has an error from all elements of its
+ * window of x, of up to 32768 neighbours. Factors of the transforms' products are fp16, scaled by
+ * powers of two; sums, and the filter's transform, are fp32. The root of the mean square of the
+ * error is at most twice that of rounding exact operands and results to the type. Magnitudes from
+ * 2^-100 to 2^100 are right; NaN and infinity reach all elements of y of blocks whose windows they
+ * lie in, earlier ones too, of no other channel and sequence.
+ *
+ * filter_is_ready: 1 where the workspace is that of an earlier call, also of tk_fft_conv_backward,
+ * for the same k, h, n and kind of convolution, any b, on the same chip, and nobody has written to
+ * it since: it still has the filters' transforms, and k's elements are not read. `repeat`: both are
+ * the same: an element's bits depend on its own sequence and filter. */
+typedef struct tk_fft_conv_problem {
+  size_t size; /* sizeof(tk_fft_conv_problem) */
+  DLTensor const* u;
+  DLTensor const* k;
+  DLTensor const* y;
+  DLTensor const* pre;  /* may be NULL */
+  DLTensor const* post; /* may be NULL */
+  int circular;         /* 0: causal, 1: circular */
+  int filter_is_ready;  /* 0 or 1 */
+  /* a problem may end here */
+  tk_repeat repeat;
+  int reserved; /* 0 */
+} tk_fft_conv_problem;
+
+TK_API tk_status tk_fft_conv(tk_fft_conv_problem const* problem, void* workspace,
+                             size_t workspace_bytes, void* stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TK_FFT_CONV_H */

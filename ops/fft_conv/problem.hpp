@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// The problems of the long convolution and its backward, checked, and what their launches are made
+// of. data is null in what is absent.
+#pragma once
+#include "ops/fft_conv/terms.hpp"
+#include "ops/tensors.hpp"
+
+namespace tk {
+
+struct sequences : any_tensor {  // [b, h, n], n contiguous
+  std::int64_t b, h, n, b_stride, h_stride;
+};
+struct filters : any_tensor {  // [h, nk] fp32, nk contiguous
+  std::int64_t h, nk, h_stride;
+};
+
+// What forward and backward are of.
+struct fft_conv_operands {
+  sequences u, pre, post;
+  filters k;
+  bool circular;
+  bool filter_is_ready;  // the workspace holds its spectra
+
+  std::int64_t share() const { return k.h == 0 ? 1 : u.h / k.h; }  // channels of a filter
+};
+struct fft_conv_problem : fft_conv_operands {
+  sequences y;
+};
+
+// Launches on `stream`; throws tk::error.
+void launch(fft_conv_problem const& x, void* workspace, void* stream);
+std::size_t workspace_bytes(fft_conv_problem const& x);
+
+// Spectra of windows, of channels [first_h, first_h + h) (window_spectra.hpp).
+struct windows_to_transform {
+  sequences x, gate;
+  std::int64_t first_h, h, first, blocks;
+  bool wraps, both;
+  window_kind kind;
+  float* to;
+};
+// Sums of products, to one or two outputs times their gates (spectra_conv.hpp). Outputs are [rows,
+// columns, n].
+struct products_to_sum {
+  spectral_plan plan;
+  float *a, *b;
+  sequences out[2], gate[2];
+  std::int64_t rows, columns, first_column, blocks;
+  bool folds;  // element n + t is added to t
+};
+struct filters_to_transform {
+  filters k;
+  std::int64_t pieces;
+  float* to;
+};
+
+}  // namespace tk

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// The oracle of the long convolution, by its definition, in double precision.
+// Transforms spread errors evenly over a window, whatever an element's own value is. With d the
+// usual relative error of a rounding (of numbers that are uniform: 0.38 of half a unit in the last
+// place), the error of an element x * k is about
+//   3 d |k| |x| / sqrt(size)    |.| the 2-norms, x of a window, size its elements
+// from 8 roundings of fp16; where the type is bf16 these count for an eighth.
+//   slack  8 times that, and the output's rounding
+//   unit   what rounding the operands and the output commits: d of each term, and of y
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "tests/ops/fft_conv/fft_conv.hpp"
+#include "tests/support/parallel.hpp"
+#include "tests/support/suite.hpp"
+
+namespace tk::test {
+
+constexpr double usual_rounding = 0.38;
+inline double rounding_of(dtype type) {
+  return usual_rounding * (type == dtype::bf16 ? 0x1p-8 : 0x1p-11);
+}
+
+// Rows of an operand in double.
+inline std::vector<double> row_of_operand(tensor const& x, std::int64_t row) {
+  std::vector<double> y(static_cast<std::size_t>(x.cols()));
+  read_row(x.type, x.image_row(row), x.cols(), y.data());
+  return y;
+}
+inline std::vector<double> gated_row(tensor const& x, tensor const& gate, std::int64_t row) {
+  auto y = row_of_operand(x, row);
+  if (!gate.in) return y;
+  auto const by = row_of_operand(gate, row);
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] *= by[i];
+  return y;
+}
+// Sums over terms and what of it rounding commits.
+struct conv_sum {
+  double value = 0, squares = 0;
+  void add(double x) { value += x, squares += x * x; }
+};
+// out[t] = sum over j of k[j] x[t - j], or x[t + j].
+inline std::vector<conv_sum> convolve(std::vector<double> const& x, std::vector<double> const& k,
+                                      bool circular, int direction) {
+  auto const n = static_cast<std::int64_t>(x.size()), nk = static_cast<std::int64_t>(k.size());
+  std::vector<conv_sum> y(x.size());
+  // Terms of y[first, last) and one tap, x's from `from` on.
+  auto const add = [&](double tap, std::int64_t first, std::int64_t last, std::int64_t from) {
+    for (std::int64_t t = first; t < last; ++t)
+      y[static_cast<std::size_t>(t)].add(tap * x[static_cast<std::size_t>(from + t - first)]);
+  };
+  for (std::int64_t j = 0; j < nk; ++j) {
+    auto const tap = k[static_cast<std::size_t>(j)];
+    auto const by = std::min(j, n);  // what leaves at one end, and where circular comes back
+    if (direction < 0) {
+      add(tap, by, n, 0);
+      if (circular) add(tap, 0, by, n - by);
+    } else {
+      add(tap, 0, n - by, by);
+      if (circular) add(tap, n - by, n, 0);
+    }
+  }
+  return y;
+}
+
+inline double norm_of(std::vector<double> const& x) {
+  double sum = 0;
+  for (double const e : x) sum += e * e;
+  return std::sqrt(sum);
+}
+// The usual error of an element of a convolution with k.
+inline double usual_error(std::vector<double> const& x, std::vector<double> const& k) {
+  double const d = usual_rounding * 0x1p-11;
+  auto const size = std::max<double>(16, static_cast<double>(x.size()));
+  return 3 * d * norm_of(k) * norm_of(x) / std::sqrt(size);
+}
+
+// Adds a row whose elements are sums times a gate.
+inline void judge_row(error_meter& meter, tensor const& out, std::int64_t row,
+                      std::vector<conv_sum> const& sums, double usual,
+                      std::vector<double> const* gate, int gates) {
+  double const d = rounding_of(out.type);
+  for (std::int64_t t = 0; t < out.cols(); ++t) {
+    auto const& s = sums[static_cast<std::size_t>(t)];
+    double const by = gate ? (*gate)[static_cast<std::size_t>(t)] : 1, exact = by * s.value;
+    double const slack = 8 * std::fabs(by) * usual + 0x1p-22 * std::fabs(exact) + fp32_least_normal;
+    double const commits =
+        std::sqrt(gates * s.squares * by * by * d * d + (gate ? exact * exact * d * d : 0) +
+                  std::pow(rounded(out.type, exact) - exact, 2));
+    meter.add(row, t, decode(out.type, out.result_row(row) + t * bytes_of(out.type)), exact, slack,
+              commits, 0);
+  }
+}
+
+inline verdict compare(conv_operands const& x) {
+  auto const& c = x.of;
+  error_meter all(c.type);
+  std::vector<error_meter> meters(static_cast<std::size_t>(c.b * c.h), error_meter(c.type));
+  parallel_for(c.b * c.h, [&](std::int64_t row) {
+    auto const u = gated_row(x.u, x.pre, row);
+    auto const k = row_of_operand(x.k, row % c.h / c.share);
+    auto const post = c.post ? row_of_operand(x.post, row) : std::vector<double>{};
+    judge_row(meters[static_cast<std::size_t>(row)], x.y, row, convolve(u, k, c.circular, -1),
+              usual_error(u, k), c.post ? &post : nullptr, c.pre ? 2 : 1);
+  });
+  for (auto const& m : meters) all.merge(m);
+  return all.judge("y", 2);
+}
+
+}  // namespace tk::test
