@@ -16,6 +16,16 @@ sequences as_sequences(view const& x) {
   return y;
 }
 
+filters as_filters(view const& x) {
+  filters y{};
+  y.data = x.data;
+  y.type = x.type;
+  y.h = x.size[0];
+  y.nk = x.size[1];
+  y.h_stride = x.stride[0];
+  return y;
+}
+
 view read_sequences(DLTensor const* given, signature const& is, view const& u, reading const& how) {
   view const x = read(given, is, how);
   expect_same_type(x, u);
@@ -41,11 +51,7 @@ fft_conv_operands read_operands(fft_conv_views const& to, fft_conv_given const& 
   x.u = as_sequences(to.u);
   x.pre = as_sequences(to.pre);
   x.post = as_sequences(to.post);
-  x.k.data = to.k.data;
-  x.k.type = to.k.type;
-  x.k.h = h_k;
-  x.k.nk = nk;
-  x.k.h_stride = to.k.stride[0];
+  x.k = as_filters(to.k);
   return x;
 }
 

@@ -28,5 +28,6 @@ fft_conv_operands read_operands(fft_conv_views const& to, fft_conv_given const& 
 view read_sequences(DLTensor const* given, signature const& is, view const& u, reading const& how);
 
 sequences as_sequences(view const& x);
+filters as_filters(view const& x);
 
 }  // namespace tk::api

@@ -66,7 +66,8 @@ void fft_conv_plan::lay_out_windows(workspace_layout& w, int kinds) {
   constexpr std::int64_t enough = 64 << 20;
   std::int64_t const of_filter =
       of_.u.b * of_.share() * windows_ * 2 * half_ * static_cast<std::int64_t>(sizeof(float));
-  in_group_ = std::clamp<std::int64_t>(enough / (of_filter * kinds), 1, of_.k.h);
+  in_group_ = std::clamp<std::int64_t>(enough / std::max<std::int64_t>(1, of_filter * kinds), 1,
+                                       std::max<std::int64_t>(1, of_.k.h));
   windows_at_ =
       w.add(static_cast<std::size_t>(in_group_ * of_filter) * static_cast<std::size_t>(kinds));
 }
@@ -122,7 +123,29 @@ products_to_sum fft_conv_plan::with_filters(group const& g, window_kind kind, in
   x.columns = g.count * of_.share();
   x.first_column = g.first * of_.share();
   x.blocks = blocks_;
+  x.n = x.there = of_.u.n;
   x.folds = before && folds_;
+  return x;
+}
+products_to_sum fft_conv_plan::gradient(group const& g, filters const& dk, int of_outputs,
+                                        int of_inputs, void* workspace) const {
+  products_to_sum x{};
+  x.plan.kind = spectral_plan::filter_gradient;
+  x.plan.b = static_cast<int>(of_.u.b);
+  x.plan.share = static_cast<int>(of_.share());
+  x.plan.h = static_cast<int>(g.count * of_.share());
+  x.plan.blocks = static_cast<int>(blocks_);
+  x.plan.pieces = static_cast<int>(pieces_);
+  x.plan.windows = static_cast<int>(windows_);
+  x.a = windows(of_outputs, workspace);
+  x.b = windows(of_inputs, workspace);
+  x.rows = 1;
+  x.columns = g.count;
+  x.first_column = g.first;
+  x.blocks = pieces_of(dk.nk, half_);
+  x.n = dk.nk;
+  x.there = std::min(dk.nk, of_.u.n);
+  x.out[0] = {{dk.data, dk.type}, 1, dk.h, dk.nk, 0, dk.h_stride};
   return x;
 }
 void fft_conv_plan::sum(products_to_sum const& x, void* stream) const {

@@ -32,6 +32,10 @@ class fft_conv_plan {
   // The nth spectra times those of the filters: of windows with the block before a convolution,
   // with the block after a correlation. Outputs are still to be named.
   products_to_sum with_filters(group const& g, window_kind kind, int nth, void* workspace) const;
+  // dk, from the spectra of gated outputs' gradients with the block after and those of gated inputs
+  // alone.
+  products_to_sum gradient(group const& g, filters const& dk, int of_outputs, int of_inputs,
+                           void* workspace) const;
   void sum(products_to_sum const& x, void* stream) const;
 
  private:

@@ -26,10 +26,17 @@ struct fft_conv_operands {
 struct fft_conv_problem : fft_conv_operands {
   sequences y;
 };
+struct fft_conv_backward_problem : fft_conv_operands {
+  sequences dy, du, dpre, dpost;
+  filters dk;
+  bool wants_dk;  // also where only the workspace is asked for, and data is null
+};
 
 // Launches on `stream`; throws tk::error.
 void launch(fft_conv_problem const& x, void* workspace, void* stream);
 std::size_t workspace_bytes(fft_conv_problem const& x);
+void launch(fft_conv_backward_problem const& x, void* workspace, void* stream);
+std::size_t workspace_bytes(fft_conv_backward_problem const& x);
 
 // Spectra of windows, of channels [first_h, first_h + h) (window_spectra.hpp).
 struct windows_to_transform {
@@ -46,7 +53,8 @@ struct products_to_sum {
   float *a, *b;
   sequences out[2], gate[2];
   std::int64_t rows, columns, first_column, blocks;
-  bool folds;  // element n + t is added to t
+  std::int64_t n, there;  // elements of an output, and how many of them are not 0
+  bool folds;             // element n + t is added to t
 };
 struct filters_to_transform {
   filters k;

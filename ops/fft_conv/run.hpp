@@ -70,7 +70,8 @@ template <class T, class Out, int N2> void launch_products(products_to_sum const
   a.a = {{x.a}};
   a.b = {{x.b}};
   for (int i = 0; i < 2; ++i) a.out[i] = {signal_of<Out>(x.out[i]), signal_of<T const>(x.gate[i])};
-  a.n = x.out[0].data ? x.out[0].n : x.out[1].n;
+  a.n = x.n;
+  a.there = x.there;
   a.rows = static_cast<int>(x.rows);
   a.columns = static_cast<int>(x.columns);
   a.first_column = static_cast<int>(x.first_column);

@@ -28,9 +28,9 @@ template <class T, class Out, int N2> struct spectra_conv {
   struct args {
     spectral_plan plan;
     spectra<N2> a, b;
-    output out[2];      // data may be null, and so may gates
-    std::int64_t n;     // of outputs
-    int rows, columns;  // outputs are [rows, columns, n], columns from first_column on
+    output out[2];          // data may be null, and so may gates
+    std::int64_t n, there;  // elements of an output; from `there` on they are 0
+    int rows, columns;      // outputs are [rows, columns, n], columns from first_column on
     int first_column;
     int blocks;
     bool folds;  // element n + t of the only block is added to t
@@ -76,6 +76,8 @@ template <class T, class Out, int N2> struct spectra_conv {
       std::int64_t const place = at + r * N2 + col;
       if (place >= a.n) return;
       auto x = y;
+      TK_UNROLL
+      for (int i = 0; i < 8; ++i) x.x[i] = place + i < a.there ? x.x[i] : 0.f;
       if (a.folds) add_folded(x, via, static_cast<int>(place + a.n));
       TK_UNROLL
       for (auto const& out : a.out) {

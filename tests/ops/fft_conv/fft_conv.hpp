@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ops/fft_conv/fft_conv.h"
+#include "ops/fft_conv/fft_conv_backward.h"
 #include "tests/support/launch.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/sequences.hpp"
@@ -76,6 +77,35 @@ template <class Body> std::string with_problem(conv_operands const& x, Body cons
   p.u = u.get(), p.k = k.get(), p.y = y.get(), p.pre = pre.get(), p.post = post.get();
   p.circular = x.of.circular;
   return body(called_op{TK_OP_FFT_CONV, tk_fft_conv}, static_cast<tk_fft_conv_problem const*>(&p));
+}
+
+struct conv_backward_operands : conv_inputs {
+  explicit conv_backward_operands(conv_case const& x) : conv_inputs(x) {
+    dy = make(role::input, 55);
+    du = make(role::output, 0);
+    dk = make_filter(role::output, 0);
+    if (x.pre) dpre = make(role::output, 0);
+    if (x.post) dpost = make(role::output, 0);
+  }
+  tensor dy, du, dk, dpre, dpost;
+};
+inline std::vector<tensor> outputs_of(conv_backward_operands const& x) {
+  std::vector<tensor> all;
+  for (auto const* y : {&x.du, &x.dk, &x.dpre, &x.dpost})
+    if (y->in) all.push_back(*y);
+  return all;
+}
+
+template <class Body> std::string with_problem(conv_backward_operands const& x, Body const& body) {
+  given_tensor const u(x.u), k(x.k), pre(x.pre), post(x.post), dy(x.dy), du(x.du), dk(x.dk),
+      dpre(x.dpre), dpost(x.dpost);
+  tk_fft_conv_backward_problem p{};
+  p.size = sizeof p;
+  p.u = u.get(), p.k = k.get(), p.pre = pre.get(), p.post = post.get(), p.dy = dy.get();
+  p.du = du.get(), p.dk = dk.get(), p.dpre = dpre.get(), p.dpost = dpost.get();
+  p.circular = x.of.circular;
+  return body(called_op{TK_OP_FFT_CONV_BACKWARD, tk_fft_conv_backward},
+              static_cast<tk_fft_conv_backward_problem const*>(&p));
 }
 
 }  // namespace tk::test

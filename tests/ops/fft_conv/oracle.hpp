@@ -10,6 +10,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <vector>
 
 #include "tests/ops/fft_conv/fft_conv.hpp"
@@ -107,6 +108,75 @@ inline verdict compare(conv_operands const& x) {
   });
   for (auto const& m : meters) all.merge(m);
   return all.judge("y", 2);
+}
+
+// dk[j] = sum over t of g[t + j] x[t], added to what other sequences gave.
+inline void correlate(std::vector<conv_sum>& dk, std::vector<double> const& g,
+                      std::vector<double> const& x, bool circular) {
+  std::size_t const n = x.size();
+  for (std::size_t j = 0; j < dk.size() && j < n; ++j) {
+    for (std::size_t t = 0; t + j < n; ++t) dk[j].add(g[t + j] * x[t]);
+    if (!circular) continue;
+    for (std::size_t t = n - j; t < n; ++t) dk[j].add(g[t + j - n] * x[t]);
+  }
+}
+
+inline verdict compare(conv_backward_operands const& x) {
+  auto const& c = x.of;
+  std::vector<error_meter> meters(3, error_meter(c.type));
+  error_meter of_dk(dtype::fp32);
+  std::mutex merging;
+  int const gates = c.pre || c.post ? 2 : 1;
+  parallel_for(c.b * c.h, [&](std::int64_t row) {
+    auto const g = gated_row(x.dy, x.post, row), in = gated_row(x.u, x.pre, row);
+    auto const k = row_of_operand(x.k, row % c.h / c.share), u = row_of_operand(x.u, row);
+    error_meter du(c.type), dpre(c.type), dpost(c.type);
+    auto const r = convolve(g, k, c.circular, 1);
+    double const usual = usual_error(g, k);
+    auto const pre = c.pre ? row_of_operand(x.pre, row) : std::vector<double>{};
+    judge_row(du, x.du, row, r, usual, c.pre ? &pre : nullptr, gates);
+    if (c.pre) judge_row(dpre, x.dpre, row, r, usual, &u, gates);
+    if (c.post) {
+      auto const dy = row_of_operand(x.dy, row);
+      judge_row(dpost, x.dpost, row, convolve(in, k, c.circular, -1), usual_error(in, k), &dy,
+                gates);
+    }
+    std::lock_guard const lock(merging);
+    meters[0].merge(du), meters[1].merge(dpre), meters[2].merge(dpost);
+  });
+  // A filter's gradient is summed over sequences, whose errors are independent.
+  std::vector<error_meter> filters(static_cast<std::size_t>(c.filters()), of_dk);
+  parallel_for(c.filters(), [&](std::int64_t f) {
+    std::vector<conv_sum> dk(static_cast<std::size_t>(c.nk));
+    double squares = 0;
+    for (std::int64_t i = 0; i < c.b * c.share; ++i) {
+      std::int64_t const row = i / c.share * c.h + f * c.share + i % c.share;
+      auto const g = gated_row(x.dy, x.post, row), in = gated_row(x.u, x.pre, row);
+      correlate(dk, g, in, c.circular);
+      squares += std::pow(usual_error(in, g), 2);
+    }
+    double const d = usual_rounding * 0x1p-11, usual = 1.5 * std::sqrt(squares);
+    for (std::int64_t j = 0; j < c.nk; ++j) {
+      auto const& s = dk[static_cast<std::size_t>(j)];
+      double const got = decode(dtype::fp32, x.dk.result_row(f) + 4 * j);
+      double const slack = 8 * usual + 0x1p-22 * std::fabs(s.value) + fp32_least_normal;
+      filters[static_cast<std::size_t>(f)].add(f, j, got, s.value, j < c.n ? slack : 0,
+                                               std::sqrt(2 * s.squares) * d, 0);
+    }
+  });
+  for (auto const& m : filters) of_dk.merge(m);
+  verdict all;
+  auto const judge = [&](error_meter const& m, char const* what, double factor) {
+    auto const v = m.judge(what, factor);
+    if (all.ok()) all.wrong = v.wrong;
+    all.compared += v.compared;
+    all.share = std::max(all.share, v.share);
+  };
+  judge(meters[0], "du", 2);
+  judge(meters[1], "dpre", 2);
+  judge(meters[2], "dpost", 2);
+  judge(of_dk, "dk", 3);
+  return all;
 }
 
 }  // namespace tk::test
