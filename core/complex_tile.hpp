@@ -3,7 +3,8 @@
 //   unit_root(t)                   e^(2 pi i t), 0 <= t < 1, to about 2^-23
 //   turn<Sign>(x, shift, step)     x[row, col] *= e^(Sign 2 pi i (row + shift) col step), where the
 //                                  turns are from 0 to below 1/2
-//   add_product(x, a, b, sign)     x += a b, or a conj(b) where sign is -1; x a part of a tile
+//   multiply(x, part, k, sign)     columns of x *= k, or conj(k) where sign is -1
+//   add_product(x, part, a, b, sign)  the same += a b, or a conj(b)
 // Everything is fp32.
 #pragma once
 #include "core/partial_tiles.hpp"
@@ -13,6 +14,10 @@ namespace tk {
 struct complex_number {
   float re, im;
 };
+
+TK_BOTH complex_number operator*(complex_number a, complex_number b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
 
 // sin and cos of 2 pi s, |s| <= 1/4, by their series: below 2^-23 of error.
 TK_BOTH complex_number quarter_root(float s) {
@@ -46,19 +51,40 @@ template <int R, int C> struct complex_tile {
   reg_tile<float, R, C> re, im;
 };
 
+// Columns from a lane's first one in a row to its k-th.
+template <class Map> TK_BOTH constexpr float offset_in_row(int k) {
+  return static_cast<float>(Map::col(Map::element(0, k)) - Map::col(Map::element(0, 0)));
+}
+// Of every four of a row that a lane has, one root is found, and the others by turning that, as far
+// as in the first four.
 template <int Sign, int R, int C>
 TK_DEVICE void turn(complex_tile<R, C>& x, float shift, float step) {
   using map = be::fragment_map<R, C>;
+  constexpr int each = map::count / map::rows_per_lane;
+  static_assert(map::col(map::element(0, 7)) - map::col(map::element(0, 4)) ==
+                map::col(map::element(0, 3)) - map::col(map::element(0, 0)));
   int const lane = be::worker_lane();
-  float const row = static_cast<float>(map::lane_row(lane)) + shift,
-              col = static_cast<float>(map::lane_col(lane)) * step;
-  map::for_each([&](int i, int r, int) {
-    auto const root = half_root((row + static_cast<float>(map::row(r))) *
-                                (col + static_cast<float>(map::col(i)) * step));
-    float const re = x.re.e[i], im = x.im.e[i], turned = Sign < 0 ? -root.im : root.im;
-    x.re.e[i] = re * root.re - im * turned;
-    x.im.e[i] = re * turned + im * root.re;
-  });
+  float const first = static_cast<float>(map::lane_col(lane)) * step;
+  TK_UNROLL
+  for (int r = 0; r < map::rows_per_lane; ++r) {
+    float const row = static_cast<float>(map::lane_row(lane) + map::row(r)) + shift;
+    complex_number by[4];
+    TK_UNROLL
+    for (int i = 1; i < 4; ++i) by[i] = half_root(row * step * offset_in_row<map>(i));
+    TK_UNROLL
+    for (int k = 0; k < each; k += 4) {
+      auto const start = half_root(row * (first + step * offset_in_row<map>(k)));
+      TK_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        auto const root = i == 0 ? start : start * by[i];
+        int const e = map::element(r, k + i);
+        complex_number const y =
+            complex_number{x.re.e[e], x.im.e[e]} * complex_number{root.re, Sign * root.im};
+        x.re.e[e] = y.re;
+        x.im.e[e] = y.im;
+      }
+    }
+  }
 }
 
 // The part-th V columns of x.
@@ -72,6 +98,20 @@ TK_DEVICE void add_product(complex_tile<R, C>& x, int part, complex_tile<R, V> c
     float const im = sign * b.im.e[i];
     x.re.e[e] += a.re.e[i] * b.re.e[i] - a.im.e[i] * im;
     x.im.e[e] += a.re.e[i] * im + a.im.e[i] * b.re.e[i];
+  }
+}
+
+// x *= k, or conj(k) where sign is -1.
+template <int V, int R, int C>
+TK_DEVICE void multiply(complex_tile<R, C>& x, int part, complex_tile<R, V> const& k, float sign) {
+  using map = be::fragment_map<R, C>;
+  TK_UNROLL
+  for (int i = 0; i < be::fragment_map<R, V>::count; ++i) {
+    int const e = map::template part<V>(i, part);
+    auto const y =
+        complex_number{x.re.e[e], x.im.e[e]} * complex_number{k.re.e[i], sign * k.im.e[i]};
+    x.re.e[e] = y.re;
+    x.im.e[e] = y.im;
   }
 }
 

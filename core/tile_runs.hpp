@@ -5,6 +5,7 @@
 //   fill_runs(dst, lane, lanes, f)    dst's elements (row, col), ..., (row, col + 7) become
 //                                     cast(f(row, col)), of this lane's share of the tile
 //   for_each_run(src, w, body)        body(row, col, run), of src in fp32
+//   put_run, take_run                 one of them
 // Products and other lanes may read dst once a barrier has followed.
 #pragma once
 #include "core/partial_tiles.hpp"
@@ -17,20 +18,50 @@ namespace tk {
 struct alignas(16) run_of_eight {
   float x[8];
 };
+TK_DEVICE run_of_eight scaled(run_of_eight y, float by) {
+  TK_UNROLL
+  for (float& e : y.x) e *= by;
+  return y;
+}
+// The largest magnitude; no NaN counts.
+TK_DEVICE float largest_of(run_of_eight const& y) {
+  float most = 0;
+  TK_UNROLL
+  for (float const e : y.x) most = be::max(most, __builtin_fabsf(e));
+  return most;
+}
+
+// One run; products may read it once publish_shared() and a barrier have followed.
+template <class T, int R, int C>
+TK_DEVICE void put_run(shared_tile<T, R, C>& dst, int row, int col, run_of_eight const& y) {
+  static_assert(sizeof(T) == 2, "runs are put into tiles of 16-bit elements");
+  chunk16 words;
+  TK_UNROLL
+  for (int i = 0; i < 4; ++i) words.w[i] = be::pack(T{}, y.x[2 * i], y.x[2 * i + 1]);
+  *reinterpret_cast<chunk16*>(reinterpret_cast<char*>(&dst) +
+                              shared_tile<T, R, C>::offset(row, col)) = words;
+}
+template <int R, int C>
+TK_DEVICE run_of_eight take_run(shared_tile<float, R, C> const& src, int row, int col) {
+  run_of_eight y;
+  TK_UNROLL
+  for (int half = 0; half < 2; ++half) {
+    auto const part = *reinterpret_cast<four_floats const*>(
+        reinterpret_cast<char const*>(&src) +
+        shared_tile<float, R, C>::offset(row, col + 4 * half));
+    TK_UNROLL
+    for (int i = 0; i < 4; ++i) y.x[4 * half + i] = part.x[i];
+  }
+  return y;
+}
 
 template <class T, int R, int C, class F>
 TK_DEVICE void fill_runs(shared_tile<T, R, C>& dst, int lane, int lanes, F f) {
-  static_assert(sizeof(T) == 2, "fill_runs fills tiles of 16-bit elements");
   constexpr int across = C / 8;
   TK_ROLL
   for (int n = lane; n < R * across; n += lanes) {
     int const row = n / across, col = n % across * 8;
-    run_of_eight const y = f(row, col);
-    chunk16 words;
-    TK_UNROLL
-    for (int i = 0; i < 4; ++i) words.w[i] = be::pack(T{}, y.x[2 * i], y.x[2 * i + 1]);
-    *reinterpret_cast<chunk16*>(reinterpret_cast<char*>(&dst) +
-                                shared_tile<T, R, C>::offset(row, col)) = words;
+    put_run(dst, row, col, f(row, col));
   }
   be::publish_shared();
 }
@@ -41,16 +72,7 @@ TK_DEVICE void for_each_run(shared_tile<float, R, C> const& src, Worker const& w
   TK_ROLL
   for (int n = w.lane(); n < R * across; n += be::worker_lanes) {
     int const row = n / across, col = n % across * 8;
-    run_of_eight y;
-    TK_UNROLL
-    for (int half = 0; half < 2; ++half) {
-      auto const part = *reinterpret_cast<four_floats const*>(
-          reinterpret_cast<char const*>(&src) +
-          shared_tile<float, R, C>::offset(row, col + 4 * half));
-      TK_UNROLL
-      for (int i = 0; i < 4; ++i) y.x[4 * half + i] = part.x[i];
-    }
-    body(row, col, y);
+    body(row, col, take_run(src, row, col));
   }
 }
 

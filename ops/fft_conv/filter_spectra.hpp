@@ -79,12 +79,8 @@ template <int N2> struct filter_spectra {
     std::int64_t const at = std::int64_t{t.piece} * L;
     float const most = max_of_lanes(c.w, largest_of(k, at, L, c.w), c.scratch.exchange);
     float const scale = scale_to(most, 8), back = inverse_of_power(scale);
-    x.fill(c.w.lane(), be::worker_lanes, [&](int row, int col) {
-      auto y = k.read(at + row * N2 + col);
-      TK_UNROLL
-      for (float& e : y.x) e *= scale;
-      return y;
-    });
+    x.fill(c.w.lane(), be::worker_lanes,
+           [&](int row, int col) { return scaled(k.read(at + row * N2 + col), scale); });
     c.w.sync();
     typename sizes::values d;
     multiply_transposed(d.re, f.cos1, x);

@@ -16,8 +16,9 @@ template <int Size> struct fft_filters_run {
   static void launch(filters_to_transform const& x, void* stream);
 };
 template <class T, int Size> struct fft_conv_run {
-  static void transform(windows_to_transform const& x, void* stream);
+  static void transform(windows_to_transform const& x, float* to, void* stream);
   static void sum(products_to_sum const& x, void* stream);
+  static void convolve(windows_to_convolve const& x, void* stream);
 };
 
 namespace {
@@ -44,8 +45,9 @@ void limit(char const* what, std::int64_t n, std::int64_t most) {
 
 }  // namespace
 
-fft_conv_plan::fft_conv_plan(fft_conv_operands const& x) : of_(x), type_(x.u.type) {
+fft_conv_plan::fft_conv_plan(fft_conv_operands const& x, bool gradient) : of_(x), type_(x.u.type) {
   constexpr std::int64_t longest = 1 << 24, most = std::numeric_limits<int>::max() / 4;
+  auto const some = [](std::int64_t size) { return std::max<std::int64_t>(1, size); };
   limit("n", x.u.n, longest);
   large_ = x.u.n > half_of_transform(false);
   half_ = half_of_transform(large_);
@@ -53,103 +55,130 @@ fft_conv_plan::fft_conv_plan(fft_conv_operands const& x) : of_(x), type_(x.u.typ
   pieces_ = pieces_of(std::min(x.k.nk, x.u.n), half_);  // later taps reach no element
   folds_ = x.circular && x.u.n + x.k.nk <= half_;
   windows_ = x.circular ? blocks_ + pieces_ - 1 : blocks_;
-  limit("the number of windows of all sequences", windows_ * std::max<std::int64_t>(1, x.u.h),
-        most / std::max<std::int64_t>(1, x.u.b));
-  limit("the number of pieces of all filters", pieces_ * std::max<std::int64_t>(1, x.k.h), most);
+  limit("the number of windows of all sequences", windows_ * some(x.u.h), most / some(x.u.b));
+  limit("the number of pieces of all filters", pieces_of(x.k.nk, half_) * some(x.k.h), most);
+
+  // First, so that another call with the same filters finds it.
+  std::int64_t const spectrum = 2 * half_ * static_cast<std::int64_t>(sizeof(float));
+  filters_at_ = workspace_.add(static_cast<std::size_t>(x.k.h * pieces_ * spectrum));
+  if (!gradient && pieces_ == 1) return;
+  // Spectra of a group stay in a cache of some tens of megabytes.
+  constexpr std::int64_t enough = 64 << 20;
+  std::int64_t const of_filter = (gradient ? 2 : 1) * x.u.b * x.share() * windows_ * spectrum;
+  in_group_ = std::clamp<std::int64_t>(enough / some(of_filter), 1, some(x.k.h));
+  windows_at_ = workspace_.add(static_cast<std::size_t>(in_group_ * of_filter));
 }
 
-void fft_conv_plan::lay_out_filters(workspace_layout& w) {
-  filters_at_ = w.add(static_cast<std::size_t>(of_.k.h * pieces_ * 2 * half_) * sizeof(float));
+float* fft_conv_plan::spectra_of_windows(int nth, void* workspace) const {
+  std::int64_t const count = of_.u.b * of_.share() * in_group_ * windows_;
+  return in_workspace<float>(workspace, windows_at_) + nth * count * 2 * half_;
 }
-// Spectra of a group stay in a cache of some tens of megabytes.
-void fft_conv_plan::lay_out_windows(workspace_layout& w, int kinds) {
-  constexpr std::int64_t enough = 64 << 20;
-  std::int64_t const of_filter =
-      of_.u.b * of_.share() * windows_ * 2 * half_ * static_cast<std::int64_t>(sizeof(float));
-  in_group_ = std::clamp<std::int64_t>(enough / std::max<std::int64_t>(1, of_filter * kinds), 1,
-                                       std::max<std::int64_t>(1, of_.k.h));
-  windows_at_ =
-      w.add(static_cast<std::size_t>(in_group_ * of_filter) * static_cast<std::size_t>(kinds));
-}
-float* fft_conv_plan::windows(int kind, void* workspace) const {
-  std::int64_t const spectra = of_.u.b * of_.share() * in_group_ * windows_;
-  return in_workspace<float>(workspace, windows_at_) + kind * spectra * 2 * half_;
+float* fft_conv_plan::spectra_of_filters(group const& g, void* workspace) const {
+  return in_workspace<float>(workspace, filters_at_) + g.first * pieces_ * 2 * half_;
 }
 fft_conv_plan::group fft_conv_plan::at(std::int64_t i) const {
   std::int64_t const first = i * in_group_;
   return {first, std::min(in_group_, of_.k.h - first)};
 }
 
-void fft_conv_plan::transform_filters(void* workspace, void* stream) const {
-  if (of_.filter_is_ready) return;
-  filters_to_transform const x{of_.k, pieces_, in_workspace<float>(workspace, filters_at_)};
-  if (large_) fft_filters_run<1>::launch(x, stream);
-  else fft_filters_run<0>::launch(x, stream);
-}
-
-void fft_conv_plan::transform(group const& g, sequences const& x, sequences const& gate,
-                              window_kind kind, int nth, void* workspace, void* stream) const {
-  if (folds_ && kind == window_kind::before) kind = window_kind::alone;
-  bool const alone = kind == window_kind::alone;
+windows_to_transform fft_conv_plan::windows(group const& g, window_kind kind, sequences const& x,
+                                            sequences const& gate) const {
   windows_to_transform to{};
   to.x = x;
   to.gate = gate;
   to.first_h = g.first * of_.share();
   to.h = g.count * of_.share();
-  to.first = kind == window_kind::before && of_.circular ? 1 - pieces_ : 0;
+  to.first = first_window(kind);
+  bool const alone = kind == window_kind::alone;
   to.blocks = alone ? blocks_ : windows_;
   to.wraps = of_.circular;
   to.both = !alone && (of_.circular || blocks_ > 1);
   to.kind = kind;
-  to.to = windows(nth, workspace);
-  with_instance(type_, large_, [&](auto run) { run.transform(to, stream); });
+  if (kind == window_kind::before && folds_) to.both = false, to.kind = window_kind::alone;
+  return to;
+}
+blocks_to_write fft_conv_plan::blocks(group const& g, window_kind kind, output const& first,
+                                      output const& second) const {
+  blocks_to_write to{};
+  to.out[0] = first.to, to.gate[0] = first.gate;
+  to.out[1] = second.to, to.gate[1] = second.gate;
+  to.rows = of_.u.b;
+  to.columns = g.count * of_.share();
+  to.first_column = g.first * of_.share();
+  to.blocks = blocks_;
+  to.n = to.there = of_.u.n;
+  to.folds = kind == window_kind::before && folds_;
+  return to;
+}
+spectral_plan fft_conv_plan::products(group const& g, int kind) const {
+  spectral_plan x{};
+  x.kind = kind;
+  x.b = static_cast<int>(of_.u.b);
+  x.share = static_cast<int>(of_.share());
+  x.h = static_cast<int>(g.count * of_.share());
+  x.blocks = static_cast<int>(blocks_);
+  x.pieces = static_cast<int>(pieces_);
+  x.first = static_cast<int>(
+      first_window(kind == spectral_plan::causal ? window_kind::before : window_kind::after));
+  x.windows = static_cast<int>(windows_);
+  return x;
 }
 
-products_to_sum fft_conv_plan::with_filters(group const& g, window_kind kind, int nth,
-                                            void* workspace) const {
-  products_to_sum x{};
-  bool const before = kind == window_kind::before;
-  x.plan.kind = before ? spectral_plan::causal : spectral_plan::correlation;
-  x.plan.b = static_cast<int>(of_.u.b);
-  x.plan.share = static_cast<int>(of_.share());
-  x.plan.h = static_cast<int>(g.count * of_.share());
-  x.plan.blocks = static_cast<int>(blocks_);
-  x.plan.pieces = static_cast<int>(pieces_);
-  x.plan.first = static_cast<int>(before && of_.circular ? 1 - pieces_ : 0);
-  x.plan.windows = static_cast<int>(windows_);
-  x.a = windows(nth, workspace);
-  x.b = in_workspace<float>(workspace, filters_at_) + g.first * pieces_ * 2 * half_;
-  x.rows = of_.u.b;
-  x.columns = g.count * of_.share();
-  x.first_column = g.first * of_.share();
-  x.blocks = blocks_;
-  x.n = x.there = of_.u.n;
-  x.folds = before && folds_;
-  return x;
+void fft_conv_plan::transform_filters(void* workspace, void* stream) const {
+  if (of_.filter_is_ready) return;
+  filters_to_transform const x{of_.k, pieces_, spectra_of_filters(all(), workspace)};
+  if (large_) fft_filters_run<1>::launch(x, stream);
+  else fft_filters_run<0>::launch(x, stream);
 }
-products_to_sum fft_conv_plan::gradient(group const& g, filters const& dk, int of_outputs,
-                                        int of_inputs, void* workspace) const {
-  products_to_sum x{};
-  x.plan.kind = spectral_plan::filter_gradient;
-  x.plan.b = static_cast<int>(of_.u.b);
-  x.plan.share = static_cast<int>(of_.share());
-  x.plan.h = static_cast<int>(g.count * of_.share());
-  x.plan.blocks = static_cast<int>(blocks_);
-  x.plan.pieces = static_cast<int>(pieces_);
-  x.plan.windows = static_cast<int>(windows_);
-  x.a = windows(of_outputs, workspace);
-  x.b = windows(of_inputs, workspace);
-  x.rows = 1;
-  x.columns = g.count;
-  x.first_column = g.first;
-  x.blocks = pieces_of(dk.nk, half_);
-  x.n = dk.nk;
-  x.there = std::min(dk.nk, of_.u.n);
-  x.out[0] = {{dk.data, dk.type}, 1, dk.h, dk.nk, 0, dk.h_stride};
-  return x;
+void fft_conv_plan::transform(windows_to_transform const& x, int nth, void* workspace,
+                              void* stream) const {
+  with_instance(type_, large_,
+                [&](auto run) { run.transform(x, spectra_of_windows(nth, workspace), stream); });
 }
 void fft_conv_plan::sum(products_to_sum const& x, void* stream) const {
   with_instance(type_, large_, [&](auto run) { run.sum(x, stream); });
+}
+
+void fft_conv_plan::convolve(window_kind kind, sequences const& x, sequences const& gate,
+                             output const& first, output const& second, void* workspace,
+                             void* stream) const {
+  bool const correlates = kind == window_kind::after;
+  if (pieces_ == 1) {
+    windows_to_convolve const one{windows(all(), kind, x, gate),
+                                  spectra_of_filters(all(), workspace), of_.share(), correlates,
+                                  blocks(all(), kind, first, second)};
+    with_instance(type_, large_, [&](auto run) { run.convolve(one, stream); });
+    return;
+  }
+  for (std::int64_t i = 0; i < groups(); ++i) {
+    auto const g = at(i);
+    transform(windows(g, kind, x, gate), 0, workspace, stream);
+    sum({products(g, correlates ? spectral_plan::correlation : spectral_plan::causal),
+         spectra_of_windows(0, workspace), spectra_of_filters(g, workspace),
+         blocks(g, kind, first, second)},
+        stream);
+  }
+}
+
+void fft_conv_plan::correlate(filters const& dk, sequences const& y, sequences const& by,
+                              sequences const& x, sequences const& gate, void* workspace,
+                              void* stream) const {
+  for (std::int64_t i = 0; i < groups(); ++i) {
+    auto const g = at(i);
+    transform(windows(g, window_kind::after, y, by), 0, workspace, stream);
+    transform(windows(g, window_kind::alone, x, gate), 1, workspace, stream);
+    blocks_to_write to{};
+    to.out[0] = {{dk.data, dk.type}, 1, dk.h, dk.nk, 0, dk.h_stride};
+    to.rows = 1;
+    to.columns = g.count;
+    to.first_column = g.first;
+    to.blocks = pieces_of(dk.nk, half_);
+    to.n = dk.nk;
+    to.there = std::min(dk.nk, of_.u.n);
+    sum({products(g, spectral_plan::filter_gradient), spectra_of_windows(0, workspace),
+         spectra_of_windows(1, workspace), to},
+        stream);
+  }
 }
 
 }  // namespace tk

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How a long convolution is cut: sequences into blocks, and filters into pieces, of half a
-// transform each; channels into groups, whose spectra are in the workspace at a time. Everything
-// follows from n, nk and the chip but the groups, on which no bit depends.
+// transform each. Where filters are of one piece, all is one kernel. Else spectra of windows are in
+// the workspace, of a group of channels at a time. Everything follows from n, nk and the chip but
+// the groups, on which no bit of a sequence depends.
 #pragma once
 #include <cstddef>
 
@@ -11,35 +12,45 @@ namespace tk {
 
 class fft_conv_plan {
  public:
-  explicit fft_conv_plan(fft_conv_operands const& x);
-
-  // Room for the filters' spectra, which comes first, so that another call with the same filters
-  // finds them; for those of `kinds` kinds of windows of a group.
-  void lay_out_filters(workspace_layout& w);
-  void lay_out_windows(workspace_layout& w, int kinds);
+  // With room for windows, also where filters are of one piece, for a filter's gradient.
+  fft_conv_plan(fft_conv_operands const& x, bool gradient);
+  std::size_t workspace_bytes() const { return workspace_.bytes(); }
 
   void transform_filters(void* workspace, void* stream) const;
 
+  // An output, and what gates it.
+  struct output {
+    sequences to, gate;
+  };
+  // Outputs = the convolution of x o gate and the filters, of windows with the block `before`; or
+  // the correlation, of those with the one `after`.
+  void convolve(window_kind kind, sequences const& x, sequences const& gate, output const& first,
+                output const& second, void* workspace, void* stream) const;
+  // dk = the correlation of y o by and x o gate, summed over all sequences of a filter's channels.
+  void correlate(filters const& dk, sequences const& y, sequences const& by, sequences const& x,
+                 sequences const& gate, void* workspace, void* stream) const;
+
+ private:
   struct group {
     std::int64_t first, count;  // filters
   };
   std::int64_t groups() const { return (of_.k.h + in_group_ - 1) / in_group_; }
   group at(std::int64_t i) const;
+  group all() const { return {0, of_.k.h}; }
 
-  // Spectra of windows of x o gate in a group, which become the nth ones in the workspace.
-  void transform(group const& g, sequences const& x, sequences const& gate, window_kind kind,
-                 int nth, void* workspace, void* stream) const;
-  // The nth spectra times those of the filters: of windows with the block before a convolution,
-  // with the block after a correlation. Outputs are still to be named.
-  products_to_sum with_filters(group const& g, window_kind kind, int nth, void* workspace) const;
-  // dk, from the spectra of gated outputs' gradients with the block after and those of gated inputs
-  // alone.
-  products_to_sum gradient(group const& g, filters const& dk, int of_outputs, int of_inputs,
-                           void* workspace) const;
+  windows_to_transform windows(group const& g, window_kind kind, sequences const& x,
+                               sequences const& gate) const;
+  blocks_to_write blocks(group const& g, window_kind kind, output const& first,
+                         output const& second) const;
+  spectral_plan products(group const& g, int kind) const;
+  void transform(windows_to_transform const& x, int nth, void* workspace, void* stream) const;
   void sum(products_to_sum const& x, void* stream) const;
-
- private:
-  float* windows(int nth, void* workspace) const;
+  float* spectra_of_windows(int nth, void* workspace) const;
+  float* spectra_of_filters(group const& g, void* workspace) const;
+  // The first window of a sequence, counted in blocks.
+  std::int64_t first_window(window_kind kind) const {
+    return kind == window_kind::before && of_.circular ? 1 - pieces_ : 0;
+  }
 
   fft_conv_operands of_;
   element type_;
@@ -47,6 +58,7 @@ class fft_conv_plan {
   bool folds_;  // circular, and what a causal convolution gives is in one block: its end is added
                 // to its beginning
   std::int64_t half_, blocks_, pieces_, windows_, in_group_ = 1;
+  workspace_layout workspace_;
   std::size_t filters_at_ = 0, windows_at_ = 0;
 };
 

@@ -38,23 +38,33 @@ std::size_t workspace_bytes(fft_conv_problem const& x);
 void launch(fft_conv_backward_problem const& x, void* workspace, void* stream);
 std::size_t workspace_bytes(fft_conv_backward_problem const& x);
 
-// Spectra of windows, of channels [first_h, first_h + h) (window_spectra.hpp).
+// Windows of channels [first_h, first_h + h) (windows.hpp); `both` of their halves, or the first.
 struct windows_to_transform {
   sequences x, gate;
   std::int64_t first_h, h, first, blocks;
   bool wraps, both;
   window_kind kind;
-  float* to;
 };
-// Sums of products, to one or two outputs times their gates (spectra_conv.hpp). Outputs are [rows,
-// columns, n].
-struct products_to_sum {
-  spectral_plan plan;
-  float *a, *b;
+// Blocks of one or two outputs [rows, columns, n] times their gates (outputs.hpp).
+struct blocks_to_write {
   sequences out[2], gate[2];
   std::int64_t rows, columns, first_column, blocks;
   std::int64_t n, there;  // elements of an output, and how many of them are not 0
   bool folds;             // element n + t is added to t
+};
+// Sums of products of spectra (spectra_conv.hpp).
+struct products_to_sum {
+  spectral_plan plan;
+  float *a, *b;
+  blocks_to_write to;
+};
+// Windows times filters of one piece (window_conv.hpp).
+struct windows_to_convolve {
+  windows_to_transform from;
+  float* filters;
+  std::int64_t share;
+  bool correlates;
+  blocks_to_write to;
 };
 struct filters_to_transform {
   filters k;

@@ -5,6 +5,7 @@
 #include "ops/fft_conv/filter_spectra.hpp"
 #include "ops/fft_conv/problem.hpp"
 #include "ops/fft_conv/spectra_conv.hpp"
+#include "ops/fft_conv/window_conv.hpp"
 #include "ops/fft_conv/window_spectra.hpp"
 
 namespace tk {
@@ -19,11 +20,12 @@ template <int Size> struct fft_filters_run {
   static void launch(filters_to_transform const& x, void* stream);
 };
 template <class T, int Size> struct fft_conv_run {
-  static void transform(windows_to_transform const& x, void* stream);
+  static void transform(windows_to_transform const& x, float* to, void* stream);
   static void sum(products_to_sum const& x, void* stream);
+  static void convolve(windows_to_convolve const& x, void* stream);
 };
 
-template <class T> strided_sequences<T> signal_of(sequences const& x) {
+template <class T> strided_sequences<T> strided_as(sequences const& x) {
   return {static_cast<T*>(x.data), x.b_stride, x.h_stride};
 }
 
@@ -41,49 +43,64 @@ void fft_filters_run<Size>::launch(filters_to_transform const& x, void* stream) 
                                                 stream);
 }
 
-template <class T, int N2, bool Both>
-void launch_windows(windows_to_transform const& x, void* stream) {
-  be::launch<window_spectra<T, N2, Both>>({.x = signal_of<T const>(x.x),
-                                           .gate = signal_of<T const>(x.gate),
-                                           .n = x.x.n,
-                                           .b = static_cast<int>(x.x.b),
-                                           .h = static_cast<int>(x.h),
-                                           .first_h = static_cast<int>(x.first_h),
-                                           .first = static_cast<int>(x.first),
-                                           .blocks = static_cast<int>(x.blocks),
-                                           .wraps = x.wraps,
-                                           .kind = x.kind,
-                                           .to = {{x.to}}},
-                                          stream);
+template <class T, int N2> window_source<T, N2> source_of(windows_to_transform const& x) {
+  return {.x = strided_as<T const>(x.x),
+          .gate = strided_as<T const>(x.gate),
+          .n = x.x.n,
+          .b = static_cast<int>(x.x.b),
+          .h = static_cast<int>(x.h),
+          .first_h = static_cast<int>(x.first_h),
+          .first = static_cast<int>(x.first),
+          .blocks = static_cast<int>(x.blocks),
+          .wraps = x.wraps,
+          .kind = x.kind};
 }
+template <class T, class Out, int N2>
+block_outputs<T, Out, N2> outputs_of(blocks_to_write const& x) {
+  block_outputs<T, Out, N2> y{};
+  for (int i = 0; i < 2; ++i) y.of[i] = {strided_as<Out>(x.out[i]), strided_as<T const>(x.gate[i])};
+  y.n = x.n;
+  y.there = x.there;
+  y.columns = static_cast<int>(x.columns);
+  y.first_column = static_cast<int>(x.first_column);
+  y.blocks = static_cast<int>(x.blocks);
+  y.folds = x.folds;
+  return y;
+}
+
 template <class T, int Size>
-void fft_conv_run<T, Size>::transform(windows_to_transform const& x, void* stream) {
+void fft_conv_run<T, Size>::transform(windows_to_transform const& x, float* to, void* stream) {
   constexpr int N2 = fft_columns<Size>;
-  if (x.both) launch_windows<T, N2, true>(x, stream);
-  else launch_windows<T, N2, false>(x, stream);
+  auto const from = source_of<T, N2>(x);
+  if (x.both) be::launch<window_spectra<T, N2, true>>({from, {{to}}}, stream);
+  else be::launch<window_spectra<T, N2, false>>({from, {{to}}}, stream);
 }
 
 template <class T, class Out, int N2> void launch_products(products_to_sum const& x, void* stream) {
-  using op = spectra_conv<T, Out, N2>;
-  typename op::args a{};
-  a.plan = x.plan;
-  a.a = {{x.a}};
-  a.b = {{x.b}};
-  for (int i = 0; i < 2; ++i) a.out[i] = {signal_of<Out>(x.out[i]), signal_of<T const>(x.gate[i])};
-  a.n = x.n;
-  a.there = x.there;
-  a.rows = static_cast<int>(x.rows);
-  a.columns = static_cast<int>(x.columns);
-  a.first_column = static_cast<int>(x.first_column);
-  a.blocks = static_cast<int>(x.blocks);
-  a.folds = x.folds;
-  be::launch<op>(a, stream);
+  be::launch<spectra_conv<T, Out, N2>>(
+      {x.plan, {{x.a}}, {{x.b}}, outputs_of<T, Out, N2>(x.to), static_cast<int>(x.to.rows)},
+      stream);
 }
 template <class T, int Size>
 void fft_conv_run<T, Size>::sum(products_to_sum const& x, void* stream) {
   constexpr int N2 = fft_columns<Size>;
   if (x.plan.kind == spectral_plan::filter_gradient) launch_products<T, float, N2>(x, stream);
   else launch_products<T, T, N2>(x, stream);
+}
+
+template <class T, int Size>
+void fft_conv_run<T, Size>::convolve(windows_to_convolve const& x, void* stream) {
+  constexpr int N2 = fft_columns<Size>;
+  auto const launch = [&]<bool Both>(std::bool_constant<Both>) {
+    be::launch<window_conv<T, N2, Both>>({source_of<T, N2>(x.from),
+                                          {{x.filters}},
+                                          static_cast<int>(x.share),
+                                          x.correlates ? -1.f : 1.f,
+                                          outputs_of<T, T, N2>(x.to)},
+                                         stream);
+  };
+  if (x.from.both) launch(std::true_type{});
+  else launch(std::false_type{});
 }
 
 }  // namespace tk
