@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Complex numbers in pairs of real tiles, and roots of unity.
 //   unit_root(t)                   e^(2 pi i t), 0 <= t < 1, to about 2^-23
-//   turn<Sign>(x, shift, step)     x[row, col] *= e^(Sign 2 pi i (row + shift) col step), where the
-//                                  turns are from 0 to below 1/2
+//   turn<Sign>(x, shift, base, step)  x[row, col] *= e^(Sign 2 pi i (row + shift) (base + col)
+//                                  step), where the turns are from 0 to below 1/2
 //   multiply(x, part, k, sign)     columns of x *= k, or conj(k) where sign is -1
-//   add_product(x, part, a, b, sign)  the same += a b, or a conj(b)
+//   add_product(x, a, b, sign)     x += a b, or a conj(b)
 // Everything is fp32.
 #pragma once
 #include "core/partial_tiles.hpp"
@@ -58,13 +58,13 @@ template <class Map> TK_BOTH constexpr float offset_in_row(int k) {
 // Of every four of a row that a lane has, one root is found, and the others by turning that, as far
 // as in the first four.
 template <int Sign, int R, int C>
-TK_DEVICE void turn(complex_tile<R, C>& x, float shift, float step) {
+TK_DEVICE void turn(complex_tile<R, C>& x, float shift, int base, float step) {
   using map = be::fragment_map<R, C>;
   constexpr int each = map::count / map::rows_per_lane;
   static_assert(map::col(map::element(0, 7)) - map::col(map::element(0, 4)) ==
                 map::col(map::element(0, 3)) - map::col(map::element(0, 0)));
   int const lane = be::worker_lane();
-  float const first = static_cast<float>(map::lane_col(lane)) * step;
+  float const first = static_cast<float>(base + map::lane_col(lane)) * step;
   TK_UNROLL
   for (int r = 0; r < map::rows_per_lane; ++r) {
     float const row = static_cast<float>(map::lane_row(lane) + map::row(r)) + shift;
@@ -101,7 +101,7 @@ TK_DEVICE void add_product(complex_tile<R, C>& x, int part, complex_tile<R, V> c
   }
 }
 
-// x *= k, or conj(k) where sign is -1.
+// The part-th columns of x *= k, or conj(k) where sign is -1.
 template <int V, int R, int C>
 TK_DEVICE void multiply(complex_tile<R, C>& x, int part, complex_tile<R, V> const& k, float sign) {
   using map = be::fragment_map<R, C>;
@@ -115,14 +115,16 @@ TK_DEVICE void multiply(complex_tile<R, C>& x, int part, complex_tile<R, V> cons
   }
 }
 
-// Of all elements and both parts.
-template <int R, int C> TK_DEVICE float largest_of_lane(complex_tile<R, C> const& x) {
-  float y = 0;
+// x += a b, or a conj(b) where sign is -1.
+template <int R, int C>
+TK_DEVICE void add_product(complex_tile<R, C>& x, complex_tile<R, C> const& a,
+                           complex_tile<R, C> const& b, float sign) {
   be::fragment_map<R, C>::for_each([&](int i, int, int) {
-    y = be::max(y, __builtin_fabsf(x.re.e[i]));
-    y = be::max(y, __builtin_fabsf(x.im.e[i]));
+    auto const y =
+        complex_number{a.re.e[i], a.im.e[i]} * complex_number{b.re.e[i], sign * b.im.e[i]};
+    x.re.e[i] += y.re;
+    x.im.e[i] += y.im;
   });
-  return y;
 }
 
 // A power of two, such that x times it is from 2^(bits - 1) to 2^bits; near the ends of fp32's

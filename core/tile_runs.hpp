@@ -76,19 +76,38 @@ TK_DEVICE void for_each_run(shared_tile<float, R, C> const& src, Worker const& w
   }
 }
 
-// The largest x of the worker's lanes, in all of them; no NaN counts. `exchange` is used again once
-// a barrier of the worker has followed.
+// The largest magnitude of some numbers, and the sum of all; NaN makes the sum NaN.
+struct magnitudes {
+  float largest = 0, sum = 0;
+  TK_DEVICE void add(run_of_eight const& y) {
+    largest = be::max(largest, largest_of(y));
+    TK_UNROLL
+    for (float const e : y.x) sum += __builtin_fabsf(e);
+  }
+};
+struct magnitudes_exchange {
+  magnitudes of[be::worker_warps];
+};
+// Of all lanes of the worker, in all of them, in a fixed order. `exchange` is used again once a
+// barrier of the worker has followed.
 template <class Worker>
-TK_DEVICE float max_of_lanes([[maybe_unused]] Worker const& w, float x,
-                             [[maybe_unused]] float (&exchange)[be::worker_warps]) {
+TK_DEVICE magnitudes of_all_lanes([[maybe_unused]] Worker const& w, magnitudes x,
+                                  [[maybe_unused]] magnitudes_exchange& exchange) {
   TK_UNROLL
-  for (int bit = 1; bit < be::warp_lanes; bit *= 2) x = be::max(x, be::shuffle_xor(x, bit));
+  for (int bit = 1; bit < be::warp_lanes; bit *= 2) {
+    x.largest = be::max(x.largest, be::shuffle_xor(x.largest, bit));
+    x.sum += be::shuffle_xor(x.sum, bit);
+  }
   if constexpr (be::worker_warps > 1) {
     int const lane = w.lane();
-    if (lane % be::warp_lanes == 0) exchange[lane / be::warp_lanes] = x;
+    if (lane % be::warp_lanes == 0) exchange.of[lane / be::warp_lanes] = x;
     w.sync();
+    x = exchange.of[0];
     TK_UNROLL
-    for (float const other : exchange) x = be::max(x, other);
+    for (int i = 1; i < be::worker_warps; ++i) {
+      x.largest = be::max(x.largest, exchange.of[i].largest);
+      x.sum += exchange.of[i].sum;
+    }
   }
   return x;
 }

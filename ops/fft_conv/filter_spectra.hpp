@@ -29,15 +29,23 @@ template <int R, int C> struct split_tile {
 };
 template <int R, int C> struct split_operand {
   reg_tile<fp16, R, C> hi, lo;
-  TK_DEVICE explicit split_operand(reg_tile<float, R, C> const& x) : hi(cast<fp16>(x)) {
-    lo = cast<fp16>(x - hi);
+  // The part-th V columns.
+  template <int V> TK_DEVICE void put(int part, reg_tile<float, R, V> const& x) {
+    put_columns(hi, part, x);
+    reg_tile<fp16, R, V> const upper = cast<fp16>(x);
+    reg_tile<float, R, V> rest;
+    rest = x - upper;
+    put_columns(lo, part, rest);
   }
 };
 
 template <int N2> struct filter_spectra {
   using sizes = fft_sizes<N2>;
   static constexpr int workers = 1, cluster = 1, stages = 1, own_slots = 1, L = sizes::half,
-                       V = N2 < 64 ? N2 : 64;
+                       V = sizes::V;
+  struct split_complex {
+    split_operand<64, N2> re, im;
+  };
   struct args {
     float const* k;
     std::int64_t h_stride, nk;
@@ -48,7 +56,7 @@ template <int N2> struct filter_spectra {
   struct own {};
   struct scratch {
     split_tile<64, N2> x;
-    float exchange[be::worker_warps];
+    magnitudes_exchange exchange;
   };
   struct resident {
     split_tile<64, 64> cos1, sin1;
@@ -77,35 +85,40 @@ template <int N2> struct filter_spectra {
     auto const& f = c.resident;
     gated_sequence<float> const k{a.k + t.h * a.h_stride, nullptr, a.nk, false};
     std::int64_t const at = std::int64_t{t.piece} * L;
-    float const most = max_of_lanes(c.w, largest_of(k, at, L, c.w), c.scratch.exchange);
-    float const scale = scale_to(most, 8), back = inverse_of_power(scale);
+    magnitudes size;
+    add_to(size, k, at, L, c.w);
+    size = of_all_lanes(c.w, size, c.scratch.exchange);
+    float const scale = scale_to(size.largest, 8), back = inverse_of_power(scale);
     x.fill(c.w.lane(), be::worker_lanes,
            [&](int row, int col) { return scaled(k.read(at + row * N2 + col), scale); });
     c.w.sync();
-    typename sizes::values d;
-    multiply_transposed(d.re, f.cos1, x);
-    multiply_transposed(d.im, f.sin1, x);
-    wait<0>(d.re, d.im);
-    turn<1>(d, 0.5f, sizes::step);
-    split_operand const re(d.re), im(d.im);
+    split_complex d;
+    TK_UNROLL
+    for (int part = 0; part < N2 / V; ++part) {
+      complex_tile<64, V> sum;
+      multiply_transposed(sum.re, f.cos1, x, part);
+      multiply_transposed(sum.im, f.sin1, x, part);
+      wait<0>(sum.re, sum.im);
+      turn<1>(sum, 0.5f, part * V, sizes::step);
+      d.re.put(part, sum.re);
+      d.im.put(part, sum.im);
+    }
+    std::int64_t const piece = std::int64_t{t.h} * a.pieces + t.piece;
     TK_UNROLL
     for (int part = 0; part < N2 / V; ++part) {
       complex_tile<64, V> s;
-      mm_ab(s.re, im.hi, columns<V>(f.sin2.hi, part));
-      mma_ab(s.re, im.lo, columns<V>(f.sin2.hi, part));
-      mma_ab(s.re, im.hi, columns<V>(f.sin2.lo, part));
+      multiply<false>(s.re, d.im, f.sin2, part);
       wait<0>(s.re);
       s.re = -s.re;
-      multiply(s.re, re, f.cos2, part);
-      mm_ab(s.im, re.hi, columns<V>(f.sin2.hi, part));
-      mma_ab(s.im, re.lo, columns<V>(f.sin2.hi, part));
-      mma_ab(s.im, re.hi, columns<V>(f.sin2.lo, part));
-      multiply(s.im, im, f.cos2, part);
+      multiply<true>(s.re, d.re, f.cos2, part);
+      multiply<false>(s.im, d.re, f.sin2, part);
+      multiply<true>(s.im, d.im, f.cos2, part);
       wait<0>(s.re, s.im);
       s.re = s.re * back;
       s.im = s.im * back;
-      tk::store(a.to, std::int64_t{t.h} * a.pieces + t.piece, part * V / sizes::part, s);
+      tk::store(a.to, piece, part * (V / sizes::part), s);
     }
+    if (c.w.leader()) a.to.bounds[piece] = size.sum;
     c.w.sync();  // all have read the filter, and exchanged
   }
 
@@ -121,18 +134,20 @@ template <int N2> struct filter_spectra {
       return y;
     };
   }
-  static TK_DEVICE void multiply_transposed(reg_tile<float, 64, N2>& d, split_tile<64, 64> const& a,
-                                            split_tile<64, N2> const& b) {
-    mm_atb(d, a.hi, b.hi);
-    mma_atb(d, a.lo, b.hi);
-    mma_atb(d, a.hi, b.lo);
+  static TK_DEVICE void multiply_transposed(reg_tile<float, 64, V>& d, split_tile<64, 64> const& a,
+                                            split_tile<64, N2> const& b, int part) {
+    mm_atb(d, a.hi, columns_of<V>(b.hi, part));
+    mma_atb(d, a.lo, columns_of<V>(b.hi, part));
+    mma_atb(d, a.hi, columns_of<V>(b.lo, part));
   }
-  // d += a b, of b the part-th V columns.
+  // d = a b, or d += a b, of b the part-th V columns.
+  template <bool Keep>
   static TK_DEVICE void multiply(reg_tile<float, 64, V>& d, split_operand<64, N2> const& a,
                                  split_tile<N2, N2> const& b, int part) {
-    mma_ab(d, a.hi, columns<V>(b.hi, part));
-    mma_ab(d, a.lo, columns<V>(b.hi, part));
-    mma_ab(d, a.hi, columns<V>(b.lo, part));
+    if constexpr (Keep) mma_ab(d, a.hi, factors_of<V>(b.hi, part));
+    else mm_ab(d, a.hi, factors_of<V>(b.hi, part));
+    mma_ab(d, a.lo, factors_of<V>(b.hi, part));
+    mma_ab(d, a.hi, factors_of<V>(b.lo, part));
   }
 };
 

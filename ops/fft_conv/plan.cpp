@@ -16,7 +16,7 @@ template <int Size> struct fft_filters_run {
   static void launch(filters_to_transform const& x, void* stream);
 };
 template <class T, int Size> struct fft_conv_run {
-  static void transform(windows_to_transform const& x, float* to, void* stream);
+  static void transform(windows_to_transform const& x, spectra_place const& to, void* stream);
   static void sum(products_to_sum const& x, void* stream);
   static void convolve(windows_to_convolve const& x, void* stream);
 };
@@ -54,27 +54,33 @@ fft_conv_plan::fft_conv_plan(fft_conv_operands const& x, bool gradient) : of_(x)
   blocks_ = pieces_of(x.u.n, half_);
   pieces_ = pieces_of(std::min(x.k.nk, x.u.n), half_);  // later taps reach no element
   folds_ = x.circular && x.u.n + x.k.nk <= half_;
+  kinds_ = gradient ? 2 : 1;
   windows_ = x.circular ? blocks_ + pieces_ - 1 : blocks_;
   limit("the number of windows of all sequences", windows_ * some(x.u.h), most / some(x.u.b));
   limit("the number of pieces of all filters", pieces_of(x.k.nk, half_) * some(x.k.h), most);
 
   // First, so that another call with the same filters finds it.
-  std::int64_t const spectrum = 2 * half_ * static_cast<std::int64_t>(sizeof(float));
+  std::int64_t const spectrum = (2 * half_ + 1) * static_cast<std::int64_t>(sizeof(float));
   filters_at_ = workspace_.add(static_cast<std::size_t>(x.k.h * pieces_ * spectrum));
   if (!gradient && pieces_ == 1) return;
   // Spectra of a group stay in a cache of some tens of megabytes.
   constexpr std::int64_t enough = 64 << 20;
-  std::int64_t const of_filter = (gradient ? 2 : 1) * x.u.b * x.share() * windows_ * spectrum;
+  std::int64_t const of_filter = kinds_ * x.u.b * x.share() * windows_ * spectrum;
   in_group_ = std::clamp<std::int64_t>(enough / some(of_filter), 1, some(x.k.h));
   windows_at_ = workspace_.add(static_cast<std::size_t>(in_group_ * of_filter));
 }
 
-float* fft_conv_plan::spectra_of_windows(int nth, void* workspace) const {
+spectra_place fft_conv_plan::spectra_of_windows(int nth, void* workspace) const {
   std::int64_t const count = of_.u.b * of_.share() * in_group_ * windows_;
-  return in_workspace<float>(workspace, windows_at_) + nth * count * 2 * half_;
+  float *const all = in_workspace<float>(workspace, windows_at_), *const bounds =
+                                                                      all +
+                                                                      kinds_ * count * 2 * half_;
+  return {all + nth * count * 2 * half_, bounds + nth * count};
 }
-float* fft_conv_plan::spectra_of_filters(group const& g, void* workspace) const {
-  return in_workspace<float>(workspace, filters_at_) + g.first * pieces_ * 2 * half_;
+spectra_place fft_conv_plan::spectra_of_filters(group const& g, void* workspace) const {
+  float* const all = in_workspace<float>(workspace, filters_at_);
+  std::int64_t const first = g.first * pieces_;
+  return {all + first * 2 * half_, all + of_.k.h * pieces_ * 2 * half_ + first};
 }
 fft_conv_plan::group fft_conv_plan::at(std::int64_t i) const {
   std::int64_t const first = i * in_group_;

@@ -45,8 +45,8 @@ class fft_conv_plan {
   spectral_plan products(group const& g, int kind) const;
   void transform(windows_to_transform const& x, int nth, void* workspace, void* stream) const;
   void sum(products_to_sum const& x, void* stream) const;
-  float* spectra_of_windows(int nth, void* workspace) const;
-  float* spectra_of_filters(group const& g, void* workspace) const;
+  spectra_place spectra_of_windows(int nth, void* workspace) const;
+  spectra_place spectra_of_filters(group const& g, void* workspace) const;
   // The first window of a sequence, counted in blocks.
   std::int64_t first_window(window_kind kind) const {
     return kind == window_kind::before && of_.circular ? 1 - pieces_ : 0;
@@ -57,7 +57,9 @@ class fft_conv_plan {
   bool large_;
   bool folds_;  // circular, and what a causal convolution gives is in one block: its end is added
                 // to its beginning
-  std::int64_t half_, blocks_, pieces_, windows_, in_group_ = 1;
+  std::int64_t half_, blocks_, pieces_, windows_;  // windows and blocks of a sequence
+  std::int64_t kinds_, in_group_ = 1;              // of windows in the workspace
+
   workspace_layout workspace_;
   std::size_t filters_at_ = 0, windows_at_ = 0;
 };

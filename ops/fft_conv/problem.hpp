@@ -38,6 +38,10 @@ std::size_t workspace_bytes(fft_conv_problem const& x);
 void launch(fft_conv_backward_problem const& x, void* workspace, void* stream);
 std::size_t workspace_bytes(fft_conv_backward_problem const& x);
 
+// Spectra, and a bound of each (transform.hpp).
+struct spectra_place {
+  float *tiles, *bounds;
+};
 // Windows of channels [first_h, first_h + h) (windows.hpp); `both` of their halves, or the first.
 struct windows_to_transform {
   sequences x, gate;
@@ -55,13 +59,13 @@ struct blocks_to_write {
 // Sums of products of spectra (spectra_conv.hpp).
 struct products_to_sum {
   spectral_plan plan;
-  float *a, *b;
+  spectra_place a, b;
   blocks_to_write to;
 };
 // Windows times filters of one piece (window_conv.hpp).
 struct windows_to_convolve {
   windows_to_transform from;
-  float* filters;
+  spectra_place filters;
   std::int64_t share;
   bool correlates;
   blocks_to_write to;
@@ -69,7 +73,7 @@ struct windows_to_convolve {
 struct filters_to_transform {
   filters k;
   std::int64_t pieces;
-  float* to;
+  spectra_place to;
 };
 
 }  // namespace tk

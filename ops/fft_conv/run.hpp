@@ -20,7 +20,7 @@ template <int Size> struct fft_filters_run {
   static void launch(filters_to_transform const& x, void* stream);
 };
 template <class T, int Size> struct fft_conv_run {
-  static void transform(windows_to_transform const& x, float* to, void* stream);
+  static void transform(windows_to_transform const& x, spectra_place const& to, void* stream);
   static void sum(products_to_sum const& x, void* stream);
   static void convolve(windows_to_convolve const& x, void* stream);
 };
@@ -29,18 +29,17 @@ template <class T> strided_sequences<T> strided_as(sequences const& x) {
   return {static_cast<T*>(x.data), x.b_stride, x.h_stride};
 }
 
+template <int N2> spectra<N2> spectra_at(spectra_place const& x) { return {{x.tiles}, x.bounds}; }
+
 template <int Size> std::int64_t fft_filters_run<Size>::half() {
   return fft_sizes<fft_columns<Size>>::half;
 }
 template <int Size>
 void fft_filters_run<Size>::launch(filters_to_transform const& x, void* stream) {
-  be::launch<filter_spectra<fft_columns<Size>>>({static_cast<float const*>(x.k.data),
-                                                 x.k.h_stride,
-                                                 x.k.nk,
-                                                 static_cast<int>(x.k.h),
-                                                 static_cast<int>(x.pieces),
-                                                 {{x.to}}},
-                                                stream);
+  be::launch<filter_spectra<fft_columns<Size>>>(
+      {static_cast<float const*>(x.k.data), x.k.h_stride, x.k.nk, static_cast<int>(x.k.h),
+       static_cast<int>(x.pieces), spectra_at<fft_columns<Size>>(x.to)},
+      stream);
 }
 
 template <class T, int N2> window_source<T, N2> source_of(windows_to_transform const& x) {
@@ -69,17 +68,18 @@ block_outputs<T, Out, N2> outputs_of(blocks_to_write const& x) {
 }
 
 template <class T, int Size>
-void fft_conv_run<T, Size>::transform(windows_to_transform const& x, float* to, void* stream) {
+void fft_conv_run<T, Size>::transform(windows_to_transform const& x, spectra_place const& to,
+                                      void* stream) {
   constexpr int N2 = fft_columns<Size>;
   auto const from = source_of<T, N2>(x);
-  if (x.both) be::launch<window_spectra<T, N2, true>>({from, {{to}}}, stream);
-  else be::launch<window_spectra<T, N2, false>>({from, {{to}}}, stream);
+  if (x.both) be::launch<window_spectra<T, N2, true>>({from, spectra_at<N2>(to)}, stream);
+  else be::launch<window_spectra<T, N2, false>>({from, spectra_at<N2>(to)}, stream);
 }
 
 template <class T, class Out, int N2> void launch_products(products_to_sum const& x, void* stream) {
-  be::launch<spectra_conv<T, Out, N2>>(
-      {x.plan, {{x.a}}, {{x.b}}, outputs_of<T, Out, N2>(x.to), static_cast<int>(x.to.rows)},
-      stream);
+  be::launch<spectra_conv<T, Out, N2>>({x.plan, spectra_at<N2>(x.a), spectra_at<N2>(x.b),
+                                        outputs_of<T, Out, N2>(x.to), static_cast<int>(x.to.rows)},
+                                       stream);
 }
 template <class T, int Size>
 void fft_conv_run<T, Size>::sum(products_to_sum const& x, void* stream) {
@@ -92,12 +92,10 @@ template <class T, int Size>
 void fft_conv_run<T, Size>::convolve(windows_to_convolve const& x, void* stream) {
   constexpr int N2 = fft_columns<Size>;
   auto const launch = [&]<bool Both>(std::bool_constant<Both>) {
-    be::launch<window_conv<T, N2, Both>>({source_of<T, N2>(x.from),
-                                          {{x.filters}},
-                                          static_cast<int>(x.share),
-                                          x.correlates ? -1.f : 1.f,
-                                          outputs_of<T, T, N2>(x.to)},
-                                         stream);
+    be::launch<window_conv<T, N2, Both>>(
+        {source_of<T, N2>(x.from), spectra_at<N2>(x.filters), static_cast<int>(x.share),
+         x.correlates ? -1.f : 1.f, outputs_of<T, T, N2>(x.to)},
+        stream);
   };
   if (x.from.both) launch(std::true_type{});
   else launch(std::false_type{});

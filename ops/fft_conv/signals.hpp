@@ -125,11 +125,9 @@ template <class T, int R, int C> struct held_runs {
     }
     return y;
   }
-  TK_DEVICE float largest(bool gated) const {
-    float most = 0;
+  TK_DEVICE void add_to(magnitudes& x, bool gated) const {
     TK_UNROLL
-    for (int i = 0; i < each; ++i) most = be::max(most, largest_of(run(i, gated)));
-    return most;
+    for (int i = 0; i < each; ++i) x.add(run(i, gated));
   }
   TK_DEVICE void store(shared_tile<fp16, R, C>& dst, float scale, bool gated) const {
     TK_UNROLL
@@ -139,14 +137,12 @@ template <class T, int R, int C> struct held_runs {
   }
 };
 
-// The largest magnitude of what this lane has of `count` elements from p on; NaN does not count.
+// Adds what this lane has of `count` elements from p on.
 template <class T, class Worker>
-TK_DEVICE float largest_of(gated_sequence<T> const& x, std::int64_t p, int count, Worker const& w) {
-  float most = 0;
+TK_DEVICE void add_to(magnitudes& to, gated_sequence<T> const& x, std::int64_t p, int count,
+                      Worker const& w) {
   TK_ROLL
-  for (int i = 8 * w.lane(); i < count; i += 8 * be::worker_lanes)
-    most = be::max(most, largest_of(x.read(p + i)));
-  return most;
+  for (int i = 8 * w.lane(); i < count; i += 8 * be::worker_lanes) to.add(x.read(p + i));
 }
 // dst = the elements from `first` on, times scale.
 template <class T, int R, int C, class Worker>

@@ -31,34 +31,53 @@ template <class T, class Out, int N2> struct spectra_conv : fft_workers<N2> {
     int const index = t.first + c.w.id();
     if (index >= all(a)) return;
     int const block = index % a.to.blocks, row = index / a.to.blocks;
-    complex_tile<64, N2> p;
-    sum(p, a, row, block);
-    float const scale = scale_to(max_of_lanes(c.w, largest_of_lane(p), c.scratch.exchange), 8);
+    auto const terms = a.plan.terms(row, block);
+    float const up = scale_to(bound(a, terms, row), 8);
+    packed_complex<N2> p;
+    TK_UNROLL
+    for (int part = 0; part < sizes::parts; ++part) {
+      complex_tile<64, sizes::part> s;
+      sum(s, a, terms, row, part);
+      s.re = s.re * up;
+      s.im = s.im * up;
+      put_columns(p.re, part, s.re);
+      put_columns(p.im, part, s.im);
+    }
     reg_tile<float, 64, N2> y;
-    transform_back(y, p, scale, c.scratch.x, c.resident, c.w);
-    a.to.write(y, inverse_of_power(scale) * (2 * sizes::step), row, block, c.scratch.x, c.w);
+    transform_back(y, p, c.scratch.x, c.resident, c.w);
+    a.to.write(y, inverse_of_power(up) * (2 * sizes::step), row, block, c.scratch.x, c.w);
   }
 
  private:
-  static TK_DEVICE void sum(complex_tile<64, N2>& p, args const& a, int row, int block) {
-    p.re = 0.f, p.im = 0.f;
-    auto const terms = a.plan.terms(row, block);
+  // body(a, b) for the numbers of the spectra of each term, in order.
+  template <class Body>
+  static TK_DEVICE void for_each(args const& a, spectral_terms const& t, int row, Body body) {
     bool const gradient = a.plan.kind == spectral_plan::filter_gradient;
-    float const sign = a.plan.kind == spectral_plan::causal ? 1.f : -1.f;
-    TK_UNROLL
-    for (int part = 0; part < sizes::parts; ++part) TK_ROLL
-    for (int o = 0; o < terms.outer; ++o) {
+    TK_ROLL
+    for (int o = 0; o < t.outer; ++o) {
       std::int64_t const sequence = gradient ? a.plan.sequence(row, o) : 0;
-      std::int64_t const first = terms.a + sequence * a.plan.windows,
-                         other = terms.b + sequence * a.plan.blocks;
+      std::int64_t const first = t.a + sequence * a.plan.windows,
+                         other = t.b + sequence * a.plan.blocks;
       TK_ROLL
-      for (int i = 0; i < terms.inner; ++i) {
-        complex_tile<64, sizes::part> x, y;
-        tk::load(x, a.a, first + std::int64_t{i} * terms.a_step, part);
-        tk::load(y, a.b, other + i, part);
-        add_product(p, part, x, y, sign);
-      }
+      for (int i = 0; i < t.inner; ++i) body(first + std::int64_t{i} * t.a_step, other + i);
     }
+  }
+  static TK_DEVICE float bound(args const& a, spectral_terms const& t, int row) {
+    float most = 0;
+    for_each(a, t, row,
+             [&](std::int64_t x, std::int64_t y) { most += a.a.bounds[x] * a.b.bounds[y]; });
+    return most;
+  }
+  static TK_DEVICE void sum(complex_tile<64, sizes::part>& s, args const& a,
+                            spectral_terms const& t, int row, int part) {
+    float const sign = a.plan.kind == spectral_plan::causal ? 1.f : -1.f;
+    s.re = 0.f, s.im = 0.f;
+    for_each(a, t, row, [&](std::int64_t left, std::int64_t right) {
+      complex_tile<64, sizes::part> x, y;
+      tk::load(x, a.a, left, part);
+      tk::load(y, a.b, right, part);
+      add_product(s, x, y, sign);
+    });
   }
 };
 

@@ -26,15 +26,17 @@ namespace tk {
 template <int N2> struct fft_sizes {
   static constexpr int K1 = 64, N1 = 2 * K1, points = N1 * N2, half = points / 2;
   static constexpr int part = 16, parts = N2 / part;  // columns of a spectrum that move at once
+  static constexpr int V = N2 < 64 ? N2 : 64;         // columns that are computed at once
   static constexpr float step = 1.f / points;
-  using values = complex_tile<K1, N2>;
   using half_tile = shared_tile<fp16, K1, N2>;
 };
 
-// Where spectra lie in global memory: tiles of a few columns, re and im in turn.
+// Where spectra lie in global memory: tiles of a few columns, re and im in turn; and a bound of
+// each one's magnitudes: the sum of those of the numbers that it is the spectrum of.
 template <int N2> struct spectra {
   using sizes = fft_sizes<N2>;
   partial_tiles<sizes::K1, sizes::part> tiles;
+  float* bounds;
   static TK_BOTH std::int64_t place(std::int64_t n, int part) {
     return (n * sizes::parts + part) * 2;
   }
@@ -95,46 +97,83 @@ template <int N2> struct fft_factors {
   }
 };
 
-// s = the spectrum of x; without Both x's second half is 0 and not looked at. The products read x
-// and f: they are over on return.
-template <bool Both, int N2>
-TK_DEVICE void transform(complex_tile<64, N2>& s, shared_tile<fp16, 64, N2> const (&x)[2],
-                         fft_factors<N2> const& f) {
-  complex_tile<64, N2> d;
-  mm_atb(d.re, f.cos1[0], x[0]);
-  if constexpr (Both) mma_atb(d.re, f.cos1[1], x[1]);
-  mm_atb(d.im, f.sin1[0], x[0]);
-  if constexpr (Both) mma_atb(d.im, f.sin1[1], x[1]);
-  wait<0>(d.re, d.im);
-  turn<1>(d, 0.5f, fft_sizes<N2>::step);
-  reg_tile<fp16, 64, N2> const re = cast<fp16>(d.re), im = cast<fp16>(d.im);
-  mm_ab(s.re, im, f.sin2);
-  mm_ab(s.im, re, f.sin2);
-  mma_ab(s.im, im, f.cos2);
-  wait<2>(s.re);
-  s.re = -s.re;
-  mma_ab(s.re, re, f.cos2);
-  wait<0>(s.re, s.im);
+// The V columns of factors that are computed at once.
+template <int V, int N2>
+TK_DEVICE shared_tile<fp16, N2, V> const& factors_of(shared_tile<fp16, N2, N2> const& f, int part) {
+  if constexpr (V == N2) return f;
+  else return columns<V>(f, part);
+}
+template <int V, int N2> TK_DEVICE auto& columns_of(shared_tile<fp16, 64, N2>& x, int part) {
+  if constexpr (V == N2) return x;
+  else return columns<V>(x, part);
+}
+template <int V, int N2>
+TK_DEVICE auto const& columns_of(shared_tile<fp16, 64, N2> const& x, int part) {
+  if constexpr (V == N2) return x;
+  else return columns<V>(x, part);
 }
 
-// y[n1, n2] = N / 2 x of n1 < 64, where p times `scale` is x's spectrum; through two tiles, which
-// no product and no lane may still read. They are free again on return.
+template <int N2> struct packed_complex {
+  reg_tile<fp16, 64, N2> re, im;
+};
+
+// each(part, s): of the spectrum of x, V columns after another; without Both x's second half is 0
+// and not looked at. The products have read x when `each` is first called.
+template <bool Both, int N2, class Each>
+TK_DEVICE void transform(shared_tile<fp16, 64, N2> const (&x)[2], fft_factors<N2> const& f,
+                         Each each) {
+  constexpr int V = fft_sizes<N2>::V;
+  packed_complex<N2> d;
+  TK_UNROLL
+  for (int part = 0; part < N2 / V; ++part) {
+    complex_tile<64, V> sum;
+    auto const &lower = columns_of<V>(x[0], part), &upper = columns_of<V>(x[1], part);
+    mm_atb(sum.re, f.cos1[0], lower);
+    if constexpr (Both) mma_atb(sum.re, f.cos1[1], upper);
+    mm_atb(sum.im, f.sin1[0], lower);
+    if constexpr (Both) mma_atb(sum.im, f.sin1[1], upper);
+    wait<0>(sum.re, sum.im);
+    turn<1>(sum, 0.5f, part * V, fft_sizes<N2>::step);
+    put_columns(d.re, part, sum.re);
+    put_columns(d.im, part, sum.im);
+  }
+  TK_UNROLL
+  for (int part = 0; part < N2 / V; ++part) {
+    complex_tile<64, V> s;
+    auto const &cos = factors_of<V>(f.cos2, part), &sin = factors_of<V>(f.sin2, part);
+    mm_ab(s.re, d.im, sin);
+    mm_ab(s.im, d.re, sin);
+    mma_ab(s.im, d.im, cos);
+    wait<2>(s.re);
+    s.re = -s.re;
+    mma_ab(s.re, d.re, cos);
+    wait<0>(s.re, s.im);
+    each(part, s);
+  }
+}
+
+// y[n1, n2] = N / 2 x of n1 < 64, where p is x's spectrum; through two tiles, which no product and
+// no lane may still read. They are free again on return.
 template <int N2, class Worker>
-TK_DEVICE void transform_back(reg_tile<float, 64, N2>& y, complex_tile<64, N2> const& p,
-                              float scale, shared_tile<fp16, 64, N2> (&through)[2],
-                              fft_factors<N2> const& f, Worker const& w) {
-  reg_tile<fp16, 64, N2> const re = cast<fp16>(p.re * scale), im = cast<fp16>(p.im * scale);
-  complex_tile<64, N2> d;
-  mm_ab(d.im, re, f.sin2);
-  mm_ab(d.re, re, f.cos2);
-  mma_ab(d.re, im, f.sin2);
-  wait<2>(d.im);
-  d.im = -d.im;
-  mma_ab(d.im, im, f.cos2);
-  wait<0>(d.re, d.im);
-  turn<-1>(d, 0.5f, fft_sizes<N2>::step);
-  store(through[0], cast<fp16>(d.re));
-  store(through[1], cast<fp16>(d.im));
+TK_DEVICE void transform_back(reg_tile<float, 64, N2>& y, packed_complex<N2> const& p,
+                              shared_tile<fp16, 64, N2> (&through)[2], fft_factors<N2> const& f,
+                              Worker const& w) {
+  constexpr int V = fft_sizes<N2>::V;
+  TK_UNROLL
+  for (int part = 0; part < N2 / V; ++part) {
+    complex_tile<64, V> d;
+    auto const &cos = factors_of<V>(f.cos2, part), &sin = factors_of<V>(f.sin2, part);
+    mm_ab(d.im, p.re, sin);
+    mm_ab(d.re, p.re, cos);
+    mma_ab(d.re, p.im, sin);
+    wait<2>(d.im);
+    d.im = -d.im;
+    mma_ab(d.im, p.im, cos);
+    wait<0>(d.re, d.im);
+    turn<-1>(d, 0.5f, part * V, fft_sizes<N2>::step);
+    store(columns_of<V>(through[0], part), cast<fp16>(d.re));
+    store(columns_of<V>(through[1], part), cast<fp16>(d.im));
+  }
   w.sync();
   mm_ab(y, f.cos1[0], through[0]);
   mma_ab(y, f.sin1[0], through[1]);

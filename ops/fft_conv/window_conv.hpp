@@ -3,7 +3,8 @@
 // the filter, and back, all by one worker, and nothing but operands and results in global memory.
 // Shapes    x[b, h, n] and a gate (windows.hpp); filters' spectra[h / share]; outputs[b, h, n]
 //           (outputs.hpp).
-// Numerics  window and product are each scaled by a power of two to what fp16 holds best.
+// Numerics  window and product are each scaled by a power of two; that of the product keeps a bound
+//           of it, of which white noise leaves about 2^-8, within fp16.
 // Overlap   the workers of a block are each somewhere else: while one loads, others multiply.
 #pragma once
 #include "core/schedule.hpp"
@@ -31,22 +32,29 @@ template <class T, int N2, bool Both> struct window_conv : fft_workers<N2> {
     if (nth >= a.from.count()) return;
     int const block = nth % a.from.blocks, b = nth / a.from.blocks % a.from.b,
               h = nth / a.from.blocks / a.from.b, row = b * a.from.h + h;
-    float const scale = load_window<Both>(c.scratch.x, a.from, row * a.from.blocks + block,
-                                          c.scratch.exchange, c.w);
+    auto const scale = load_window<Both>(c.scratch.x, a.from, row * a.from.blocks + block,
+                                         c.scratch.exchange, c.w);
     c.w.sync();
-    complex_tile<64, N2> p;
-    transform<Both>(p, c.scratch.x, c.resident);
-    TK_UNROLL
-    for (int part = 0; part < sizes::parts; ++part) {
-      complex_tile<64, sizes::part> k;
-      tk::load(k, a.filters, h / a.share, part);
-      multiply(p, part, k, a.sign);
-    }
+    int const filter = h / a.share;
+    float const up = scale_to(scale.sum * scale.by * a.filters.bounds[filter], 8);
+    packed_complex<N2> p;
+    transform<Both>(c.scratch.x, c.resident, [&](int part, complex_tile<64, sizes::V>& s) {
+      constexpr int parts = sizes::V / sizes::part;
+      TK_UNROLL
+      for (int i = 0; i < parts; ++i) {
+        complex_tile<64, sizes::part> k;
+        tk::load(k, a.filters, filter, part * parts + i);
+        multiply(s, i, k, a.sign);
+      }
+      s.re = s.re * up;
+      s.im = s.im * up;
+      put_columns(p.re, part, s.re);
+      put_columns(p.im, part, s.im);
+    });
     c.w.sync();  // all have read the window, and exchanged
-    float const up = scale_to(max_of_lanes(c.w, largest_of_lane(p), c.scratch.exchange), 8);
     reg_tile<float, 64, N2> y;
-    transform_back(y, p, up, c.scratch.x, c.resident, c.w);
-    float const back = inverse_of_power(scale) * inverse_of_power(up) * (2 * sizes::step);
+    transform_back(y, p, c.scratch.x, c.resident, c.w);
+    float const back = inverse_of_power(scale.by) * inverse_of_power(up) * (2 * sizes::step);
     a.to.write(y, back, row, block, c.scratch.x, c.w);
   }
 };

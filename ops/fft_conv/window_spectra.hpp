@@ -11,6 +11,7 @@ namespace tk {
 
 template <class T, int N2, bool Both> struct window_spectra : fft_workers<N2> {
   using base = fft_workers<N2>;
+  using sizes = typename base::sizes;
   struct args {
     window_source<T, N2> from;
     spectra<N2> to;
@@ -21,15 +22,16 @@ template <class T, int N2, bool Both> struct window_spectra : fft_workers<N2> {
   static TK_DEVICE void compute(Context& c, args const& a, typename base::task const& t) {
     int const window = t.first + c.w.id();
     if (window >= a.from.count()) return;
-    float const scale = load_window<Both>(c.scratch.x, a.from, window, c.scratch.exchange, c.w);
+    auto const scale = load_window<Both>(c.scratch.x, a.from, window, c.scratch.exchange, c.w);
     c.w.sync();
-    complex_tile<64, N2> s;
-    transform<Both>(s, c.scratch.x, c.resident);
+    float const back = inverse_of_power(scale.by);
+    transform<Both>(c.scratch.x, c.resident, [&](int part, complex_tile<64, sizes::V>& s) {
+      s.re = s.re * back;
+      s.im = s.im * back;
+      tk::store(a.to, window, part * (sizes::V / sizes::part), s);
+    });
+    if (c.w.leader()) a.to.bounds[window] = scale.sum;
     c.w.sync();  // all have read, and exchanged
-    float const back = inverse_of_power(scale);
-    s.re = s.re * back;
-    s.im = s.im * back;
-    tk::store(a.to, window, 0, s);
   }
 };
 

@@ -24,12 +24,17 @@ template <class T, int N2> struct window_source {
   TK_BOTH int count() const { return b * h * blocks; }
 };
 
-// The index-th window of a source as two tiles, by a worker, times the power of two that is
-// returned. Without Both the second half is 0, and not written. `exchange` and the tiles are used
-// again after a barrier.
+// What a window was multiplied by, a power of two, and the sum of its magnitudes before that.
+struct window_scale {
+  float by, sum;
+};
+
+// The index-th window of a source as two tiles, by a worker. Without Both the second half is 0, and
+// not written. `exchange` and the tiles are used again after a barrier.
 template <bool Both, class T, int N2, class Worker>
-TK_DEVICE float load_window(shared_tile<fp16, 64, N2> (&to)[2], window_source<T, N2> const& a,
-                            int index, float (&exchange)[be::worker_warps], Worker const& w) {
+TK_DEVICE window_scale load_window(shared_tile<fp16, 64, N2> (&to)[2],
+                                   window_source<T, N2> const& a, int index,
+                                   magnitudes_exchange& exchange, Worker const& w) {
   constexpr int L = fft_sizes<N2>::half;
   int const block = a.first + index % a.blocks, sequence = index / a.blocks;
   int const b = sequence / a.h, h = a.first_h + sequence % a.h;
@@ -38,28 +43,32 @@ TK_DEVICE float load_window(shared_tile<fp16, 64, N2> (&to)[2], window_source<T,
       mine{all.x, all.gate, all.n, a.wraps && a.kind != window_kind::alone};
   bool const before = a.kind == window_kind::before, gated = all.gate != nullptr;
   std::int64_t const at = std::int64_t{block} * L, other = before ? at - L : at + L;
-  float scale = 1;
-  auto const choose_scale = [&](float most) {
-    scale = scale_to(max_of_lanes(w, most, exchange), 8);
+  window_scale scale{};
+  magnitudes size;
+  auto const choose_scale = [&] {
+    auto const of_all = of_all_lanes(w, size, exchange);
+    scale = {scale_to(of_all.largest, 8), of_all.sum};
   };
   if (all.in_chunks()) {
     held_runs<T, 64, N2> x;
     x.load(mine, at);
+    x.add_to(size, gated);
     if constexpr (Both) {
       held_runs<T, 64, N2> y;
       y.load(all, other);
-      choose_scale(be::max(x.largest(gated), y.largest(gated)));
-      y.store(to[1], before ? -scale : scale, gated);
+      y.add_to(size, gated);
+      choose_scale();
+      y.store(to[1], before ? -scale.by : scale.by, gated);
     } else {
-      choose_scale(x.largest(gated));
+      choose_scale();
     }
-    x.store(to[0], scale, gated);
+    x.store(to[0], scale.by, gated);
   } else {
-    float most = largest_of(mine, at, L, w);
-    if constexpr (Both) most = be::max(most, largest_of(all, other, L, w));
-    choose_scale(most);
-    fill_scaled(to[0], mine, at, scale, w);
-    if constexpr (Both) fill_scaled(to[1], all, other, before ? -scale : scale, w);
+    add_to(size, mine, at, L, w);
+    if constexpr (Both) add_to(size, all, other, L, w);
+    choose_scale();
+    fill_scaled(to[0], mine, at, scale.by, w);
+    if constexpr (Both) fill_scaled(to[1], all, other, before ? -scale.by : scale.by, w);
   }
   return scale;
 }
@@ -73,7 +82,7 @@ template <int N2> struct fft_workers {
   struct own {};
   struct scratch {
     typename sizes::half_tile x[2];
-    float exchange[be::worker_warps];
+    magnitudes_exchange exchange;
   };
   using resident = fft_factors<N2>;
   struct task {
