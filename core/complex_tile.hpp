@@ -4,6 +4,7 @@
 //   turn<Sign>(x, shift, base, step)  x[row, col] *= e^(Sign 2 pi i (row + shift) (base + col)
 //                                  step), where the turns are from 0 to below 1/2
 //   multiply(x, part, k, sign)     columns of x *= k, or conj(k) where sign is -1
+//   put_part(x, part, y)           columns of x = y
 //   add_product(x, a, b, sign)     x += a b, or a conj(b)
 // Everything is fp32.
 #pragma once
@@ -55,49 +56,40 @@ template <int R, int C> struct complex_tile {
 template <class Map> TK_BOTH constexpr float offset_in_row(int k) {
   return static_cast<float>(Map::col(Map::element(0, k)) - Map::col(Map::element(0, 0)));
 }
-// Of every four of a row that a lane has, one root is found, and the others by turning that, as far
-// as in the first four.
+// A lane's columns of a row come in fours that lie alike. Its first root is found by its series,
+// the others by turning that.
 template <int Sign, int R, int C>
 TK_DEVICE void turn(complex_tile<R, C>& x, float shift, int base, float step) {
   using map = be::fragment_map<R, C>;
   constexpr int each = map::count / map::rows_per_lane;
-  static_assert(map::col(map::element(0, 7)) - map::col(map::element(0, 4)) ==
-                map::col(map::element(0, 3)) - map::col(map::element(0, 0)));
+  constexpr auto offset = [](int k) { return offset_in_row<map>(k); };
+  static_assert(offset(3) == offset(1) + offset(2) && offset(7) == offset(4) + offset(3));
+  constexpr bool evenly = each < 9 || offset(8) == 2 * offset(4);  // fours follow one another
   int const lane = be::worker_lane();
   float const first = static_cast<float>(base + map::lane_col(lane)) * step;
   TK_UNROLL
   for (int r = 0; r < map::rows_per_lane; ++r) {
-    float const row = static_cast<float>(map::lane_row(lane) + map::row(r)) + shift;
-    complex_number by[4];
-    TK_UNROLL
-    for (int i = 1; i < 4; ++i) by[i] = half_root(row * step * offset_in_row<map>(i));
+    int const place = map::lane_row(lane) + map::row(r);
+    // Not kept from one call to the next: registers are for tiles.
+    float const row = static_cast<float>(be::opaque(static_cast<std::uint32_t>(place))) + shift,
+                turns = row * step;
+    auto const by_1 = half_root(turns * offset(1)), by_2 = half_root(turns * offset(2)),
+               by_3 = by_1 * by_2, by_4 = half_root(turns * offset(4));
+    auto start = half_root(row * first);
     TK_UNROLL
     for (int k = 0; k < each; k += 4) {
-      auto const start = half_root(row * (first + step * offset_in_row<map>(k)));
+      complex_number const roots[4] = {start, start * by_1, start * by_2, start * by_3};
       TK_UNROLL
       for (int i = 0; i < 4; ++i) {
-        auto const root = i == 0 ? start : start * by[i];
         int const e = map::element(r, k + i);
-        complex_number const y =
-            complex_number{x.re.e[e], x.im.e[e]} * complex_number{root.re, Sign * root.im};
+        auto const y =
+            complex_number{x.re.e[e], x.im.e[e]} * complex_number{roots[i].re, Sign * roots[i].im};
         x.re.e[e] = y.re;
         x.im.e[e] = y.im;
       }
+      if constexpr (evenly) start = start * by_4;
+      else if (k + 4 < each) start = half_root(row * (first + step * offset(k + 4)));
     }
-  }
-}
-
-// The part-th V columns of x.
-template <int V, int R, int C>
-TK_DEVICE void add_product(complex_tile<R, C>& x, int part, complex_tile<R, V> const& a,
-                           complex_tile<R, V> const& b, float sign) {
-  using map = be::fragment_map<R, C>;
-  TK_UNROLL
-  for (int i = 0; i < be::fragment_map<R, V>::count; ++i) {
-    int const e = map::template part<V>(i, part);
-    float const im = sign * b.im.e[i];
-    x.re.e[e] += a.re.e[i] * b.re.e[i] - a.im.e[i] * im;
-    x.im.e[e] += a.re.e[i] * im + a.im.e[i] * b.re.e[i];
   }
 }
 
@@ -115,6 +107,16 @@ TK_DEVICE void multiply(complex_tile<R, C>& x, int part, complex_tile<R, V> cons
   }
 }
 
+// The part-th columns of x = y.
+template <int V, int R, int C>
+TK_DEVICE void put_part(complex_tile<R, C>& x, int part, complex_tile<R, V> const& y) {
+  using map = be::fragment_map<R, C>;
+  TK_UNROLL
+  for (int i = 0; i < be::fragment_map<R, V>::count; ++i) {
+    x.re.e[map::template part<V>(i, part)] = y.re.e[i];
+    x.im.e[map::template part<V>(i, part)] = y.im.e[i];
+  }
+}
 // x += a b, or a conj(b) where sign is -1.
 template <int R, int C>
 TK_DEVICE void add_product(complex_tile<R, C>& x, complex_tile<R, C> const& a,

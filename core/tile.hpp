@@ -168,15 +168,6 @@ TK_DEVICE reg_tile<float, R, V> columns(reg_tile<float, R, C> const& x, int part
     y.e[i] = x.e[be::fragment_map<R, C>::template part<V>(i, part)];
   return y;
 }
-// The part-th V columns of dst, a packed tile, become x, rounded.
-template <class T, int R, int C, int V>
-TK_DEVICE void put_columns(reg_tile<T, R, C>& dst, int part, reg_tile<float, R, V> const& x) {
-  static_assert(sizeof(T) == 2 && C % V == 0, "put_columns() fills equal parts of a packed tile");
-  using map = be::fragment_map<R, C>;
-  TK_UNROLL
-  for (int i = 0; i < be::fragment_map<R, V>::count; i += 2)
-    dst.e[map::template part<V>(i, part) / 2] = be::pack(T{}, x.e[i], x.e[i + 1]);
-}
 // The first V columns of x, which the others then move up to: for loops over the parts of a tile
 // whose code is long, and should be there once.
 template <int V, int R, int C>

@@ -4,8 +4,7 @@
 // there.
 //   fill_runs(dst, lane, lanes, f)    dst's elements (row, col), ..., (row, col + 7) become
 //                                     cast(f(row, col)), of this lane's share of the tile
-//   for_each_run(src, w, body)        body(row, col, run), of src in fp32
-//   put_run, take_run                 one of them
+//   put_run(dst, row, col, run), take_run(src, row, col)   one of them, of src in fp32
 // Products and other lanes may read dst once a barrier has followed.
 #pragma once
 #include "core/partial_tiles.hpp"
@@ -22,6 +21,11 @@ TK_DEVICE run_of_eight scaled(run_of_eight y, float by) {
   TK_UNROLL
   for (float& e : y.x) e *= by;
   return y;
+}
+TK_DEVICE run_of_eight product_of(run_of_eight x, run_of_eight const& y) {
+  TK_UNROLL
+  for (int i = 0; i < 8; ++i) x.x[i] *= y.x[i];
+  return x;
 }
 // The largest magnitude; no NaN counts.
 TK_DEVICE float largest_of(run_of_eight const& y) {
@@ -64,16 +68,6 @@ TK_DEVICE void fill_runs(shared_tile<T, R, C>& dst, int lane, int lanes, F f) {
     put_run(dst, row, col, f(row, col));
   }
   be::publish_shared();
-}
-
-template <int R, int C, class Worker, class Body>
-TK_DEVICE void for_each_run(shared_tile<float, R, C> const& src, Worker const& w, Body body) {
-  constexpr int across = C / 8;
-  TK_ROLL
-  for (int n = w.lane(); n < R * across; n += be::worker_lanes) {
-    int const row = n / across, col = n % across * 8;
-    body(row, col, take_run(src, row, col));
-  }
 }
 
 // The largest magnitude of some numbers, and the sum of all; NaN makes the sum NaN.

@@ -110,6 +110,11 @@ TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
   gcn::add_to_global(p + 3, d);
 }
 
+// x, of which the compiler knows nothing: what follows from it is computed where it is written, and
+// not kept in registers from before.
+TK_DEVICE std::uint32_t opaque(std::uint32_t x) {
+  return static_cast<std::uint32_t>(gcn::opaque_in_lane(static_cast<int>(x)));
+}
 // The value of the lane whose number differs in the bits of `mask`.
 TK_DEVICE float shuffle_xor(float x, int mask) { return gcn::shuffle_xor(x, mask); }
 // Whether it is true in any lane of the wave.

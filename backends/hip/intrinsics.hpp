@@ -37,6 +37,11 @@ TK_DEVICE int opaque(int x) {
   asm volatile("" : "+s"(x));
   return x;
 }
+// The same of what each lane has of its own.
+TK_DEVICE int opaque_in_lane(int x) {
+  asm volatile("" : "+v"(x));
+  return x;
+}
 // The kernel's first parameter, read again from memory where it is used: the compiler does not know
 // that it is still the same, and keeps nothing of it in registers from before.
 template <class Args> TK_DEVICE Args const& reread(Args const&) {

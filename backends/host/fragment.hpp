@@ -85,6 +85,7 @@ template <int R> struct column_map {
   static constexpr int count = R;
 };
 
+TK_DEVICE std::uint32_t opaque(std::uint32_t x) { return x; }  // backends/sm_80/fragment.hpp
 // Adds to four numbers, each whole.
 TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
   auto const add = [](float& to, float x) {

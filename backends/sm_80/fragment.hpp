@@ -92,6 +92,11 @@ TK_DEVICE std::uint32_t multiply_pairs(bf16, std::uint32_t a, std::uint32_t b) {
 TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
   ptx::add_to_global(p, a, b, c, d);
 }
+// x, of which the compiler knows nothing: what follows from it is computed where it is written, and
+// not kept in registers from before.
+TK_DEVICE std::uint32_t opaque(std::uint32_t x) {
+  return static_cast<std::uint32_t>(ptx::opaque(static_cast<int>(x)));
+}
 // The value of the lane whose number in its warp differs in the bits of `mask`.
 TK_DEVICE float shuffle_xor(float x, int mask) { return ptx::shuffle_xor(x, mask); }
 // Whether it is true in any lane of the warp.

@@ -15,12 +15,6 @@ TK_DEVICE char const* shuffle(char const* p, int lane) {
   return reinterpret_cast<char const*>(
       __shfl_sync(0xffffffff, reinterpret_cast<unsigned long long>(p), lane));
 }
-// x, of which the compiler knows nothing: what follows from it is computed here, and not kept in
-// registers from before a loop.
-TK_DEVICE int opaque(int x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
 
 // ---- mbarrier
 TK_DEVICE void barrier_wait(std::uint32_t bar, int phase) {

@@ -101,6 +101,13 @@ TK_DEVICE void write_16_bytes(void* dst, std::uint32_t const* x) {
                : "memory");
 }
 
+// x, of which the compiler knows nothing: what follows from it is computed here, and not kept in
+// registers from before a loop.
+TK_DEVICE int opaque(int x) {
+  asm volatile("" : "+r"(x));
+  return x;
+}
+
 // ---- warp
 TK_DEVICE float shuffle_xor(float x, int mask) { return __shfl_xor_sync(0xffffffff, x, mask); }
 // The value of lane 0, known to the compiler as the same in the whole warp.

@@ -27,15 +27,12 @@ template <int R, int C> struct split_tile {
     });
   }
 };
-template <int R, int C> struct split_operand {
-  reg_tile<fp16, R, C> hi, lo;
-  // The part-th V columns.
-  template <int V> TK_DEVICE void put(int part, reg_tile<float, R, V> const& x) {
-    put_columns(hi, part, x);
-    reg_tile<fp16, R, V> const upper = cast<fp16>(x);
-    reg_tile<float, R, V> rest;
-    rest = x - upper;
-    put_columns(lo, part, rest);
+template <int N2> struct split_parts {
+  packed_parts<N2> hi, lo;
+  TK_DEVICE void push(reg_tile<float, 64, fft_sizes<N2>::V>& x) {
+    hi.push(x);
+    x = x - hi.of[fft_sizes<N2>::P - 1];
+    lo.push(x);
   }
 };
 
@@ -43,24 +40,26 @@ template <int N2> struct filter_spectra {
   using sizes = fft_sizes<N2>;
   static constexpr int workers = 1, cluster = 1, stages = 1, own_slots = 1, L = sizes::half,
                        V = sizes::V;
+  static constexpr int P = sizes::P;
   struct split_complex {
-    split_operand<64, N2> re, im;
+    split_parts<N2> re, im;
   };
+  using factors = split_tile<V, V>[P][P];
   struct args {
     float const* k;
-    std::int64_t h_stride, nk;
-    int h, pieces;
+    std::int64_t h_stride;
+    int nk, h, pieces;
     spectra<N2> to;
   };
   struct stage {};
   struct own {};
   struct scratch {
-    split_tile<64, N2> x;
+    split_tile<64, V> x[P];
     magnitudes_exchange exchange;
   };
   struct resident {
     split_tile<64, 64> cos1, sin1;
-    split_tile<N2, N2> cos2, sin2;
+    factors cos2, sin2;
   };
   struct task {
     int h, piece, steps;
@@ -73,46 +72,56 @@ template <int N2> struct filter_spectra {
   template <class Worker>
   static TK_DEVICE void fill_resident(Worker const& w, resident& r, args const&) {
     auto const first = [](int n1, int k1) { return first_factor(n1, k1); };
-    auto const second = [](int n2, int k2) { return second_factor<N2>(n2, k2); };
     r.cos1.fill(w.lane(), be::worker_lanes, roots<true>(first));
     r.sin1.fill(w.lane(), be::worker_lanes, roots<false>(first));
-    r.cos2.fill(w.lane(), be::worker_lanes, roots<true>(second));
-    r.sin2.fill(w.lane(), be::worker_lanes, roots<false>(second));
+    TK_ROLL
+    for (int i = 0; i < P * P; ++i) {
+      int const k = i / P, n = i % P;
+      auto const second = [=](int row, int col) {
+        return second_factor<N2>(k * V + row, n * V + col);
+      };
+      r.cos2[k][n].fill(w.lane(), be::worker_lanes, roots<true>(second));
+      r.sin2[k][n].fill(w.lane(), be::worker_lanes, roots<false>(second));
+    }
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     auto& x = c.scratch.x;
     auto const& f = c.resident;
     gated_sequence<float> const k{a.k + t.h * a.h_stride, nullptr, a.nk, false};
-    std::int64_t const at = std::int64_t{t.piece} * L;
+    int const at = t.piece * L;
     magnitudes size;
-    add_to(size, k, at, L, c.w);
+    TK_ROLL
+    for (int i = 0; i < lane_runs<N2>::each; ++i) size.add(k.read(at + 8 * lane_runs<N2>::nth(i)));
     size = of_all_lanes(c.w, size, c.scratch.exchange);
     float const scale = scale_to(size.largest, 8), back = inverse_of_power(scale);
-    x.fill(c.w.lane(), be::worker_lanes,
-           [&](int row, int col) { return scaled(k.read(at + row * N2 + col), scale); });
+    TK_ROLL
+    for (int part = 0; part < P; ++part)
+      x[part].fill(c.w.lane(), be::worker_lanes, [&](int row, int col) {
+        return scaled(k.read(at + row * N2 + part * V + col), scale);
+      });
     c.w.sync();
     split_complex d;
-    TK_UNROLL
-    for (int part = 0; part < N2 / V; ++part) {
+    TK_ROLL
+    for (int part = 0; part < P; ++part) {
       complex_tile<64, V> sum;
-      multiply_transposed(sum.re, f.cos1, x, part);
-      multiply_transposed(sum.im, f.sin1, x, part);
+      multiply_transposed(sum.re, f.cos1, x[part]);
+      multiply_transposed(sum.im, f.sin1, x[part]);
       wait<0>(sum.re, sum.im);
       turn<1>(sum, 0.5f, part * V, sizes::step);
-      d.re.put(part, sum.re);
-      d.im.put(part, sum.im);
+      d.re.push(sum.re);
+      d.im.push(sum.im);
     }
     std::int64_t const piece = std::int64_t{t.h} * a.pieces + t.piece;
-    TK_UNROLL
-    for (int part = 0; part < N2 / V; ++part) {
+    TK_ROLL
+    for (int part = 0; part < P; ++part) {
       complex_tile<64, V> s;
-      multiply<false>(s.re, d.im, f.sin2, part);
+      multiply_split<false>(s.re, d.im, f.sin2, part);
       wait<0>(s.re);
       s.re = -s.re;
-      multiply<true>(s.re, d.re, f.cos2, part);
-      multiply<false>(s.im, d.re, f.sin2, part);
-      multiply<true>(s.im, d.im, f.cos2, part);
+      multiply_split<true>(s.re, d.re, f.cos2, part);
+      multiply_split<false>(s.im, d.re, f.sin2, part);
+      multiply_split<true>(s.im, d.im, f.cos2, part);
       wait<0>(s.re, s.im);
       s.re = s.re * back;
       s.im = s.im * back;
@@ -135,19 +144,22 @@ template <int N2> struct filter_spectra {
     };
   }
   static TK_DEVICE void multiply_transposed(reg_tile<float, 64, V>& d, split_tile<64, 64> const& a,
-                                            split_tile<64, N2> const& b, int part) {
-    mm_atb(d, a.hi, columns_of<V>(b.hi, part));
-    mma_atb(d, a.lo, columns_of<V>(b.hi, part));
-    mma_atb(d, a.hi, columns_of<V>(b.lo, part));
+                                            split_tile<64, V> const& b) {
+    mm_atb(d, a.hi, b.hi);
+    mma_atb(d, a.lo, b.hi);
+    mma_atb(d, a.hi, b.lo);
   }
-  // d = a b, or d += a b, of b the part-th V columns.
+  // d = a times the n-th columns of f, or d += it.
   template <bool Keep>
-  static TK_DEVICE void multiply(reg_tile<float, 64, V>& d, split_operand<64, N2> const& a,
-                                 split_tile<N2, N2> const& b, int part) {
-    if constexpr (Keep) mma_ab(d, a.hi, factors_of<V>(b.hi, part));
-    else mm_ab(d, a.hi, factors_of<V>(b.hi, part));
-    mma_ab(d, a.lo, factors_of<V>(b.hi, part));
-    mma_ab(d, a.hi, factors_of<V>(b.lo, part));
+  static TK_DEVICE void multiply_split(reg_tile<float, 64, V>& d, split_parts<N2> const& a,
+                                       factors const& f, int n) {
+    TK_UNROLL
+    for (int k = 0; k < P; ++k) {
+      if (Keep || k > 0) mma_ab(d, a.hi.of[k], f[k][n].hi);
+      else mm_ab(d, a.hi.of[k], f[k][n].hi);
+      mma_ab(d, a.lo.of[k], f[k][n].hi);
+      mma_ab(d, a.hi.of[k], f[k][n].lo);
+    }
   }
 };
 

@@ -37,15 +37,15 @@ template <int Size> std::int64_t fft_filters_run<Size>::half() {
 template <int Size>
 void fft_filters_run<Size>::launch(filters_to_transform const& x, void* stream) {
   be::launch<filter_spectra<fft_columns<Size>>>(
-      {static_cast<float const*>(x.k.data), x.k.h_stride, x.k.nk, static_cast<int>(x.k.h),
-       static_cast<int>(x.pieces), spectra_at<fft_columns<Size>>(x.to)},
+      {static_cast<float const*>(x.k.data), x.k.h_stride, static_cast<int>(x.k.nk),
+       static_cast<int>(x.k.h), static_cast<int>(x.pieces), spectra_at<fft_columns<Size>>(x.to)},
       stream);
 }
 
 template <class T, int N2> window_source<T, N2> source_of(windows_to_transform const& x) {
   return {.x = strided_as<T const>(x.x),
           .gate = strided_as<T const>(x.gate),
-          .n = x.x.n,
+          .n = static_cast<int>(x.x.n),
           .b = static_cast<int>(x.x.b),
           .h = static_cast<int>(x.h),
           .first_h = static_cast<int>(x.first_h),
@@ -58,8 +58,8 @@ template <class T, class Out, int N2>
 block_outputs<T, Out, N2> outputs_of(blocks_to_write const& x) {
   block_outputs<T, Out, N2> y{};
   for (int i = 0; i < 2; ++i) y.of[i] = {strided_as<Out>(x.out[i]), strided_as<T const>(x.gate[i])};
-  y.n = x.n;
-  y.there = x.there;
+  y.n = static_cast<int>(x.n);
+  y.there = static_cast<int>(x.there);
   y.columns = static_cast<int>(x.columns);
   y.first_column = static_cast<int>(x.first_column);
   y.blocks = static_cast<int>(x.blocks);

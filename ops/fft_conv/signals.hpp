@@ -26,8 +26,7 @@ template <class T> TK_DEVICE run_of_eight widen_run(chunk16 const& x) {
 }
 
 // Elements p, ..., p + 7 of n.
-template <class T>
-TK_DEVICE run_of_eight read_run(T const* x, std::int64_t p, std::int64_t n, bool wraps) {
+template <class T> TK_DEVICE run_of_eight read_run(T const* x, int p, int n, bool wraps) {
   run_of_eight y{};
   if (wraps) {
     p %= n;
@@ -40,8 +39,7 @@ TK_DEVICE run_of_eight read_run(T const* x, std::int64_t p, std::int64_t n, bool
   } else if (p + 8 <= 0 || p >= n) {
     return y;
   }
-  int const first = p < 0 ? static_cast<int>(-p) : 0,
-            left = n - p < 8 ? static_cast<int>(n - p) : 8;
+  int const first = p < 0 ? -p : 0, left = n - p < 8 ? n - p : 8;
   T const* const from = x + p;
   if constexpr (sizeof(T) == 2) {
     chunk_words<T> words;
@@ -56,100 +54,101 @@ TK_DEVICE run_of_eight read_run(T const* x, std::int64_t p, std::int64_t n, bool
   return y;
 }
 
-// To elements p, ... of n, p from 0 on.
-template <class T>
-TK_DEVICE void write_run(T* x, std::int64_t p, std::int64_t n, run_of_eight const& y) {
-  T* const to = x + p;
+// The eight elements from `to` on, which is at a multiple of 16 bytes.
+template <class T> TK_DEVICE void write_chunk(T* to, run_of_eight const& y) {
   if constexpr (sizeof(T) == 2) {
-    if (p + 8 <= n && begins_chunk(to)) {
-      std::uint32_t w[4];
-      TK_UNROLL
-      for (int i = 0; i < 4; ++i) w[i] = be::pack(T{}, y.x[2 * i], y.x[2 * i + 1]);
-      return be::write_16_bytes(to, w);
-    }
+    std::uint32_t w[4];
+    TK_UNROLL
+    for (int i = 0; i < 4; ++i) w[i] = be::pack(T{}, y.x[2 * i], y.x[2 * i + 1]);
+    be::write_16_bytes(to, w);
   }
+}
+// To elements p, ... of n, p from 0 on.
+template <class T> TK_DEVICE void write_run(T* x, int p, int n, run_of_eight const& y) {
   TK_UNROLL
   for (int i = 0; i < 8; ++i)
-    if (p + i < n) put(to + i, y.x[i]);
+    if (p + i < n) put(x + p + i, y.x[i]);
 }
 
 // A sequence and what gates it, element by element.
 template <class T> struct gated_sequence {
   T const *x, *gate;  // gate may be null
-  std::int64_t n;
+  int n;
   bool wraps;
 
-  TK_DEVICE run_of_eight read(std::int64_t p) const {
-    auto y = read_run(x, p, n, wraps);
-    if (gate) {
-      auto const z = read_run(gate, p, n, wraps);
-      TK_UNROLL
-      for (int i = 0; i < 8; ++i) y.x[i] *= z.x[i];
-    }
-    return y;
+  TK_DEVICE run_of_eight read(int p) const {
+    auto const y = read_run(x, p, n, wraps);
+    return gate ? product_of(y, read_run(gate, p, n, wraps)) : y;
   }
-  // Whether runs that begin at multiples of eight are chunks of 16 bytes, all there or none.
-  TK_DEVICE bool in_chunks() const {
-    return n % 8 == 0 && begins_chunk(x) && (!gate || begins_chunk(gate));
+  // Whether runs that begin at multiples of eight are chunks of 16 bytes, all there or none, and of
+  // `count` elements none is there twice.
+  TK_DEVICE bool in_chunks(int count) const {
+    return n % 8 == 0 && begins_chunk(x) && (!gate || begins_chunk(gate)) && (!wraps || n >= count);
   }
 };
 
-// The runs of a piece of R * C elements that are this lane's, where they are chunks: all are on
-// their way at once.
-template <class T, int R, int C> struct held_runs {
-  static constexpr int across = C / 8, each = R * across / be::worker_lanes;
-  static_assert(R * across % be::worker_lanes == 0);
-  chunk16 x[each], gate[each];
-
+// Of a block of 64 N2 elements, the runs that are this lane's. A few of them are on their way at
+// once.
+template <int N2> struct lane_runs {
+  static constexpr int across = N2 / 8, each = 64 * across / be::worker_lanes;
+  static constexpr int ahead = each % 4 == 0 ? 4 : each % 2 == 0 ? 2 : 1;
+  static_assert(64 * across % be::worker_lanes == 0);
   static TK_DEVICE int nth(int i) { return be::worker_lane() + i * be::worker_lanes; }
-  TK_DEVICE void load(gated_sequence<T> const& from, std::int64_t first) {
-    TK_UNROLL
-    for (int i = 0; i < each; ++i) {
-      std::int64_t p = first + 8 * nth(i);
-      if (from.wraps) {
-        p %= from.n;
-        if (p < 0) p += from.n;
-      }
-      bool const inside = p >= 0 && p < from.n;
-      x[i] = gate[i] = {};
-      if (inside) x[i] = *reinterpret_cast<chunk16 const*>(from.x + p);
-      if (inside && from.gate) gate[i] = *reinterpret_cast<chunk16 const*>(from.gate + p);
-    }
-  }
-  TK_DEVICE run_of_eight run(int i, bool gated) const {
-    auto y = widen_run<T>(x[i]);
-    if (gated) {
-      auto const by = widen_run<T>(gate[i]);
-      TK_UNROLL
-      for (int e = 0; e < 8; ++e) y.x[e] *= by.x[e];
-    }
-    return y;
-  }
-  TK_DEVICE void add_to(magnitudes& x, bool gated) const {
-    TK_UNROLL
-    for (int i = 0; i < each; ++i) x.add(run(i, gated));
-  }
-  TK_DEVICE void store(shared_tile<fp16, R, C>& dst, float scale, bool gated) const {
-    TK_UNROLL
-    for (int i = 0; i < each; ++i)
-      put_run(dst, nth(i) / across, nth(i) % across * 8, scaled(run(i, gated), scale));
-    be::publish_shared();
-  }
+};
+// Where a run lies in tiles of V columns.
+template <int N2> struct run_place {
+  static constexpr int V = N2 < 64 ? N2 : 64;
+  int part, row, col;
+  TK_DEVICE explicit run_place(int nth)
+      : part(nth % (N2 / 8) / (V / 8)), row(nth / (N2 / 8)), col(nth % (V / 8) * 8) {}
 };
 
-// Adds what this lane has of `count` elements from p on.
-template <class T, class Worker>
-TK_DEVICE void add_to(magnitudes& to, gated_sequence<T> const& x, std::int64_t p, int count,
-                      Worker const& w) {
-  TK_ROLL
-  for (int i = 8 * w.lane(); i < count; i += 8 * be::worker_lanes) to.add(x.read(p + i));
+// The chunk at p, where that is inside, of a sequence in chunks.
+template <class T> TK_DEVICE chunk16 read_chunk_inside(T const* x, int p, int n) {
+  return p < 0 || p >= n ? chunk16{} : *reinterpret_cast<chunk16 const*>(x + p);
 }
-// dst = the elements from `first` on, times scale.
-template <class T, int R, int C, class Worker>
-TK_DEVICE void fill_scaled(shared_tile<fp16, R, C>& dst, gated_sequence<T> const& x,
-                           std::int64_t first, float scale, Worker const& w) {
-  fill_runs(dst, w.lane(), be::worker_lanes,
-            [&](int row, int col) { return scaled(x.read(first + row * C + col), scale); });
+// body(nth, run) for each run of a lane, of the block that begins at `first`.
+template <int N2, class T, class Body>
+TK_DEVICE void for_each_run(gated_sequence<T> const& x, int first, Body body) {
+  using runs = lane_runs<N2>;
+  if (!x.in_chunks(64 * N2)) {
+    TK_ROLL
+    for (int i = 0; i < runs::each; ++i) body(runs::nth(i), x.read(first + 8 * runs::nth(i)));
+    return;
+  }
+  if (x.wraps) {
+    first %= x.n;
+    if (first < 0) first += x.n;
+  }
+  TK_ROLL
+  for (int i = 0; i < runs::each; i += runs::ahead) {
+    chunk16 words[runs::ahead], gates[runs::ahead];
+    TK_UNROLL
+    for (int k = 0; k < runs::ahead; ++k) {
+      int p = first + 8 * runs::nth(i + k);
+      if (x.wraps && p >= x.n) p -= x.n;
+      words[k] = read_chunk_inside(x.x, p, x.n);
+      if (x.gate) gates[k] = read_chunk_inside(x.gate, p, x.n);
+    }
+    TK_UNROLL
+    for (int k = 0; k < runs::ahead; ++k) {
+      auto y = widen_run<T>(words[k]);
+      if (x.gate) y = product_of(y, widen_run<T>(gates[k]));
+      body(runs::nth(i + k), y);
+    }
+  }
+}
+
+// The half-th tiles of a window = the block that begins at `first`, times scale. It is read anew:
+// caches have it, and registers are for tiles.
+template <int N2, class T, class Tiles>
+TK_DEVICE void fill_scaled(Tiles& dst, int half, gated_sequence<T> const& x, int first,
+                           float scale) {
+  for_each_run<N2>(x, first, [&](int nth, run_of_eight const& y) {
+    run_place<N2> const at(nth);
+    put_run(dst[at.part][half], at.row, at.col, scaled(y, scale));
+  });
+  be::publish_shared();
 }
 
 }  // namespace tk

@@ -34,18 +34,20 @@ template <class T, class Out, int N2> struct spectra_conv : fft_workers<N2> {
     auto const terms = a.plan.terms(row, block);
     float const up = scale_to(bound(a, terms, row), 8);
     packed_complex<N2> p;
-    TK_UNROLL
-    for (int part = 0; part < sizes::parts; ++part) {
-      complex_tile<64, sizes::part> s;
-      sum(s, a, terms, row, part);
+    TK_ROLL
+    for (int part = 0; part < sizes::P; ++part) {
+      complex_tile<64, sizes::V> s;
+      TK_UNROLL
+      for (int i = 0; i < sizes::V / sizes::part; ++i)
+        sum(s, i, a, terms, row, part * (sizes::V / sizes::part) + i);
       s.re = s.re * up;
       s.im = s.im * up;
-      put_columns(p.re, part, s.re);
-      put_columns(p.im, part, s.im);
+      p.re.push(s.re);
+      p.im.push(s.im);
     }
-    reg_tile<float, 64, N2> y;
-    transform_back(y, p, c.scratch.x, c.resident, c.w);
-    a.to.write(y, inverse_of_power(up) * (2 * sizes::step), row, block, c.scratch.x, c.w);
+    float const back = inverse_of_power(up) * (2 * sizes::step);
+    transform_back(c.scratch.x, p, back, c.resident, c.w);
+    a.to.write(c.scratch.x, row, block, c.w);
   }
 
  private:
@@ -68,16 +70,19 @@ template <class T, class Out, int N2> struct spectra_conv : fft_workers<N2> {
              [&](std::int64_t x, std::int64_t y) { most += a.a.bounds[x] * a.b.bounds[y]; });
     return most;
   }
-  static TK_DEVICE void sum(complex_tile<64, sizes::part>& s, args const& a,
+  // The part-th columns of a spectrum, the i-th of s.
+  static TK_DEVICE void sum(complex_tile<64, sizes::V>& s, int i, args const& a,
                             spectral_terms const& t, int row, int part) {
     float const sign = a.plan.kind == spectral_plan::causal ? 1.f : -1.f;
-    s.re = 0.f, s.im = 0.f;
+    complex_tile<64, sizes::part> of_part;
+    of_part.re = 0.f, of_part.im = 0.f;
     for_each(a, t, row, [&](std::int64_t left, std::int64_t right) {
       complex_tile<64, sizes::part> x, y;
       tk::load(x, a.a, left, part);
       tk::load(y, a.b, right, part);
-      add_product(s, x, y, sign);
+      add_product(of_part, x, y, sign);
     });
+    put_part(s, i, of_part);
   }
 };
 

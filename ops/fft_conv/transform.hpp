@@ -25,11 +25,14 @@ namespace tk {
 
 template <int N2> struct fft_sizes {
   static constexpr int K1 = 64, N1 = 2 * K1, points = N1 * N2, half = points / 2;
+  // Tiles have V columns of N2, and there are P of them.
+  static constexpr int V = N2 < 64 ? N2 : 64, P = N2 / V;
   static constexpr int part = 16, parts = N2 / part;  // columns of a spectrum that move at once
-  static constexpr int V = N2 < 64 ? N2 : 64;         // columns that are computed at once
   static constexpr float step = 1.f / points;
-  using half_tile = shared_tile<fp16, K1, N2>;
+  using tile = shared_tile<fp16, K1, V>;
 };
+// x in shared memory, P tiles of each half of n1.
+template <int N2> using window_tiles = typename fft_sizes<N2>::tile[fft_sizes<N2>::P][2];
 
 // Where spectra lie in global memory: tiles of a few columns, re and im in turn; and a bound of
 // each one's magnitudes: the sum of those of the numbers that it is the spectrum of.
@@ -66,20 +69,25 @@ template <int N2> TK_DEVICE complex_number second_factor(int n2, int k2) {
 }
 
 template <int N2> struct fft_factors {
-  shared_tile<fp16, 64, 64> cos1[2], sin1[2];  // [n1, k1] of each half of n1
-  shared_tile<fp16, N2, N2> cos2, sin2;        // [n2, k2], the same transposed
+  static constexpr int V = fft_sizes<N2>::V, P = fft_sizes<N2>::P;
+  shared_tile<fp16, 64, 64> cos1[2], sin1[2];      // [n1, k1] of each half of n1
+  shared_tile<fp16, V, V> cos2[P][P], sin2[P][P];  // [n2, k2], the same transposed
 
   // By lanes first, first + lanes, ...
   TK_DEVICE void fill(int first, int lanes) {
-    TK_UNROLL
+    TK_ROLL
     for (int half = 0; half < 2; ++half) {
       auto const of = [half](int row, int k1) { return first_factor(64 * half + row, k1); };
       fill_roots<true>(cos1[half], first, lanes, of);
       fill_roots<false>(sin1[half], first, lanes, of);
     }
-    auto const of = [](int n2, int k2) { return second_factor<N2>(n2, k2); };
-    fill_roots<true>(cos2, first, lanes, of);
-    fill_roots<false>(sin2, first, lanes, of);
+    TK_ROLL
+    for (int i = 0; i < P * P; ++i) {
+      int const k = i / P, n = i % P;
+      auto const of = [=](int row, int col) { return second_factor<N2>(k * V + row, n * V + col); };
+      fill_roots<true>(cos2[k][n], first, lanes, of);
+      fill_roots<false>(sin2[k][n], first, lanes, of);
+    }
   }
 
  private:
@@ -97,88 +105,99 @@ template <int N2> struct fft_factors {
   }
 };
 
-// The V columns of factors that are computed at once.
-template <int V, int N2>
-TK_DEVICE shared_tile<fp16, N2, V> const& factors_of(shared_tile<fp16, N2, N2> const& f, int part) {
-  if constexpr (V == N2) return f;
-  else return columns<V>(f, part);
-}
-template <int V, int N2> TK_DEVICE auto& columns_of(shared_tile<fp16, 64, N2>& x, int part) {
-  if constexpr (V == N2) return x;
-  else return columns<V>(x, part);
-}
-template <int V, int N2>
-TK_DEVICE auto const& columns_of(shared_tile<fp16, 64, N2> const& x, int part) {
-  if constexpr (V == N2) return x;
-  else return columns<V>(x, part);
-}
-
-template <int N2> struct packed_complex {
-  reg_tile<fp16, 64, N2> re, im;
+// A left operand of N2 columns, in parts.
+template <int N2> struct packed_parts {
+  static constexpr int V = fft_sizes<N2>::V, P = fft_sizes<N2>::P;
+  reg_tile<fp16, 64, V> of[P];
+  // For loops that make the parts in order, and whose code should be there once: the others move
+  // up, and the last one becomes x.
+  TK_DEVICE void push(reg_tile<float, 64, V> const& x) {
+    TK_UNROLL
+    for (int i = 0; i + 1 < P; ++i) of[i] = of[i + 1];
+    of[P - 1] = cast<fp16>(x);
+  }
 };
+template <int N2> struct packed_complex {
+  packed_parts<N2> re, im;
+};
+// d = a times the n-th columns of f, or d += it.
+template <bool Keep, int N2, int V, int P>
+TK_DEVICE void multiply(reg_tile<float, 64, V>& d, packed_parts<N2> const& a,
+                        shared_tile<fp16, V, V> const (&f)[P][P], int n) {
+  if constexpr (Keep) mma_ab(d, a.of[0], f[0][n]);
+  else mm_ab(d, a.of[0], f[0][n]);
+  TK_UNROLL
+  for (int k = 1; k < P; ++k) mma_ab(d, a.of[k], f[k][n]);
+}
 
 // each(part, s): of the spectrum of x, V columns after another; without Both x's second half is 0
-// and not looked at. The products have read x when `each` is first called.
-template <bool Both, int N2, class Each>
-TK_DEVICE void transform(shared_tile<fp16, 64, N2> const (&x)[2], fft_factors<N2> const& f,
+// and not looked at. x may be used again when `each` is first called.
+template <bool Both, int N2, class Worker, class Each>
+TK_DEVICE void transform(window_tiles<N2> const& x, fft_factors<N2> const& f, Worker const& w,
                          Each each) {
-  constexpr int V = fft_sizes<N2>::V;
+  constexpr int V = fft_sizes<N2>::V, P = fft_sizes<N2>::P;
   packed_complex<N2> d;
-  TK_UNROLL
-  for (int part = 0; part < N2 / V; ++part) {
+  TK_ROLL
+  for (int part = 0; part < P; ++part) {
     complex_tile<64, V> sum;
-    auto const &lower = columns_of<V>(x[0], part), &upper = columns_of<V>(x[1], part);
-    mm_atb(sum.re, f.cos1[0], lower);
-    if constexpr (Both) mma_atb(sum.re, f.cos1[1], upper);
-    mm_atb(sum.im, f.sin1[0], lower);
-    if constexpr (Both) mma_atb(sum.im, f.sin1[1], upper);
+    mm_atb(sum.re, f.cos1[0], x[part][0]);
+    if constexpr (Both) mma_atb(sum.re, f.cos1[1], x[part][1]);
+    mm_atb(sum.im, f.sin1[0], x[part][0]);
+    if constexpr (Both) mma_atb(sum.im, f.sin1[1], x[part][1]);
     wait<0>(sum.re, sum.im);
     turn<1>(sum, 0.5f, part * V, fft_sizes<N2>::step);
-    put_columns(d.re, part, sum.re);
-    put_columns(d.im, part, sum.im);
+    d.re.push(sum.re);
+    d.im.push(sum.im);
   }
-  TK_UNROLL
-  for (int part = 0; part < N2 / V; ++part) {
+  w.sync();  // all products have read x
+  TK_ROLL
+  for (int part = 0; part < P; ++part) {
     complex_tile<64, V> s;
-    auto const &cos = factors_of<V>(f.cos2, part), &sin = factors_of<V>(f.sin2, part);
-    mm_ab(s.re, d.im, sin);
-    mm_ab(s.im, d.re, sin);
-    mma_ab(s.im, d.im, cos);
-    wait<2>(s.re);
+    multiply<false>(s.re, d.im, f.sin2, part);
+    multiply<false>(s.im, d.re, f.sin2, part);
+    multiply<true>(s.im, d.im, f.cos2, part);
+    wait<2 * P>(s.re);
     s.re = -s.re;
-    mma_ab(s.re, d.re, cos);
+    multiply<true>(s.re, d.re, f.cos2, part);
     wait<0>(s.re, s.im);
     each(part, s);
   }
 }
 
-// y[n1, n2] = N / 2 x of n1 < 64, where p is x's spectrum; through two tiles, which no product and
-// no lane may still read. They are free again on return.
+// The memory of a part of a window as sums.
+template <int N2> TK_DEVICE auto& sums_in(typename fft_sizes<N2>::tile (&x)[2]) {
+  return reuse<shared_tile<float, 64, fft_sizes<N2>::V>>(x);
+}
+
+// y[n1, n2] = `back` N / 2 x of n1 < 64, where p is x's spectrum; in parts, each in the memory of
+// two tiles of `to`, which no product and no lane may still read. All lanes may read y when they
+// have met.
 template <int N2, class Worker>
-TK_DEVICE void transform_back(reg_tile<float, 64, N2>& y, packed_complex<N2> const& p,
-                              shared_tile<fp16, 64, N2> (&through)[2], fft_factors<N2> const& f,
-                              Worker const& w) {
-  constexpr int V = fft_sizes<N2>::V;
-  TK_UNROLL
-  for (int part = 0; part < N2 / V; ++part) {
+TK_DEVICE void transform_back(window_tiles<N2>& to, packed_complex<N2> const& p, float back,
+                              fft_factors<N2> const& f, Worker const& w) {
+  constexpr int V = fft_sizes<N2>::V, P = fft_sizes<N2>::P;
+  TK_ROLL
+  for (int part = 0; part < P; ++part) {
     complex_tile<64, V> d;
-    auto const &cos = factors_of<V>(f.cos2, part), &sin = factors_of<V>(f.sin2, part);
-    mm_ab(d.im, p.re, sin);
-    mm_ab(d.re, p.re, cos);
-    mma_ab(d.re, p.im, sin);
-    wait<2>(d.im);
+    multiply<false>(d.im, p.re, f.sin2, part);
+    multiply<false>(d.re, p.re, f.cos2, part);
+    multiply<true>(d.re, p.im, f.sin2, part);
+    wait<2 * P>(d.im);
     d.im = -d.im;
-    mma_ab(d.im, p.im, cos);
+    multiply<true>(d.im, p.im, f.cos2, part);
     wait<0>(d.re, d.im);
     turn<-1>(d, 0.5f, part * V, fft_sizes<N2>::step);
-    store(columns_of<V>(through[0], part), cast<fp16>(d.re));
-    store(columns_of<V>(through[1], part), cast<fp16>(d.im));
+    auto& through = to[part];
+    store(through[0], cast<fp16>(d.re));
+    store(through[1], cast<fp16>(d.im));
+    w.sync();
+    reg_tile<float, 64, V> y;
+    mm_ab(y, f.cos1[0], through[0]);
+    mma_ab(y, f.sin1[0], through[1]);
+    wait<0>(y);
+    w.sync();  // all products have read
+    store(sums_in<N2>(through), cast<float>(y * back));
   }
-  w.sync();
-  mm_ab(y, f.cos1[0], through[0]);
-  mma_ab(y, f.sin1[0], through[1]);
-  wait<0>(y);
-  w.sync();
 }
 
 }  // namespace tk

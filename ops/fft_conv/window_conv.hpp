@@ -30,15 +30,16 @@ template <class T, int N2, bool Both> struct window_conv : fft_workers<N2> {
   static TK_DEVICE void compute(Context& c, args const& a, typename base::task const& t) {
     int const nth = t.first + c.w.id();
     if (nth >= a.from.count()) return;
-    int const block = nth % a.from.blocks, b = nth / a.from.blocks % a.from.b,
-              h = nth / a.from.blocks / a.from.b, row = b * a.from.h + h;
-    auto const scale = load_window<Both>(c.scratch.x, a.from, row * a.from.blocks + block,
-                                         c.scratch.exchange, c.w);
+    auto const at = place_of(a, nth);
+    auto& x = c.scratch.x;
+    auto const scale =
+        load_window<Both>(x, a.from, at.row * a.from.blocks + at.block, c.scratch.exchange, c.w);
     c.w.sync();
-    int const filter = h / a.share;
+    int const filter = at.row % a.from.h / a.share;
     float const up = scale_to(scale.sum * scale.by * a.filters.bounds[filter], 8);
+    float const back = inverse_of_power(scale.by) * inverse_of_power(up) * (2 * sizes::step);
     packed_complex<N2> p;
-    transform<Both>(c.scratch.x, c.resident, [&](int part, complex_tile<64, sizes::V>& s) {
+    transform<Both>(x, c.resident, c.w, [&](int part, complex_tile<64, sizes::V>& s) {
       constexpr int parts = sizes::V / sizes::part;
       TK_UNROLL
       for (int i = 0; i < parts; ++i) {
@@ -46,16 +47,36 @@ template <class T, int N2, bool Both> struct window_conv : fft_workers<N2> {
         tk::load(k, a.filters, filter, part * parts + i);
         multiply(s, i, k, a.sign);
       }
-      s.re = s.re * up;
-      s.im = s.im * up;
-      put_columns(p.re, part, s.re);
-      put_columns(p.im, part, s.im);
+      if constexpr (sizes::P == 1) {
+        p.re.of[0] = cast<fp16>(s.re * up);
+        p.im.of[0] = cast<fp16>(s.im * up);
+      } else {  // out of the registers, which the spectrum's other parts need
+        tk::store(x[part][0], cast<fp16>(s.re * up));
+        tk::store(x[part][1], cast<fp16>(s.im * up));
+      }
     });
-    c.w.sync();  // all have read the window, and exchanged
-    reg_tile<float, 64, N2> y;
-    transform_back(y, p, c.scratch.x, c.resident, c.w);
-    float const back = inverse_of_power(scale.by) * inverse_of_power(up) * (2 * sizes::step);
-    a.to.write(y, back, row, block, c.scratch.x, c.w);
+    c.w.sync();  // all have exchanged, and what was stored is there
+    if constexpr (sizes::P > 1) {
+      TK_UNROLL
+      for (int part = 0; part < sizes::P; ++part) {
+        tk::load(p.re.of[part], x[part][0]);
+        tk::load(p.im.of[part], x[part][1]);
+      }
+      c.w.sync();  // all have loaded
+    }
+    transform_back(x, p, back, c.resident, c.w);
+    auto const to = place_of(a, static_cast<int>(be::opaque(static_cast<std::uint32_t>(nth))));
+    a.to.write(x, to.row, to.block, c.w);
+  }
+
+ private:
+  // Found anew where it is wanted: registers are for tiles.
+  struct place {
+    int row, block;
+  };
+  static TK_DEVICE place place_of(args const& a, int nth) {
+    int const sequence = nth / a.from.blocks;
+    return {sequence % a.from.b * a.from.h + sequence / a.from.b, nth % a.from.blocks};
   }
 };
 

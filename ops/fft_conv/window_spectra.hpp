@@ -25,13 +25,13 @@ template <class T, int N2, bool Both> struct window_spectra : fft_workers<N2> {
     auto const scale = load_window<Both>(c.scratch.x, a.from, window, c.scratch.exchange, c.w);
     c.w.sync();
     float const back = inverse_of_power(scale.by);
-    transform<Both>(c.scratch.x, c.resident, [&](int part, complex_tile<64, sizes::V>& s) {
+    transform<Both>(c.scratch.x, c.resident, c.w, [&](int part, complex_tile<64, sizes::V>& s) {
       s.re = s.re * back;
       s.im = s.im * back;
       tk::store(a.to, window, part * (sizes::V / sizes::part), s);
     });
+    // All have exchanged: there was a barrier.
     if (c.w.leader()) a.to.bounds[window] = scale.sum;
-    c.w.sync();  // all have read, and exchanged
   }
 };
 

@@ -15,7 +15,7 @@ namespace tk {
 template <class T, int N2> struct window_source {
   using sizes = fft_sizes<N2>;
   strided_sequences<T const> x, gate;
-  std::int64_t n;
+  int n;
   int b, h, first_h;  // of channels from first_h on there are h
   int first, blocks;  // of each sequence, from the first-th on
   bool wraps;
@@ -32,8 +32,7 @@ struct window_scale {
 // The index-th window of a source as two tiles, by a worker. Without Both the second half is 0, and
 // not written. `exchange` and the tiles are used again after a barrier.
 template <bool Both, class T, int N2, class Worker>
-TK_DEVICE window_scale load_window(shared_tile<fp16, 64, N2> (&to)[2],
-                                   window_source<T, N2> const& a, int index,
+TK_DEVICE window_scale load_window(window_tiles<N2>& to, window_source<T, N2> const& a, int index,
                                    magnitudes_exchange& exchange, Worker const& w) {
   constexpr int L = fft_sizes<N2>::half;
   int const block = a.first + index % a.blocks, sequence = index / a.blocks;
@@ -41,35 +40,16 @@ TK_DEVICE window_scale load_window(shared_tile<fp16, 64, N2> (&to)[2],
   // A block alone ends where its sequence does.
   gated_sequence<T> const all{a.x.of(b, h), a.gate.data ? a.gate.of(b, h) : nullptr, a.n, a.wraps},
       mine{all.x, all.gate, all.n, a.wraps && a.kind != window_kind::alone};
-  bool const before = a.kind == window_kind::before, gated = all.gate != nullptr;
-  std::int64_t const at = std::int64_t{block} * L, other = before ? at - L : at + L;
-  window_scale scale{};
+  bool const before = a.kind == window_kind::before;
+  int const at = block * L, other = before ? at - L : at + L;
   magnitudes size;
-  auto const choose_scale = [&] {
-    auto const of_all = of_all_lanes(w, size, exchange);
-    scale = {scale_to(of_all.largest, 8), of_all.sum};
-  };
-  if (all.in_chunks()) {
-    held_runs<T, 64, N2> x;
-    x.load(mine, at);
-    x.add_to(size, gated);
-    if constexpr (Both) {
-      held_runs<T, 64, N2> y;
-      y.load(all, other);
-      y.add_to(size, gated);
-      choose_scale();
-      y.store(to[1], before ? -scale.by : scale.by, gated);
-    } else {
-      choose_scale();
-    }
-    x.store(to[0], scale.by, gated);
-  } else {
-    add_to(size, mine, at, L, w);
-    if constexpr (Both) add_to(size, all, other, L, w);
-    choose_scale();
-    fill_scaled(to[0], mine, at, scale.by, w);
-    if constexpr (Both) fill_scaled(to[1], all, other, before ? -scale.by : scale.by, w);
-  }
+  auto const add = [&](int, run_of_eight const& y) { size.add(y); };
+  for_each_run<N2>(mine, at, add);
+  if constexpr (Both) for_each_run<N2>(all, other, add);
+  size = of_all_lanes(w, size, exchange);
+  window_scale const scale{scale_to(size.largest, 8), size.sum};
+  fill_scaled<N2>(to, 0, mine, at, scale.by);
+  if constexpr (Both) fill_scaled<N2>(to, 1, all, other, before ? -scale.by : scale.by);
   return scale;
 }
 
@@ -81,7 +61,7 @@ template <int N2> struct fft_workers {
   struct stage {};
   struct own {};
   struct scratch {
-    typename sizes::half_tile x[2];
+    window_tiles<N2> x;
     magnitudes_exchange exchange;
   };
   using resident = fft_factors<N2>;

@@ -41,6 +41,7 @@ TK_DEVICE X uniform(X const& x, here where = here::current()) {
   return x;
 }
 TK_DEVICE int opaque(int x) { return x; }
+TK_DEVICE int opaque_in_lane(int x) { return x; }
 template <class Args> TK_DEVICE Args const& reread(Args const& a) { return a; }
 // The block's LDS, as a T.
 template <class T> TK_DEVICE T& lds() { return *reinterpret_cast<T*>(emulator::shared_memory()); }

@@ -35,7 +35,6 @@ TK_DEVICE char const* shuffle(char const* p, int lane, here where = here::curren
       "shuffle", where);
   return x.theirs;
 }
-TK_DEVICE int opaque(int x) { return x; }
 
 // ---- mbarrier
 TK_DEVICE void barrier_wait(std::uint32_t bar, int phase, here where = here::current()) {

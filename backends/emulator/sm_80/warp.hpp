@@ -69,6 +69,8 @@ TK_DEVICE std::uint32_t multiply_bf16x2(std::uint32_t a, std::uint32_t b) {
 // ---- memory
 TK_DEVICE void write_16_bytes(void* dst, std::uint32_t const* x) { std::memcpy(dst, x, 16); }
 
+TK_DEVICE int opaque(int x) { return x; }
+
 // ---- warp
 TK_DEVICE float shuffle_xor(float x, int mask, here where = here::current()) {
   struct {
