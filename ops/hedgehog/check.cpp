@@ -23,8 +23,10 @@ constexpr signature map_q_is{"map_q", halves, 3, 3, {"h", "d", "features"}},
     final_k_is{"final_k", fp32_only, 3, 3, {"b", "h", "d"}},
     key_starts_is{"key_starts", only(element::int32), 1, 1, {"b + 1"}},
     lengths_is{"lengths", only(element::int32), 1, 1, {"b"}};
+constexpr signatures normaliser_is{{{"normaliser", fp32_only, 3, 3, {"b", "h", "nq"}},
+                                    {"normaliser", fp32_only, 2, 2, {"h", "total_q"}}}};
 
-constexpr std::size_t tensors = 15;
+constexpr std::size_t tensors = 16;
 
 void expect_width(view const& x, int axis, std::int64_t width) {
   if (x.size[axis] != width)
@@ -64,7 +66,7 @@ void expect_both(char const* name, DLTensor const* x, char const* other, DLTenso
 void check_tokens(checked<hedgehog_problem, tensors>& result, tk_hedgehog_problem const& given,
                   bool packed, reading const& how) {
   auto& [q, k, v, o, map_q, map_k, alpha, beta, initial_kv, initial_k, final_kv, final_k, starts,
-         key_starts, lengths] = result.tensors;
+         key_starts, lengths, normaliser] = result.tensors;
   auto& problem = result.problem;
   int const n = packed ? 0 : 1;
   q = read(given.q, q_is[packed], how);
@@ -89,10 +91,21 @@ void check_tokens(checked<hedgehog_problem, tensors>& result, tk_hedgehog_proble
   problem.beta = read_factors(beta, beta_is, given.beta, q, n + 1, how);
 }
 
+query_numbers read_normaliser(view& to, DLTensor const* given, view const& q, bool packed,
+                              reading const& how) {
+  if (!given) return {};
+  int const n = packed ? 0 : 1;
+  to = read(given, normaliser_is[packed], how);
+  if (!packed) expect_same_size(to, 0, q, 0);
+  expect_same_size(to, n, q, n + 1);
+  expect_same_size(to, n + 1, q, n);
+  return {static_cast<float*>(to.data), packed ? 0 : to.stride[0], to.stride[n]};
+}
+
 void check_sequences(checked<hedgehog_problem, tensors>& result, tk_hedgehog_problem const& given,
                      reading const& how) {
   auto& [q, k, v, o, map_q, map_k, alpha, beta, initial_kv, initial_k, final_kv, final_k, starts,
-         key_starts, lengths] = result.tensors;
+         key_starts, lengths, normaliser] = result.tensors;
   auto& problem = result.problem;
   problem.starts = problem.key_starts = read_starts(starts, given.starts, q, how);
   if (given.key_starts) {
@@ -113,7 +126,7 @@ void check_sequences(checked<hedgehog_problem, tensors>& result, tk_hedgehog_pro
 void check_states(checked<hedgehog_problem, tensors>& result, tk_hedgehog_problem const& given,
                   bool packed, reading const& how) {
   auto& [q, k, v, o, map_q, map_k, alpha, beta, initial_kv, initial_k, final_kv, final_k, starts,
-         key_starts, lengths] = result.tensors;
+         key_starts, lengths, normaliser] = result.tensors;
   auto& problem = result.problem;
   expect_both("initial_kv", given.initial_kv, "initial_k", given.initial_k);
   expect_both("final_kv", given.final_kv, "final_k", given.final_k);
@@ -142,10 +155,12 @@ checked<hedgehog_problem, tensors> check(tk_hedgehog_problem const& given, bool 
   check_tokens(result, given, packed, how);
   check_sequences(result, given, how);
   check_states(result, given, packed, how);
+  problem.normaliser =
+      read_normaliser(result.tensors.back(), given.normaliser, result.tensors.front(), packed, how);
 
   auto& [q, k, v, o, map_q, map_k, alpha, beta, initial_kv, initial_k, final_kv, final_k, starts,
-         key_starts, lengths] = result.tensors;
-  view const* const outputs[] = {&o, &final_kv, &final_k};
+         key_starts, lengths, normaliser] = result.tensors;
+  view const* const outputs[] = {&o, &final_kv, &final_k, &normaliser};
   for (auto const* output : outputs)
     if (output->is) expect_distinct_elements(*output);
   if (data) {

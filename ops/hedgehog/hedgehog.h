@@ -33,6 +33,8 @@ extern "C" {
  * 128, final_* take in the first 64, and keys are kept from there. Results are those of one call,
  * but for the rounding of sums.
  *
+ * normaliser, fp32 [b, h, nq], of packed sequences [h, total], gets what o is divided by.
+ *
  * Sequences of different lengths: lengths, int32 [b] on the device, says how many of the nk keys
  * each sequence has, the first ones; its queries are the last nq of these. What is below 0 counts
  * as 0, what is above nk as nk. Packed sequences: q, k, v, o lack b, starts, int32 [b + 1] on the
@@ -65,6 +67,7 @@ typedef struct tk_hedgehog_problem {
   DLTensor const* starts;     /* NULL: a batch */
   DLTensor const* key_starts; /* NULL: as starts */
   DLTensor const* lengths;    /* may be NULL: nk */
+  DLTensor const* normaliser; /* may be NULL: not wanted; the backward asks for it */
   float scale;                /* from 2^-64 to 2^64; 1 / sqrt(128) is usual */
   int reserved2;              /* 0 */
   /* a problem may end here */

@@ -15,9 +15,10 @@ struct hedgehog_maps {
 struct hedgehog_options {
   tensor_view initial_kv{}, initial_k{};  // fp32 [b, h, 128, 128], [b, h, 128]; 0 where absent
   output_view final_kv{}, final_k{};      // not written where absent; may be the initial ones
-  tensor_view starts{};          // int32 [b + 1], of packed sequences, which lack the dimension b
-  tensor_view key_starts{};      // as starts where absent
-  tensor_view lengths{};         // int32 [b], keys of each sequence of a batch; nk where absent
+  tensor_view starts{};      // int32 [b + 1], of packed sequences, which lack the dimension b
+  tensor_view key_starts{};  // as starts where absent
+  output_view normaliser{};  // fp32 [b, h, nq]; what o is divided by, which the backward asks for
+  tensor_view lengths{};     // int32 [b], keys of each sequence of a batch; nk where absent
   std::optional<float> scale{};  // 1 / sqrt(128) where absent
   void* workspace = nullptr;     // hedgehog_workspace() bytes, as for gemm
   std::size_t workspace_bytes = 0;
@@ -46,6 +47,7 @@ inline tk_hedgehog_problem problem(tensor_view const& q, tensor_view const& k, t
           .starts = x.starts.get(),
           .key_starts = x.key_starts.get(),
           .lengths = x.lengths.get(),
+          .normaliser = x.normaliser.get(),
           .scale = x.scale ? *x.scale : 1 / std::sqrt(128.f),
           .reserved2 = 0,
           .repeat = x.repeat,

@@ -37,6 +37,7 @@ template <class T> struct hedgehog_sizes {
     be::source<T, D, F> map_q, map_k;
     be::sink<T, C, P> o;
     strided_numbers alpha, beta;
+    query_numbers normaliser;  // data may be null
     hedgehog_rows rows;
     float scale_log2;
     tensor<float const> initial;  // S
@@ -360,7 +361,12 @@ template <class T, bool Outputs> struct hedgehog_scan {
     auto const& v_before = c.in.take();
     mma_ab(o, p_before, columns<P>(v_before.v, c.w.id()));
     wait<0>(o, p, p_before);
-    o = o * reciprocal(sum + least_sum);
+    sum = sum + least_sum;
+    o = o * reciprocal(sum);
+    if (a.normaliser.data && col == 0)
+      store(a.normaliser.data + t.at.batch * a.normaliser.b_stride +
+                t.head * a.normaliser.h_stride + at.row,
+            sum, at.n);
     store(window(a.o, at.row, col, t.head, t.at.batch, at.row + at.n), cast<T>(o));
     if constexpr (resident) {
       if (adds) {

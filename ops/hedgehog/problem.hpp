@@ -17,6 +17,10 @@ struct sum_tensor {  // fp32 [b, h, 128], 128 contiguous
   bool given;
   std::int64_t b, h, b_stride, h_stride;
 };
+struct query_numbers {  // fp32 [b, h, nq], nq contiguous
+  float* data;
+  std::int64_t b_stride, h_stride;
+};
 struct sequence_lengths {  // int32 [b] on the device; null: all have as many keys
   std::int32_t const* data;
 };
@@ -29,6 +33,7 @@ struct hedgehog_problem {
   sum_tensor initial_k, final_k;
   sequence_starts starts, key_starts;  // both are given, or none
   sequence_lengths lengths;
+  query_numbers normaliser;
   float scale;
   repeat_kind repeat;
 };

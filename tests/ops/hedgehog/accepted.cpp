@@ -27,17 +27,20 @@ void check_unchanged(s& x) {
 TEST_CASE("nothing to write") {
   s no_batch;
   for (auto* t : {&no_batch.q, &no_batch.k, &no_batch.v, &no_batch.o, &no_batch.initial_kv,
-                  &no_batch.initial_k, &no_batch.final_kv, &no_batch.final_k, &no_batch.lengths})
+                  &no_batch.initial_k, &no_batch.final_kv, &no_batch.final_k, &no_batch.lengths,
+                  &no_batch.normaliser})
     t->shape[0] = 0;
   check_unchanged(no_batch);
   s no_head;
   for (auto* t : {&no_head.q, &no_head.k, &no_head.v, &no_head.o}) t->shape[2] = 0;
-  for (auto* t : {&no_head.initial_kv, &no_head.initial_k, &no_head.final_kv, &no_head.final_k})
+  for (auto* t : {&no_head.initial_kv, &no_head.initial_k, &no_head.final_kv, &no_head.final_k,
+                  &no_head.normaliser})
     t->shape[1] = 0;
   for (auto* t : {&no_head.map_q, &no_head.map_k, &no_head.alpha, &no_head.beta}) t->shape[0] = 0;
   check_unchanged(no_head);
   s no_query;  // and nobody wants the state
   for (auto* t : {&no_query.q, &no_query.o}) t->shape[1] = 0;
+  no_query.normaliser.shape[2] = 0;
   leave_out_states(no_query);
   check_unchanged(no_query);
   packed_scene<s> no_sequence;  // what tokens there are belong to none
@@ -51,6 +54,7 @@ TEST_CASE("nothing to write") {
 TEST_CASE("no keys: the final state is the initial one, or 0") {
   s x;
   for (auto* t : {&x.q, &x.k, &x.v, &x.o}) t->shape[1] = 0, t->dl.data = nullptr;
+  x.normaliser.shape[2] = 0;
   auto host = x.arena.content();
   for (std::size_t i = 0; i < s::bytes_of_kv; i += 4)
     put_fp32(host, s::at_initial_kv + i, float(i));
@@ -108,8 +112,9 @@ TEST_CASE("key_starts are starts where they are not given") {
 TEST_CASE("as many blocks as can be counted are supported") {
   constexpr std::int64_t most = std::int64_t{1} << 27;
   s x;
-  std::vector<tensor*> const of_batches{
-      &x.q, &x.k, &x.v, &x.o, &x.initial_kv, &x.initial_k, &x.final_kv, &x.final_k, &x.lengths};
+  std::vector<tensor*> const of_batches{&x.q,          &x.k,         &x.v,        &x.o,
+                                        &x.initial_kv, &x.initial_k, &x.final_kv, &x.final_k,
+                                        &x.lengths,    &x.normaliser};
   for (auto* t : of_batches) t->dl.strides = nullptr;
   auto const batches = [&](std::int64_t count) {
     for (auto* t : of_batches) t->shape[0] = count;

@@ -41,6 +41,7 @@ void make(generator& g) {
     g.put_on("initial_kv", "final_kv");
     g.put_on("initial_k", "final_k");
   }
+  choose("normaliser", g.flip(), fp32, packed ? sizes{h, nq} : sizes{b, h, nq});
   choose("starts", packed, int32, {b + 1});
   choose("key_starts", packed && g.flip(), int32, {b + 1});
   choose("lengths", !packed && g.flip(), int32, {b});
@@ -129,6 +130,13 @@ void look(seen_call& call) {
     call.read(name, {1, 1, takes_fp32, true});
     same_size(f, seen(call, name), 0, q, n + 1);
   }
+  if (call.given("normaliser")) {
+    call.read("normaliser", {rank - 1, rank - 1, takes_fp32});
+    auto const& t = seen(call, "normaliser");
+    if (!packed) same_size(f, t, 0, q, 0);
+    same_size(f, t, n, q, n + 1);
+    same_size(f, t, n + 1, q, n);
+  }
   look_at_sequences(call);
   auto const& starts = seen(call, "starts");
   bool const known = q.shaped && (!packed || starts.shaped);
@@ -166,7 +174,8 @@ fuzzed_op const& fuzzed_hedgehog() {
                              {"final_k", offsetof(problem, final_k), true},
                              {"starts", offsetof(problem, starts)},
                              {"key_starts", offsetof(problem, key_starts)},
-                             {"lengths", offsetof(problem, lengths)}},
+                             {"lengths", offsetof(problem, lengths)},
+                             {"normaliser", offsetof(problem, normaliser), true}},
                             {{offsetof(problem, scale), o::factor},
                              {offsetof(problem, repeat), o::choice, 2},
                              {offsetof(problem, reserved), o::reserved},

@@ -80,6 +80,12 @@ template <class T> void launch(tk::hedgehog_scan_problem const& x, void* stream)
   check_factors(p.beta, "beta");
   check_state(p.initial_kv, p.initial_k, "initial_kv", "initial_k");
   check_state(p.final_kv, p.final_k, "final_kv", "final_k");
+  auto const& numbers = of("normaliser");
+  at(p.normaliser.data, numbers, "the normaliser moved");
+  if (numbers.looked_at)
+    require((packed || p.normaliser.b_stride == numbers.stride[0]) &&
+                p.normaliser.h_stride == numbers.stride[packed ? 0 : 1],
+            "the normaliser's strides changed");
   check_rows(x.rows);
   check_workspace(x);
   auto const given = running.seen->problem<tk_hedgehog_problem>();

@@ -86,6 +86,14 @@ struct hedgehog_operands {
       fill(initial_kv, data::reals, 68), fill(initial_k, data::positive, 69, 4);
       fill(final_kv, data::nans, 0), fill(final_k, data::nans, 0);
     }
+    if (x.states) {
+      bool const batch = !packed(x);
+      std::int64_t const n = queries(x), row = n + x.padding;
+      normaliser = batch ? memories.make(dtype::fp32, {x.b, x.h, n}, {x.h * row, row, 1},
+                                         role::output, x.misalignment)
+                         : memories.make(dtype::fp32, {x.h, n}, {row, 1}, role::output);
+      fill(normaliser, data::nans, 0);
+    }
     if (packed(x)) starts = make_starts_of(false);
     if (!x.pasts.empty()) key_starts = make_starts_of(true);
     if (!x.keys.empty()) {
@@ -150,13 +158,14 @@ struct hedgehog_operands {
   hedgehog_case of;
   world memories;
   tensor q, k, v, o, map_q, map_k, alpha, beta, initial_kv, initial_k, final_kv, final_k, starts,
-      key_starts, lengths;
+      key_starts, lengths, normaliser;
 };
 
 template <class Body> std::string with_problem(hedgehog_operands const& x, Body const& body) {
   given_tensor const q(x.q), k(x.k), v(x.v), o(x.o), map_q(x.map_q), map_k(x.map_k), alpha(x.alpha),
       beta(x.beta), initial_kv(x.initial_kv), initial_k(x.initial_k), final_kv(x.final_kv),
-      final_k(x.final_k), starts(x.starts), key_starts(x.key_starts), lengths(x.lengths);
+      final_k(x.final_k), starts(x.starts), key_starts(x.key_starts), lengths(x.lengths),
+      normaliser(x.normaliser);
   tk_hedgehog_problem problem{};
   problem.size = sizeof problem;
   problem.q = q.get(), problem.k = k.get(), problem.v = v.get(), problem.o = o.get();
@@ -166,6 +175,7 @@ template <class Body> std::string with_problem(hedgehog_operands const& x, Body 
   problem.final_kv = final_kv.get(), problem.final_k = final_k.get();
   problem.starts = starts.get(), problem.key_starts = key_starts.get();
   problem.lengths = lengths.get();
+  problem.normaliser = normaliser.get();
   problem.scale = x.of.scale;
   return body(called_op{TK_OP_HEDGEHOG, tk_hedgehog},
               static_cast<tk_hedgehog_problem const*>(&problem));
@@ -173,7 +183,8 @@ template <class Body> std::string with_problem(hedgehog_operands const& x, Body 
 
 inline std::vector<tensor> outputs_of(hedgehog_operands const& x) {
   std::vector<tensor> all{x.o};
-  if (x.of.states) all.push_back(x.final_kv), all.push_back(x.final_k);
+  if (x.of.states)
+    for (auto const* y : {&x.final_kv, &x.final_k, &x.normaliser}) all.push_back(*y);
   return all;
 }
 

@@ -79,6 +79,7 @@ class hedgehog_judge {
         o_(x.of.type),
         kv_(dtype::fp32),
         k_(dtype::fp32),
+        sums_(dtype::fp32),
         u_(format_of(x.of.type).unit_roundoff),
         least_(x.of.type == dtype::fp16 ? 0x1p-25 : 0) {}
 
@@ -109,6 +110,7 @@ class hedgehog_judge {
       add_query(in, at, head, t, window, kv, z, error);
     }
     for (std::int64_t t = 0; t < at.nq - in.nq; ++t) {  // queries without a token stay
+      if (of_->of.states) add_sum(at, head, t, std::nan(""), 0);
       std::int64_t const row = of_->row(at.batch, queries(of_->of), at.first_query + t, head);
       for (std::int64_t c = 0; c < D; ++c)
         o_.add(row, c, decode(of_->of.type, of_->o.result_row(row) + c * 2), std::nan(""), 0, 0, 0);
@@ -130,11 +132,12 @@ class hedgehog_judge {
     }
   }
   void merge(hedgehog_judge const& other) {
-    o_.merge(other.o_), kv_.merge(other.kv_), k_.merge(other.k_);
+    o_.merge(other.o_), kv_.merge(other.kv_), k_.merge(other.k_), sums_.merge(other.sums_);
   }
   verdict judge_all() const {
     verdict all;
-    for (auto const& [name, meter] : {std::pair{"o", &o_}, {"final_kv", &kv_}, {"final_k", &k_}}) {
+    for (auto const& [name, meter] :
+         {std::pair{"o", &o_}, {"final_kv", &kv_}, {"final_k", &k_}, {"normaliser", &sums_}}) {
       auto const v = meter->judge(name, 1.1, 1024);
       if (all.ok()) all.wrong = v.wrong;
       all.compared += v.compared;
@@ -200,6 +203,7 @@ class hedgehog_judge {
     double const error_sum = (linear * error_l + of_window * error_p) / sum + 4 * fp32_roundoff;
     std::int64_t const row =
         of_->row(at.batch, queries(of_->of), at.first_query + at.nq - in.nq + t, head);
+    if (of_->of.states) add_sum(at, head, at.nq - in.nq + t, sum, sum * error_sum);
     for (std::int64_t c = 0; c < D; ++c) {
       std::size_t const i = static_cast<std::size_t>(c);
       double const exact = x[i] / sum;
@@ -214,8 +218,16 @@ class hedgehog_judge {
     }
   }
 
+  // Of a query of a sequence.
+  void add_sum(hedgehog_span const& at, std::int64_t head, std::int64_t t, double exact,
+               double slack) {
+    std::int64_t const row = at.batch * of_->of.h + head, col = at.first_query + t;
+    sums_.add(row, col, decode(dtype::fp32, of_->normaliser.result_row(row) + col * 4), exact,
+              slack, 0, slack);
+  }
+
   hedgehog_operands const* of_;
-  error_meter o_, kv_, k_;
+  error_meter o_, kv_, k_, sums_;
   double u_, least_;
 };
 
@@ -231,7 +243,8 @@ inline verdict compare(hedgehog_operands const& x) {
   });
   auto v = all.judge_all();
   std::int64_t const states = x.of.states ? sequences(x.of) * x.of.h * 128 * 129 : 0,
-                     due = (packed(x.of) ? 1 : x.of.b) * queries(x.of) * x.of.h * 128 + states;
+                     numbers = x.of.states ? 129 : 128,
+                     due = (packed(x.of) ? 1 : x.of.b) * queries(x.of) * x.of.h * numbers + states;
   if (v.ok() && v.compared != due) v.wrong = "not every element was compared";
   return v;
 }

@@ -82,6 +82,12 @@ std::vector<spoiled<s>> wrong_states() {
        TK_BAD_OVERLAP,
        {"final_k at", "initial_k at"},
        launch_only},
+      {"normaliser b", sized<s>(&s::normaliser, 0, 1), TK_BAD_SHAPE, {"normaliser has b = 1", "2"}},
+      {"normaliser h", sized<s>(&s::normaliser, 1, 3), TK_BAD_SHAPE, {"normaliser has h = 3", "2"}},
+      {"normaliser nq",
+       sized<s>(&s::normaliser, 2, 5),
+       TK_BAD_SHAPE,
+       {"normaliser has nq = 5", "3"}},
       {"heads of o in one place",
        [](s& x) { x.o.strides[2] = 0; },
        TK_BAD_OVERLAP,
@@ -147,17 +153,18 @@ TEST_CASE("the scenes are correct problems and write their outputs") {
 
 TEST_CASE("refusals") {
   std::vector<std::int64_t> const tokens{1, 100000, 1, 128}, map{1, 128, 64}, state{1, 1, 128, 128},
-      sums{1, 1, 128}, one{1};
+      sums{1, 1, 128}, of_queries{1, 1, 100000}, one{1};
   try_faults<p>(faults(), 1);
-  check_refusals<s>(
-      3, {tokens, tokens, tokens, map, map, one, one, state, sums, one, tokens, state, sums},
-      {TK_UNSUPPORTED}, [] {
-        try_all(wrong_tokens());
-        try_all(wrong_maps());
-        try_all(wrong_states());
-        try_all(wrong_values());
-        try_all(wrong_sequences());
-        try_overlaps<s>();
-        try_overlaps<p>();
-      });
+  check_refusals<s>(3,
+                    {tokens, tokens, tokens, map, map, one, one, state, sums, one, tokens, state,
+                     sums, of_queries},
+                    {TK_UNSUPPORTED}, [] {
+                      try_all(wrong_tokens());
+                      try_all(wrong_maps());
+                      try_all(wrong_states());
+                      try_all(wrong_values());
+                      try_all(wrong_sequences());
+                      try_overlaps<s>();
+                      try_overlaps<p>();
+                    });
 }

@@ -15,13 +15,14 @@ struct hedgehog {
   static constexpr tk_op op = TK_OP_HEDGEHOG;
   static constexpr char const* call_name = "tk_hedgehog";
   static constexpr std::size_t first_size = offsetof(problem_type, repeat);
-  static constexpr char const* outputs[] = {"o", "final_kv", "final_k"};
+  static constexpr char const* outputs[] = {"o", "final_kv", "final_k", "normaliser"};
   static constexpr std::size_t at_q = 0, at_k = 4096, at_v = 10240, at_o = 16384, at_alpha = 20480,
                                at_beta = 20992, at_starts = 32768, at_key_starts = 33024,
-                               at_lengths = 33280, at_initial_k = 34816, at_final_k = 36864,
-                               at_map_q = 1 << 16, at_map_k = 3 << 15, at_initial_kv = 1 << 18,
-                               at_final_kv = 1 << 19, bytes_of_all = at_final_kv + (1 << 18),
-                               bytes_of_kv = 1 << 18, bytes_of_k = 2048, bytes_of_o = 3072;
+                               at_lengths = 33280, at_normaliser = 33536, at_initial_k = 34816,
+                               at_final_k = 36864, at_map_q = 1 << 16, at_map_k = 3 << 15,
+                               at_initial_kv = 1 << 18, at_final_kv = 1 << 19,
+                               bytes_of_all = at_final_kv + (1 << 18), bytes_of_kv = 1 << 18,
+                               bytes_of_k = 2048, bytes_of_o = 3072;
 
   bool packed;
   memory arena{bytes_of_all, arena_byte};
@@ -38,6 +39,8 @@ struct hedgehog {
   tensor key_starts{arena.at(at_key_starts), int32, {3}};
   tensor lengths{arena.at(at_lengths), int32, {2}};
   tensor o{arena.at(at_o), bf16, of_tokens(3, 6)};
+  tensor normaliser{arena.at(at_normaliser), fp32,
+                    packed ? std::vector<std::int64_t>{2, 6} : std::vector<std::int64_t>{2, 2, 3}};
   tensor final_kv{arena.at(at_final_kv), fp32, {2, 2, 128, 128}};
   tensor final_k{arena.at(at_final_k), fp32, {2, 2, 128}};
   problem_type problem{};
@@ -72,7 +75,10 @@ struct hedgehog {
     if (starts.given) all.push_back({"starts", &starts, true});
     if (key_starts.given) all.push_back({"key_starts", &key_starts, true});
     if (lengths.given) all.push_back({"lengths", &lengths, true});
-    all.insert(all.end(), {{"o", &o}, {"final_kv", &final_kv}, {"final_k", &final_k}});
+    all.insert(all.end(), {{"o", &o},
+                           {"final_kv", &final_kv},
+                           {"final_k", &final_k},
+                           {"normaliser", &normaliser, true}});
     return all;
   }
   problem_type const* get() {
@@ -83,6 +89,7 @@ struct hedgehog {
     problem.final_kv = final_kv.given, problem.final_k = final_k.given;
     problem.starts = starts.given, problem.key_starts = key_starts.given;
     problem.lengths = lengths.given;
+    problem.normaliser = normaliser.given;
     return &problem;
   }
   static tk_status call(problem_type const* x, void* workspace = nullptr, std::size_t size = 0,
