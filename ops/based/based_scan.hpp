@@ -92,6 +92,7 @@ template <class T> struct based_scan_sizes {
     x = 0.f;
     if (!a.initial.data) return;
     auto const shared = in_shared(via);
+    w.sync();  // of an earlier task, all have read it
     for_each_number(w, a.initial, col, head, sequence,
                     [&](int i, float const* p) { shared.data[i] = p ? *p : 0.f; });
     w.sync();
@@ -107,6 +108,7 @@ template <class T> struct based_scan_sizes {
     for_each_number(w, a.final, col, head, sequence, [&](int i, float* p) {
       if (p) *p = shared.data[i];
     });
+    w.sync();
   }
   static TK_DEVICE float begin_sum(args const& a, int sequence, int head, int column) {
     int const row = based_moments::row_of(column);
