@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The suite of Based beside flash-linear-attention's kernels, parallel over tokens and fused by chunks,
+"""The suites of Based beside flash-linear-attention's kernels, parallel over tokens and fused by chunks,
 where it is installed, and eager PyTorch: products of all scores where they fit, on the CPU too."""
 import functools
 import math
@@ -48,6 +48,7 @@ def scanned(q, k, v, s, normalise):
 
 
 class based_case:
+    """The forward."""
     def __init__(self, case, device):
         number = {key: int(value) for key, value in case.items() if str(value).isdigit()}
         self.b, self.n, self.h = (number.get(key, 1) for key in "bnh")
@@ -136,4 +137,87 @@ class based_case:
         return error if o.isfinite().all() else math.inf, limit
 
 
-SUITES = {"based": based_case}
+class backward_case(based_case):
+    def __init__(self, case, device):
+        super().__init__(case, device)
+        self.dout = self.tokens(self.dv)
+        self.dq, self.dk, self.dv_out = (torch.empty_like(t) for t in (self.q, self.k, self.v))
+        self.dinitial = self.state() if self.has_states else None
+        self.dfinal = self.state() if self.has_states else None
+        tensors = (self.q, self.k, self.v, self.dout, self.dq, self.dk, self.dv_out, self.initial,
+                   self.dfinal, self.dinitial)
+        self.bytes = sum(t.numel() * t.element_size() for t in tensors if t is not None)
+
+    def tk(self, library):
+        operands = {"q": self.q, "k": self.k, "v": self.v, "dout": self.dout, "dq": self.dq,
+                    "dk": self.dk, "dv": self.dv_out, "initial_state": self.initial,
+                    "dfinal_state": self.dfinal, "dinitial_state": self.dinitial}
+        call = library.bind("based_backward", operands, self.device, scale=SCALE,
+                            normalise=int(self.normalise))
+        return implementation("tk", call, lambda _: (self.dq, self.dk, self.dv_out, self.dinitial))
+
+    def outputs(self):
+        all_of = (self.dq, self.dk, self.dv_out, self.dinitial)
+        return [t for t in all_of if t is not None]
+
+    def peers(self, _):
+        """Where there are no states, which they lack."""
+        if self.device == "cpu" or self.has_states:
+            return []
+        made = {"fla": functools.partial(self.of_fla, "parallel_based"),
+                "fla_fused": functools.partial(self.of_fla, "fused_chunk_based")}
+        if self.b * self.h * self.n * self.n <= MOST_SCORES:
+            made["torch"] = self.plain
+        return [implementation(name, functools.partial(self.gradients, self.graph(run)),
+                               lambda gradients: (*gradients, None))
+                for name, run in made.items()]
+
+    def graph(self, run):
+        """The output, and what gradients are wanted of: made by the first call, so that a peer that is
+        missing is found missing there."""
+        @functools.cache
+        def made():
+            with torch.inference_mode(False), torch.enable_grad():
+                wanted = [t.clone().requires_grad_() for t in (self.q, self.k, self.v)]
+                return run(*wanted)[0], wanted, self.dout.clone()
+
+        return made
+
+    @staticmethod
+    def gradients(made):
+        output, wanted, given = made()
+        with torch.inference_mode(False):
+            return torch.autograd.grad(output, wanted, given, retain_graph=True)
+
+    def compare(self, results):
+        parts = [deviation() for _ in range(4)]
+        picks = sampled(self.b * self.h, self.b * self.h, self.device)
+        budget = 2 if self.device == "cpu" else max(2, 2**28 // (self.n * MOMENTS))
+        for some in picks[:: max(1, len(picks) // budget)].split(1):
+            batch, head = some // self.h, some % self.h
+
+            def of_heads(t):
+                return t.transpose(1, 2)[batch, head].double()
+
+            with torch.inference_mode(False), torch.enable_grad():
+                inputs = [of_heads(t).clone().requires_grad_() for t in (self.q, self.k, self.v)]
+                s = torch.zeros(1, MOMENTS, self.dv, device=self.device, dtype=torch.float64)
+                if self.initial is not None:
+                    s = self.initial.flatten(0, 1)[some].double()
+                s = s.clone().requires_grad_()
+                o, state = scanned(*inputs, s, self.normalise)
+                outputs, given = [o], [of_heads(self.dout).clone()]
+                if self.has_states:
+                    outputs.append(state)
+                    given.append(self.dfinal.flatten(0, 1)[some].double().clone())
+                exact = torch.autograd.grad(outputs, [*inputs, s], given)
+            for part, got, of in zip(parts, results[:3], exact):
+                part.add(of_heads(got), of)
+            if self.has_states:
+                parts[3].add(results[3].flatten(0, 1)[some].double(), exact[3])
+        finite = all(t.isfinite().all() for t in results if t is not None)
+        limit = 10 * (2.0**-9 if self.dtype == "bf16" else 2.0**-12) + 2.0**-16
+        return max(x.relative()[0] for x in parts) if finite else math.inf, limit
+
+
+SUITES = {"based": based_case, "based-bwd": backward_case}

@@ -21,6 +21,35 @@ struct based_scan_problem {
   float* copied_sums;  // [b, h, 153]: of the initial ones, where final ones may overwrite them
 };
 
+// What ops/based/token_kernels.hpp takes: moments of x, or dx of their gradients, those of a query
+// or not; g, and v with a column of ones.
+struct moments_to_expand {
+  heads x, to;
+  scan_rows rows;
+  bool weighted;
+  float scale;
+};
+struct moments_to_contract {
+  heads x, grad, to;
+  scan_rows rows;
+  bool weighted;
+  float scale;
+};
+struct outputs_to_divide {
+  heads dout, o, v, divided, wide_v;
+  float const* normalisers;
+  scan_rows rows;
+};
+// What ops/based/place_states.hpp takes: a state and its sums, which may be absent, and where they
+// are [b, h, 160, columns], or come back from.
+struct states_to_place {
+  state_tensor state;
+  moment_sums sums;
+  float* placed;
+  int b, h, dv, columns;
+  bool back;
+};
+
 // What a compiled instance says of itself.
 struct based_sizes {
   int C, segment, workers, P;

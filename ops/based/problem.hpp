@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The problem of Based, checked.
+// The problems of Based's ops, checked.
 #pragma once
 #include "ops/linear_attention/problem.hpp"
 
@@ -21,8 +21,19 @@ struct based_problem {
   bool normalises;
 };
 
+struct based_backward_problem {
+  heads q, k, v, dout, dq, dk, dv;
+  state_tensor initial, dfinal, dinitial;
+  moment_sums initial_sums, dfinal_sums, dinitial_sums;
+  sequence_starts starts;
+  float scale;
+  bool normalises;
+};
+
 // Launches on `stream`; throws tk::error.
 void launch(based_problem const& x, void* workspace, void* stream);
 std::size_t workspace_bytes(based_problem const& x);
+void launch(based_backward_problem const& x, void* workspace, void* stream);
+std::size_t workspace_bytes(based_backward_problem const& x);
 
 }  // namespace tk

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Based's scan on the host: what it wants of a workspace, and its launch.
+#pragma once
+#include "ops/based/plan.hpp"
+
+namespace tk {
+
+// Throws what it can't do; the query and the launch lay out the workspace with the same calls.
+class based_scans {
+ public:
+  based_scans(workspace_layout& workspace, based_problem const& x);
+  scan_rows const& rows() const { return rows_; }
+  // `normalisers`: [b, h, n], or null.
+  void launch(based_problem const& x, float* normalisers, void* workspace, void* stream) const;
+
+ private:
+  scan_rows rows_;
+  // States of segments and their sums, where sequences are cut; else a copy of the initial sums, if
+  // others may be written to their place.
+  std::size_t states_ = 0, sums_ = 0, copied_sums_ = 0;
+};
+
+}  // namespace tk

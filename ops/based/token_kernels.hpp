@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// What Based's backward does with each token beside its scans: moments of q and k written out, and
+// gradients of moments contracted to those of q or k; with the normaliser dout and v with a column
+// more, in which the sum that divides has its gradient. A task has 64 tokens of a head of a
+// sequence; tokens of no sequence are neither read nor written.
+// Numerics  fp32, rounded to T where it is written.
+#pragma once
+#include "backends/kernel.hpp"
+#include "ops/based/based_scan.hpp"
+#include "ops/based/features.hpp"
+#include "ops/linear_attention/chunk_place.hpp"
+
+namespace tk {
+
+struct tokens_of_head {
+  static constexpr int R = 64;
+  struct task {
+    int head, steps;
+    chunk_place at;
+    TK_BOTH int end() const { return at.row + at.tokens; }
+  };
+  static TK_BOTH int tasks(scan_rows const& rows) { return rows.blocks(R) * rows.h; }
+  static TK_BOTH task task_at(scan_rows const& rows, int i, int steps) {
+    auto const at = place_of_chunk(rows, i / rows.h, R);
+    return {i % rows.h, at.tokens > 0 ? steps : 0, at};
+  }
+};
+template <class Tensor>
+TK_DEVICE auto window_of_tokens(Tensor const& x, tokens_of_head::task const& t, int col) {
+  return window(x, t.at.row, col, t.head, t.at.batch, t.end());
+}
+// 1 in column `col` of 16, else 0.
+TK_DEVICE reg_tile<float, tokens_of_head::R, 16> one_in_column(int col) {
+  reg_tile<float, tokens_of_head::R, 16> x;
+  x = max(1.f - abs(cols(-col)), 0.f);
+  return x;
+}
+
+// The columns of ops/based/moments.hpp of each token, with a query's weights or without.
+template <class T> struct based_expand {
+  static constexpr int workers = 1, cluster = 1, stages = 2, own_slots = 1, R = tokens_of_head::R,
+                       D = based_moments::width;
+  struct stage {
+    shared_tile<T, R, D> x;
+  };
+  struct own {};
+  struct scratch {};
+  struct args {
+    be::source<T, R, D> x;
+    be::sink<T, R, D> to;
+    scan_rows rows;
+    bool weighted;
+    float scale;
+  };
+  using task = tokens_of_head::task;
+
+  static TK_BOTH int tasks(args const& a) { return tokens_of_head::tasks(a.rows); }
+  static TK_BOTH task task_at(args const& a, int i, int) {
+    return tokens_of_head::task_at(a.rows, i, 1);
+  }
+  static TK_DEVICE void load(stage& s, args const& a, task const& t, int, be::arrival done) {
+    load_async(s.x, window_of_tokens(a.x, t, 0), done);
+  }
+  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    if (t.steps == 0) return;
+    reg_tile<T, R, D> x;
+    tk::load(x, c.in.take().x);
+    c.w.sync();
+    c.in.release();
+    auto const weight = [&](int tile) {
+      return a.weighted ? based_moments::weight(tile * D, a.scale) : 1.f;
+    };
+    for_each_partner(x, [&](auto tile, reg_tile<T, R, D> const& partner) {
+      reg_tile<float, R, D> y;
+      y = x * partner * weight(tile);
+      if constexpr (tile == based_moments::products_with_one)
+        y = choose_cols<based_moments::of_one>(y, one_in_column(based_moments::of_one));
+      tk::store(window_of_tokens(a.to, t, tile * D), cast<T>(y));
+    });
+    int constexpr last = based_moments::linear;
+    tk::store(window_of_tokens(a.to, t, last * D), cast<T>(x * weight(last)));
+  }
+};
+
+// dx of the gradients of its moments, weighted ones or not.
+template <class T> struct based_contract {
+  static constexpr int workers = 1, cluster = 1, stages = 4, own_slots = 2, R = tokens_of_head::R,
+                       D = based_moments::width;
+  struct stage {
+    shared_tile<T, R, D> grad;
+  };
+  struct own {
+    shared_tile<T, R, D> x;
+  };
+  struct scratch {};
+  struct args {
+    be::source<T, R, D> x, grad;
+    be::sink<T, R, D> to;
+    scan_rows rows;
+    bool weighted;
+    float scale;
+  };
+  using task = tokens_of_head::task;
+  using tile_of_x = reg_tile<float, R, D>;
+
+  static TK_BOTH int tasks(args const& a) { return tokens_of_head::tasks(a.rows); }
+  static TK_BOTH task task_at(args const& a, int i, int) {
+    return tokens_of_head::task_at(a.rows, i, based_moments::tiles);
+  }
+  static TK_DEVICE void load_own(own& s, args const& a, task const& t, int, be::arrival done) {
+    load_async(s.x, window_of_tokens(a.x, t, 0), done);
+  }
+  static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
+    load_async(s.grad, window_of_tokens(a.grad, t, step * D), done);
+  }
+  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    reg_tile<T, R, D> x;
+    tk::load(x, c.own.take().x);
+    c.w.sync();
+    c.own.release();
+    if (t.steps == 0) return;
+    tile_of_x dx = 0.f;
+    // The gradient of the next tile of moments, with its weight.
+    auto const next = [&](int tile) {
+      reg_tile<T, R, D> rounded;
+      tk::load(rounded, c.in.take().grad);
+      c.w.sync();
+      c.in.release();
+      tile_of_x y;
+      y = rounded * (a.weighted ? based_moments::weight(tile * D, a.scale) : 1.f);
+      return y;
+    };
+    for_each_partner(x, [&](auto tile, reg_tile<T, R, D> const& partner) {
+      tile_of_x g = next(tile);
+      if constexpr (tile == 0) {
+        dx = dx + g * x * 2.f;
+      } else {
+        if constexpr (tile == based_moments::products_with_one)
+          g = choose_cols<based_moments::of_one>(g, tile_of_x(0.f));
+        dx = dx + g * partner;
+        tile_of_x to_partner;
+        to_partner = g * x;
+        dx = dx + back<tile>(to_partner);
+      }
+    });
+    dx = dx + next(based_moments::linear);
+    tk::store(window_of_tokens(a.to, t, 0), cast<T>(dx));
+  }
+
+ private:
+  // Column c of a tile is a product with column c ^ s: what is at c goes there.
+  template <int Tile> static TK_DEVICE tile_of_x back(tile_of_x const& x) {
+    constexpr int bit = based_moments::bit_of(Tile), without = based_moments::exchange(Tile, 0),
+                  with = based_moments::exchange(Tile, bit);
+    if constexpr (with == 0) return xor_cols<without>(x);
+    else return choose_cols<bit>(xor_cols<with>(x), xor_cols<without>(x));
+  }
+};
+
+// g = dout / z beside r = - dout.o / z, and v beside 1, in 16 columns more of which one counts; z
+// with the least that it is.
+template <class T> struct based_divide {
+  static constexpr int workers = 1, cluster = 1, stages = 2, own_slots = 1, R = tokens_of_head::R,
+                       D = 16;
+  struct stage {
+    shared_tile<T, R, D> dout, o, v;
+  };
+  struct own {};
+  struct scratch {};
+  struct args {
+    be::source<T, R, D> dout, o, v;
+    be::sink<T, R, D> divided, wide_v;
+    float const* normalisers;  // as ops/based/based_scan.hpp leaves them
+    scan_rows rows;
+    int dv;
+  };
+  using task = tokens_of_head::task;
+
+  static TK_BOTH int tasks(args const& a) { return tokens_of_head::tasks(a.rows); }
+  static TK_BOTH task task_at(args const& a, int i, int) {
+    return tokens_of_head::task_at(a.rows, i, a.dv / D);
+  }
+  static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
+    load_async(s.dout, window_of_tokens(a.dout, t, step * D), done);
+    load_async(s.o, window_of_tokens(a.o, t, step * D), done);
+    load_async(s.v, window_of_tokens(a.v, t, step * D), done);
+  }
+  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    if (t.steps == 0) return;
+    auto const first = (std::int64_t{t.at.batch} * a.rows.h + t.head) * a.rows.n + t.at.row;
+    auto const inverse =
+        reciprocal(load_col<R>(a.normalisers + first, t.at.tokens, 1.f) + least_normaliser);
+    reg_col<float, R> met = 0.f;
+    for (int step = 0; step < t.steps; ++step) {
+      auto const& x = c.in.take();
+      reg_tile<T, R, D> dout, o, v;
+      tk::load(dout, x.dout);
+      tk::load(o, x.o);
+      tk::load(v, x.v);
+      c.w.sync();
+      c.in.release();
+      met = met + row_sum_share(dout * o);
+      tk::store(window_of_tokens(a.divided, t, step * D), cast<T>(dout * inverse));
+      tk::store(window_of_tokens(a.wide_v, t, step * D), cast<T>(v * 1.f));
+    }
+    auto const one = one_in_column(0);
+    tk::store(window_of_tokens(a.divided, t, a.dv), cast<T>(one * (total(met) * inverse * -1.f)));
+    tk::store(window_of_tokens(a.wide_v, t, a.dv), cast<T>(one * 1.f));
+  }
+};
+
+}  // namespace tk
