@@ -87,7 +87,7 @@ TK_DEVICE void turn(complex_tile<R, C>& x, float shift, int base, float step) {
         x.re.e[e] = y.re;
         x.im.e[e] = y.im;
       }
-      if constexpr (evenly) start = start * by_4;
+      if (evenly && (k + 4) % 16 != 0) start = start * by_4;  // errors of four turns at most
       else if (k + 4 < each) start = half_root(row * (first + step * offset(k + 4)));
     }
   }

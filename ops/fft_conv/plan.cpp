@@ -49,6 +49,7 @@ fft_conv_plan::fft_conv_plan(fft_conv_operands const& x, bool gradient) : of_(x)
   constexpr std::int64_t longest = 1 << 24, most = std::numeric_limits<int>::max() / 4;
   auto const some = [](std::int64_t size) { return std::max<std::int64_t>(1, size); };
   limit("n", x.u.n, longest);
+  limit("nk", x.k.nk, 1 << 30);
   large_ = x.u.n > half_of_transform(false);
   half_ = half_of_transform(large_);
   blocks_ = pieces_of(x.u.n, half_);
@@ -63,10 +64,11 @@ fft_conv_plan::fft_conv_plan(fft_conv_operands const& x, bool gradient) : of_(x)
   std::int64_t const spectrum = (2 * half_ + 1) * static_cast<std::int64_t>(sizeof(float));
   filters_at_ = workspace_.add(static_cast<std::size_t>(x.k.h * pieces_ * spectrum));
   if (!gradient && pieces_ == 1) return;
-  // Spectra of a group stay in a cache of some tens of megabytes.
-  constexpr std::int64_t enough = 64 << 20;
+  // Spectra of a group stay in a cache of some tens of megabytes; groups are not too many.
+  constexpr std::int64_t enough = 64 << 20, most_groups = 1024;
   std::int64_t const of_filter = kinds_ * x.u.b * x.share() * windows_ * spectrum;
-  in_group_ = std::clamp<std::int64_t>(enough / some(of_filter), 1, some(x.k.h));
+  in_group_ = std::max(std::min(enough / some(of_filter), x.k.h),
+                       some((x.k.h + most_groups - 1) / most_groups));
   windows_at_ = workspace_.add(static_cast<std::size_t>(in_group_ * of_filter));
 }
 

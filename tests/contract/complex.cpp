@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+// Runs of shared tiles, magnitudes of all lanes, and pairs of real tiles as complex numbers: every
+// lane's elements are where they belong, roots of unity are right.
+#include "core/complex_tile.hpp"
+#include "core/tile_runs.hpp"
+#include "tests/contract/support.hpp"
+
+namespace tk::test {
+
+// A tile of C columns from runs, as fp16, taken back as fp32 through the memory of two of them.
+template <int C> struct runs_there_and_back : simple_op {
+  static constexpr int R = M;
+  struct scratch {
+    shared_tile<fp16, R, C> x[2];
+    magnitudes_exchange exchange;
+  };
+  struct args {
+    int cases;
+    float const* x;  // [cases, R, C]
+    float *back, *sizes;
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    auto& s = c.scratch;
+    float const* const from = a.x + t.index * R * C;
+    magnitudes size;
+    auto const read = [&](int row, int col) {
+      run_of_eight y;
+      TK_UNROLL
+      for (int i = 0; i < 8; ++i) y.x[i] = from[row * C + col + i];
+      return y;
+    };
+    fill_runs(s.x[1], c.w.lane(), be::worker_lanes, [&](int row, int col) {
+      auto const y = read(row, col);
+      size.add(y);
+      return scaled(y, 2.f);
+    });
+    size = of_all_lanes(c.w, size, s.exchange);
+    c.w.sync();
+    reg_tile<fp16, R, C> packed;
+    tk::load(packed, s.x[1]);
+    c.w.sync();
+    auto& sums = reuse<shared_tile<float, R, C>>(s.x);
+    tk::store(sums, cast<float>(packed * 0.5f));
+    c.w.sync();
+    for (int n = c.w.lane(); n < R * C / 8; n += be::worker_lanes) {
+      int const row = n / (C / 8), col = n % (C / 8) * 8;
+      auto const y = product_of(take_run(sums, row, col), read(row, col));
+      TK_UNROLL
+      for (int i = 0; i < 8; ++i) a.back[t.index * R * C + row * C + col + i] = y.x[i];
+    }
+    a.sizes[(t.index * be::worker_lanes + c.w.lane()) * 2] = size.largest;
+    a.sizes[(t.index * be::worker_lanes + c.w.lane()) * 2 + 1] = size.sum;
+    report(c, a, t.index);
+  }
+};
+
+template <int C> void check_runs(int tasks) {
+  using op = runs_there_and_back<C>;
+  auto const x = wholes(at(tasks * op::R * C), 9, 40);
+  device_array<float> const dx(x), back(untouched<float>(x.size())),
+      sizes(untouched<float>(at(tasks * be::worker_lanes * 2)));
+  run<op>({tasks, dx.data(), back.data(), sizes.data(), nullptr});
+  std::vector<float> squares, of_lanes;
+  for (float const e : x) squares.push_back(e * e);
+  for (int i = 0; i < tasks; ++i) {
+    float largest = 0, sum = 0;
+    for (int k = 0; k < op::R * C; ++k) {
+      float const e = std::fabs(x[at(i * op::R * C + k)]);
+      largest = std::max(largest, e), sum += e;
+    }
+    for (int lane = 0; lane < be::worker_lanes; ++lane)
+      of_lanes.insert(of_lanes.end(), {largest, sum});
+  }
+  check_same(back.read(), squares);
+  check_same(sizes.read(), of_lanes);
+}
+
+TEST_CASE("runs of eight go to shared tiles and come back") {
+  int const tasks = tasks_at_least(12);
+  expect_cases const counted(4 * tasks);
+  check_runs<16>(tasks);
+  check_runs<32>(tasks);
+  check_runs<64>(tasks);
+  check_runs<128>(tasks);
+}
+
+// z = ((x turned) times the parts of y, plus x times conj(y)), and each part put into its place.
+template <int C, int Sign> struct complex_work : simple_op {
+  static constexpr int R = M, V = 16;
+  struct args {
+    int cases;
+    float const *x, *y;  // two tiles each
+    float* out;          // [cases, 2, 2, R, C]
+    int* ran;
+  };
+  static constexpr int base = 32;
+  static constexpr float shift = 0.5f, step = 1.f / (4 * 2 * M * (base + C));
+  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    complex_tile<R, C> x, sum, turned;
+    complex_tile<R, V> y;
+    read_tile(x.re, a.x, 0);
+    read_tile(x.im, a.x, 1);
+    turned = x;
+    turn<Sign>(turned, shift, base, step);
+    write_tile<float>(a.out, t.index * 4, turned.re * 1.f);
+    write_tile<float>(a.out, t.index * 4 + 1, turned.im * 1.f);
+    TK_UNROLL
+    for (int part = 0; part < C / V; ++part) {
+      read_tile(y.re, a.y, 0);
+      read_tile(y.im, a.y, 1);
+      y.re = y.re + static_cast<float>(part);
+      complex_tile<R, V> const mine{columns<V>(x.re, part), columns<V>(x.im, part)};
+      complex_tile<R, V> other = mine;
+      multiply(other, 0, y, 1.f);
+      add_product(other, mine, y, -1.f);
+      put_part(sum, part, other);
+    }
+    write_tile<float>(a.out, t.index * 4 + 2, sum.re * 1.f);
+    write_tile<float>(a.out, t.index * 4 + 3, sum.im * 1.f);
+    report(c, a, t.index);
+  }
+};
+
+template <int C, int Sign> void check_complex() {
+  using op = complex_work<C, Sign>;
+  constexpr int R = op::R, V = op::V;
+  auto const x = wholes(at(2 * R * C), 11, 3), y = wholes(at(2 * R * V), 12, 3);
+  device_array<float> const dx(x), dy(y), out(untouched<float>(at(4 * R * C)));
+  run<op>({1, dx.data(), dy.data(), out.data(), nullptr});
+  auto const got = out.read();
+  double worst = 0;
+  int wrong = 0;
+  for (int i = 0; i < R * C; ++i) {
+    int const r = i / C, c = i % C;
+    double const re = x[at(i)], im = x[at(R * C + i)];
+    double const angle = Sign * 2 * M_PI * (r + op::shift) * (op::base + c) * double(op::step);
+    double const turned_re = re * std::cos(angle) - im * std::sin(angle),
+                 turned_im = re * std::sin(angle) + im * std::cos(angle);
+    worst = std::max(
+        {worst, std::fabs(got[at(i)] - turned_re), std::fabs(got[at(R * C + i)] - turned_im)});
+    // x y + x conj(y) = 2 x Re(y)
+    float const by = 2 * (y[at(r * V + c % V)] + static_cast<float>(c / V));
+    wrong += got[at(2 * R * C + i)] != static_cast<float>(re) * by;
+    wrong += got[at(3 * R * C + i)] != static_cast<float>(im) * by;
+  }
+  CHECK(wrong == 0);
+  CHECK(worst < 4.3 * 0x1p-20);  // of numbers up to 4.3
+}
+
+TEST_CASE("complex tiles turn and are multiplied") {
+  expect_cases const counted(6);
+  check_complex<16, 1>();
+  check_complex<32, 1>();
+  check_complex<64, 1>();
+  check_complex<16, -1>();
+  check_complex<64, -1>();
+  check_complex<128, 1>();
+}
+
+TEST_CASE("roots of unity and scales") {
+  expect_cases const counted(0);
+  for (int i = 0; i < 4096; ++i) {
+    float const t = static_cast<float>(i) / 4096;
+    auto const r = unit_root(t);
+    CHECK(std::fabs(r.re - std::cos(2 * M_PI * i / 4096)) < 0x1p-22);
+    CHECK(std::fabs(r.im - std::sin(2 * M_PI * i / 4096)) < 0x1p-22);
+  }
+  for (int e = -90; e <= 90; ++e)
+    for (float const m : {1.f, 1.5f, 1.999f}) {
+      float const x = std::ldexp(m, e), by = scale_to(x, 8);
+      CHECK(x * by >= 128);
+      CHECK(x * by < 256);
+      CHECK(by * inverse_of_power(by) == 1);
+    }
+  CHECK(scale_to(0, 8) == 1);
+}
+
+}  // namespace tk::test
