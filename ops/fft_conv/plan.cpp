@@ -5,17 +5,18 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 #include "core/element.hpp"
 #include "core/status.hpp"
 
 namespace tk {
 
-template <int Size> struct fft_filters_run {
+template <int N2> struct fft_filters_run {
   static std::int64_t half();  // of a transform's points
   static void launch(filters_to_transform const& x, void* stream);
 };
-template <class T, int Size> struct fft_conv_run {
+template <class T, int N2> struct fft_conv_run {
   static void transform(windows_to_transform const& x, spectra_place const& to, void* stream);
   static void sum(products_to_sum const& x, void* stream);
   static void convolve(windows_to_convolve const& x, void* stream);
@@ -23,14 +24,23 @@ template <class T, int Size> struct fft_conv_run {
 
 namespace {
 
-template <class Body> void with_instance(element type, bool large, Body const& body) {
-  if (type == element::bf16 && large) body(fft_conv_run<bf16, 1>{});
-  else if (type == element::bf16) body(fft_conv_run<bf16, 0>{});
-  else if (large) body(fft_conv_run<fp16, 1>{});
-  else body(fft_conv_run<fp16, 0>{});
+// body(constant) for each size of transforms, the smallest first.
+template <class Body> void for_each_size(Body const& body) {
+  body(std::integral_constant<int, 16>{});
+  body(std::integral_constant<int, 32>{});
+  body(std::integral_constant<int, 64>{});
+  body(std::integral_constant<int, 128>{});
 }
-std::int64_t half_of_transform(bool large) {
-  return large ? fft_filters_run<1>::half() : fft_filters_run<0>::half();
+template <class Body> void with_size(int columns, Body const& body) {
+  for_each_size([&](auto size) {
+    if (size == columns) body(size);
+  });
+}
+template <class Body> void with_instance(element type, int columns, Body const& body) {
+  with_size(columns, [&](auto size) {
+    if (type == element::bf16) body(fft_conv_run<bf16, size>{});
+    else body(fft_conv_run<fp16, size>{});
+  });
 }
 std::int64_t pieces_of(std::int64_t n, std::int64_t half) {
   return std::max<std::int64_t>(1, (n + half - 1) / half);
@@ -50,8 +60,11 @@ fft_conv_plan::fft_conv_plan(fft_conv_operands const& x, bool gradient) : of_(x)
   auto const some = [](std::int64_t size) { return std::max<std::int64_t>(1, size); };
   limit("n", x.u.n, longest);
   limit("nk", x.k.nk, 1 << 30);
-  large_ = x.u.n > half_of_transform(false);
-  half_ = half_of_transform(large_);
+  // The smallest transform whose half is a sequence, or the chip's largest.
+  for_each_size([&](auto size) {
+    std::int64_t const half = fft_filters_run<size>::half();
+    if (half > 0 && (half_ == 0 || half_ < x.u.n)) columns_ = size, half_ = half;
+  });
   blocks_ = pieces_of(x.u.n, half_);
   pieces_ = pieces_of(std::min(x.k.nk, x.u.n), half_);  // later taps reach no element
   folds_ = x.circular && x.u.n + x.k.nk <= half_;
@@ -135,16 +148,15 @@ spectral_plan fft_conv_plan::products(group const& g, int kind) const {
 void fft_conv_plan::transform_filters(void* workspace, void* stream) const {
   if (of_.filter_is_ready) return;
   filters_to_transform const x{of_.k, pieces_, spectra_of_filters(all(), workspace)};
-  if (large_) fft_filters_run<1>::launch(x, stream);
-  else fft_filters_run<0>::launch(x, stream);
+  with_size(columns_, [&](auto size) { fft_filters_run<size>::launch(x, stream); });
 }
 void fft_conv_plan::transform(windows_to_transform const& x, int nth, void* workspace,
                               void* stream) const {
-  with_instance(type_, large_,
+  with_instance(type_, columns_,
                 [&](auto run) { run.transform(x, spectra_of_windows(nth, workspace), stream); });
 }
 void fft_conv_plan::sum(products_to_sum const& x, void* stream) const {
-  with_instance(type_, large_, [&](auto run) { run.sum(x, stream); });
+  with_instance(type_, columns_, [&](auto run) { run.sum(x, stream); });
 }
 
 void fft_conv_plan::convolve(window_kind kind, sequences const& x, sequences const& gate,
@@ -155,7 +167,7 @@ void fft_conv_plan::convolve(window_kind kind, sequences const& x, sequences con
     windows_to_convolve const one{windows(all(), kind, x, gate),
                                   spectra_of_filters(all(), workspace), of_.share(), correlates,
                                   blocks(all(), kind, first, second)};
-    with_instance(type_, large_, [&](auto run) { run.convolve(one, stream); });
+    with_instance(type_, columns_, [&](auto run) { run.convolve(one, stream); });
     return;
   }
   for (std::int64_t i = 0; i < groups(); ++i) {

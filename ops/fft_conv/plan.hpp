@@ -54,11 +54,12 @@ class fft_conv_plan {
 
   fft_conv_operands of_;
   element type_;
-  bool large_;
+  int columns_ = 0;  // N2 of the transforms
   bool folds_;  // circular, and what a causal convolution gives is in one block: its end is added
                 // to its beginning
-  std::int64_t half_, blocks_, pieces_, windows_;  // windows and blocks of a sequence
-  std::int64_t kinds_, in_group_ = 1;              // of windows in the workspace
+  std::int64_t half_ = 0;                   // of the transforms' points
+  std::int64_t blocks_, pieces_, windows_;  // windows and blocks of a sequence
+  std::int64_t kinds_, in_group_ = 1;       // of windows in the workspace
 
   workspace_layout workspace_;
   std::size_t filters_at_ = 0, windows_at_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// From windows and products to launches. fft_conv_run<T, Size> and fft_filters_run<Size> are
-// instantiated once for each row of ops/fft_conv/fft_conv.cmake; ops/fft_conv/plan.cpp chooses.
+// From windows and products to launches. fft_conv_run<T, N2> and fft_filters_run<N2> are
+// instantiated once for each row of ops/fft_conv/fft_conv.cmake, but have no kernels where the chip
+// does not want the size; ops/fft_conv/plan.cpp chooses.
 #pragma once
 #include "ops/fft_conv/filter_spectra.hpp"
 #include "ops/fft_conv/problem.hpp"
@@ -10,16 +11,11 @@
 
 namespace tk {
 
-// The chip's N2 of the small transforms, 0, and of the large ones, 1.
-template <int Size>
-inline constexpr int fft_columns =
-    Size == 0 ? be::tune_fft_conv().small_N2 : be::tune_fft_conv().large_N2;
-
-template <int Size> struct fft_filters_run {
-  static std::int64_t half();
+template <int N2> struct fft_filters_run {
+  static std::int64_t half();  // 0 where there is none
   static void launch(filters_to_transform const& x, void* stream);
 };
-template <class T, int Size> struct fft_conv_run {
+template <class T, int N2> struct fft_conv_run {
   static void transform(windows_to_transform const& x, spectra_place const& to, void* stream);
   static void sum(products_to_sum const& x, void* stream);
   static void convolve(windows_to_convolve const& x, void* stream);
@@ -31,15 +27,18 @@ template <class T> strided_sequences<T> strided_as(sequences const& x) {
 
 template <int N2> spectra<N2> spectra_at(spectra_place const& x) { return {{x.tiles}, x.bounds}; }
 
-template <int Size> std::int64_t fft_filters_run<Size>::half() {
-  return fft_sizes<fft_columns<Size>>::half;
+// Launches Op where the chip wants transforms of the size.
+template <class Op, int N2, class... Args> void launch_fft(void* stream, Args const&... args) {
+  if constexpr (be::tune_fft_conv().has(N2)) be::launch<Op>({args...}, stream);
 }
-template <int Size>
-void fft_filters_run<Size>::launch(filters_to_transform const& x, void* stream) {
-  be::launch<filter_spectra<fft_columns<Size>>>(
-      {static_cast<float const*>(x.k.data), x.k.h_stride, static_cast<int>(x.k.nk),
-       static_cast<int>(x.k.h), static_cast<int>(x.pieces), spectra_at<fft_columns<Size>>(x.to)},
-      stream);
+
+template <int N2> std::int64_t fft_filters_run<N2>::half() {
+  return be::tune_fft_conv().has(N2) ? fft_sizes<N2>::half : 0;
+}
+template <int N2> void fft_filters_run<N2>::launch(filters_to_transform const& x, void* stream) {
+  launch_fft<filter_spectra<N2>, N2>(stream, static_cast<float const*>(x.k.data), x.k.h_stride,
+                                     static_cast<int>(x.k.nk), static_cast<int>(x.k.h),
+                                     static_cast<int>(x.pieces), spectra_at<N2>(x.to));
 }
 
 template <class T, int N2> window_source<T, N2> source_of(windows_to_transform const& x) {
@@ -67,35 +66,30 @@ block_outputs<T, Out, N2> outputs_of(blocks_to_write const& x) {
   return y;
 }
 
-template <class T, int Size>
-void fft_conv_run<T, Size>::transform(windows_to_transform const& x, spectra_place const& to,
-                                      void* stream) {
-  constexpr int N2 = fft_columns<Size>;
+template <class T, int N2>
+void fft_conv_run<T, N2>::transform(windows_to_transform const& x, spectra_place const& to,
+                                    void* stream) {
   auto const from = source_of<T, N2>(x);
-  if (x.both) be::launch<window_spectra<T, N2, true>>({from, spectra_at<N2>(to)}, stream);
-  else be::launch<window_spectra<T, N2, false>>({from, spectra_at<N2>(to)}, stream);
+  if (x.both) launch_fft<window_spectra<T, N2, true>, N2>(stream, from, spectra_at<N2>(to));
+  else launch_fft<window_spectra<T, N2, false>, N2>(stream, from, spectra_at<N2>(to));
 }
 
 template <class T, class Out, int N2> void launch_products(products_to_sum const& x, void* stream) {
-  be::launch<spectra_conv<T, Out, N2>>({x.plan, spectra_at<N2>(x.a), spectra_at<N2>(x.b),
-                                        outputs_of<T, Out, N2>(x.to), static_cast<int>(x.to.rows)},
-                                       stream);
+  launch_fft<spectra_conv<T, Out, N2>, N2>(stream, x.plan, spectra_at<N2>(x.a), spectra_at<N2>(x.b),
+                                           outputs_of<T, Out, N2>(x.to),
+                                           static_cast<int>(x.to.rows));
 }
-template <class T, int Size>
-void fft_conv_run<T, Size>::sum(products_to_sum const& x, void* stream) {
-  constexpr int N2 = fft_columns<Size>;
+template <class T, int N2> void fft_conv_run<T, N2>::sum(products_to_sum const& x, void* stream) {
   if (x.plan.kind == spectral_plan::filter_gradient) launch_products<T, float, N2>(x, stream);
   else launch_products<T, T, N2>(x, stream);
 }
 
-template <class T, int Size>
-void fft_conv_run<T, Size>::convolve(windows_to_convolve const& x, void* stream) {
-  constexpr int N2 = fft_columns<Size>;
+template <class T, int N2>
+void fft_conv_run<T, N2>::convolve(windows_to_convolve const& x, void* stream) {
   auto const launch = [&]<bool Both>(std::bool_constant<Both>) {
-    be::launch<window_conv<T, N2, Both>>(
-        {source_of<T, N2>(x.from), spectra_at<N2>(x.filters), static_cast<int>(x.share),
-         x.correlates ? -1.f : 1.f, outputs_of<T, T, N2>(x.to)},
-        stream);
+    launch_fft<window_conv<T, N2, Both>, N2>(stream, source_of<T, N2>(x.from),
+                                             spectra_at<N2>(x.filters), static_cast<int>(x.share),
+                                             x.correlates ? -1.f : 1.f, outputs_of<T, T, N2>(x.to));
   };
   if (x.from.both) launch(std::true_type{});
   else launch(std::false_type{});

@@ -6,10 +6,13 @@
 
 namespace tk {
 
-// Transforms of 128 N2 points, of two sizes: the small one for short sequences. Each worker has a
-// sequence of its own.
+// Transforms of 128 N2 points, N2 a power of two from least_N2, 16 or more, to most_N2, 128 or
+// less. Each worker of a block has a sequence of its own; up to N2 = 32 there are
+// few_points_workers.
 struct fft_conv_tuning {
-  int small_N2, large_N2, workers;
+  int least_N2, most_N2, workers, few_points_workers;
+
+  constexpr bool has(int N2) const { return N2 >= least_N2 && N2 <= most_N2; }
 };
 
 }  // namespace tk

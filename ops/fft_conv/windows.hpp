@@ -56,8 +56,9 @@ TK_DEVICE window_scale load_window(window_tiles<N2>& to, window_source<T, N2> co
 // What kernels of the block template have that give each worker a window or a block of its own.
 template <int N2> struct fft_workers {
   using sizes = fft_sizes<N2>;
-  static constexpr int workers = be::tune_fft_conv().workers, cluster = 1, stages = 1,
-                       own_slots = 1, L = sizes::half;
+  static constexpr auto tune = be::tune_fft_conv();
+  static constexpr int workers = N2 <= 32 ? tune.few_points_workers : tune.workers, cluster = 1,
+                       stages = 1, own_slots = 1, L = sizes::half;
   struct stage {};
   struct own {};
   struct scratch {

@@ -8,7 +8,10 @@ namespace tk::be {
 
 constexpr fft_conv_tuning tune_fft_conv() {
   constexpr bool roomy = smem_bytes >= 160 * 1024;
-  return {.small_N2 = 16, .large_N2 = roomy ? 64 : 32, .workers = roomy ? 4 : 2};
+  return {.least_N2 = 16,
+          .most_N2 = roomy ? 64 : 32,
+          .workers = roomy ? 4 : 2,
+          .few_points_workers = roomy ? 4 : 2};
 }
 
 }  // namespace tk::be

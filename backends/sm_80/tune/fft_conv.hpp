@@ -5,6 +5,8 @@
 
 namespace tk::be {
 
-constexpr fft_conv_tuning tune_fft_conv() { return {.small_N2 = 32, .large_N2 = 64, .workers = 2}; }
+constexpr fft_conv_tuning tune_fft_conv() {
+  return {.least_N2 = 16, .most_N2 = 64, .workers = 2, .few_points_workers = 2};
+}
 
 }  // namespace tk::be

@@ -6,7 +6,7 @@
 namespace tk::be {
 
 constexpr fft_conv_tuning tune_fft_conv() {
-  return {.small_N2 = 32, .large_N2 = 128, .workers = 2};
+  return {.least_N2 = 16, .most_N2 = 128, .workers = 2, .few_points_workers = 3};
 }
 
 }  // namespace tk::be

@@ -58,27 +58,27 @@ void check_place(tk::spectra_place const& x, wide count, int half) {
           "bounds do not fit");
 }
 
-template <int Size> void check_filters(tk::filters_to_transform const& x, void* stream) {
+template <int N2> void check_filters(tk::filters_to_transform const& x, void* stream) {
   first_of_call(stream);
   require(running.launches == 1 && !filter_is_ready(), "filters that are ready, or late");
   auto const& k = seen("k");
   agree(x.k, k);
   require(x.k.h == k.size[0] && x.k.nk == k.size[1] && x.k.h_stride == k.stride[0],
           "the filters changed");
-  check_place(x.to, wide(x.k.h) * x.pieces, halves[Size]);
+  check_place(x.to, wide(x.k.h) * x.pieces, half_of(N2));
 }
 
-template <class T, int Size>
+template <class T, int N2>
 void check_windows(tk::windows_to_transform const& x, bool of_inputs, void* stream) {
   first_of_call(stream);
   agree(x.x, of_inputs ? "u" : "dy");
   agree(x.gate, of_inputs ? "pre" : "post");
   auto const& u = seen("u");
   if (x.x.data) require(is_of<T>(x.x), "another instance was chosen");
-  require(Size == (u.size[2] > halves[0]), "another size was chosen");
+  require(nth_of(N2) == int{u.size[2] > halves[0]}, "another size was chosen");
   require(x.first_h >= 0 && x.first_h + x.h <= u.size[1] && x.wraps == is_circular(),
           "other windows");
-  require(x.x.n <= wide(x.blocks) * halves[Size], "windows are missing");
+  require(x.x.n <= wide(x.blocks) * half_of(N2), "windows are missing");
 }
 
 // Touches memory where these blocks are the last ones of a call: gradients of inputs come first,
@@ -89,7 +89,7 @@ void finish(tk::blocks_to_write const& x, bool of_filters, bool correlates) {
   bool const more = !of_filters && (wants("dk") || (correlates && wants("dpost")));
   if (!more) touch();
 }
-template <int Size> void check_outputs(tk::blocks_to_write const& x, bool correlates) {
+template <int N2> void check_outputs(tk::blocks_to_write const& x, bool correlates) {
   auto const& u = seen("u");
   if (forward()) {
     agree(x.out[0], "y"), agree(x.gate[0], "post");
@@ -102,8 +102,8 @@ template <int Size> void check_outputs(tk::blocks_to_write const& x, bool correl
     require(!x.out[1].data, "another output");
   }
   require(x.rows == u.size[0] && x.n == u.size[2] && x.there == x.n, "sizes of outputs changed");
-  require(wide(x.blocks) * halves[Size] >= x.n, "blocks are missing");
-  require(!x.folds || (is_circular() && x.n + seen("k").size[1] <= halves[Size]),
+  require(wide(x.blocks) * half_of(N2) >= x.n, "blocks are missing");
+  require(!x.folds || (is_circular() && x.n + seen("k").size[1] <= half_of(N2)),
           "an end that is not there");
 }
 void check_gradient(tk::blocks_to_write const& x, int half) {
@@ -114,26 +114,25 @@ void check_gradient(tk::blocks_to_write const& x, int half) {
           "the gradient of filters changed");
   require(wide(x.blocks) * half >= x.n, "blocks are missing");
 }
-template <class T, int Size> void check_sum(tk::products_to_sum const& x, void* stream) {
+template <class T, int N2> void check_sum(tk::products_to_sum const& x, void* stream) {
   first_of_call(stream);
   bool const of_filters = x.plan.kind == tk::spectral_plan::filter_gradient;
   require(x.plan.pieces >= 1 && x.plan.windows >= x.plan.blocks, "another plan");
   wide const windows = wide(x.plan.b) * x.plan.h * x.plan.windows;
-  check_place(x.a, windows, halves[Size]);
+  check_place(x.a, windows, half_of(N2));
   if (of_filters) {
-    check_place(x.b, wide(x.plan.b) * x.plan.h * x.plan.blocks, halves[Size]);
-    check_gradient(x.to, halves[Size]);
+    check_place(x.b, wide(x.plan.b) * x.plan.h * x.plan.blocks, half_of(N2));
+    check_gradient(x.to, half_of(N2));
   } else {
-    check_outputs<Size>(x.to, x.plan.kind == tk::spectral_plan::correlation);
+    check_outputs<N2>(x.to, x.plan.kind == tk::spectral_plan::correlation);
   }
   finish(x.to, of_filters, x.plan.kind == tk::spectral_plan::correlation);
 }
-template <class T, int Size>
-void check_convolution(tk::windows_to_convolve const& x, void* stream) {
-  check_windows<T, Size>(x.from, !x.correlates, stream);
-  require(std::min(seen("u").size[2], seen("k").size[1]) <= halves[Size], "a filter is cut off");
-  check_place(x.filters, seen("k").size[0], halves[Size]);
-  check_outputs<Size>(x.to, x.correlates);
+template <class T, int N2> void check_convolution(tk::windows_to_convolve const& x, void* stream) {
+  check_windows<T, N2>(x.from, !x.correlates, stream);
+  require(std::min(seen("u").size[2], seen("k").size[1]) <= half_of(N2), "a filter is cut off");
+  check_place(x.filters, seen("k").size[0], half_of(N2));
+  check_outputs<N2>(x.to, x.correlates);
   finish(x.to, false, x.correlates);
 }
 
@@ -142,27 +141,33 @@ void check_convolution(tk::windows_to_convolve const& x, void* stream) {
 
 namespace tk {
 
-template <int Size> struct fft_filters_run {
-  static std::int64_t half() { return fuzz::fft_conv::halves[Size]; }
+template <int N2> struct fft_filters_run {
+  static std::int64_t half() { return fuzz::fft_conv::half_of(N2); }
   static void launch(filters_to_transform const& x, void* stream) {
-    fuzz::check_filters<Size>(x, stream);
+    fuzz::check_filters<N2>(x, stream);
   }
 };
-template <class T, int Size> struct fft_conv_run {
+template <class T, int N2> struct fft_conv_run {
   static void transform(windows_to_transform const& x, spectra_place const&, void* stream) {
     bool const of_inputs = x.kind != window_kind::after;
-    fuzz::check_windows<T, Size>(x, of_inputs, stream);
+    fuzz::check_windows<T, N2>(x, of_inputs, stream);
   }
-  static void sum(products_to_sum const& x, void* stream) { fuzz::check_sum<T, Size>(x, stream); }
+  static void sum(products_to_sum const& x, void* stream) { fuzz::check_sum<T, N2>(x, stream); }
   static void convolve(windows_to_convolve const& x, void* stream) {
-    fuzz::check_convolution<T, Size>(x, stream);
+    fuzz::check_convolution<T, N2>(x, stream);
   }
 };
-template struct fft_filters_run<0>;
-template struct fft_filters_run<1>;
-template struct fft_conv_run<bf16, 0>;
-template struct fft_conv_run<bf16, 1>;
-template struct fft_conv_run<fp16, 0>;
-template struct fft_conv_run<fp16, 1>;
+template struct fft_filters_run<16>;
+template struct fft_filters_run<32>;
+template struct fft_filters_run<64>;
+template struct fft_filters_run<128>;
+template struct fft_conv_run<bf16, 16>;
+template struct fft_conv_run<bf16, 32>;
+template struct fft_conv_run<bf16, 64>;
+template struct fft_conv_run<bf16, 128>;
+template struct fft_conv_run<fp16, 16>;
+template struct fft_conv_run<fp16, 32>;
+template struct fft_conv_run<fp16, 64>;
+template struct fft_conv_run<fp16, 128>;
 
 }  // namespace tk
