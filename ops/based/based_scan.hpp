@@ -95,20 +95,20 @@ template <class T> struct based_scan_sizes {
     w.sync();  // of an earlier task, all have read it
     for_each_number(w, a.initial, col, head, sequence,
                     [&](int i, float const* p) { shared.data[i] = p ? *p : 0.f; });
-    w.sync();
+    w.sync();  // it is there
     add_scaled_transposed(x, 1.f, tensor<float const>{shared.data, F, P, P}, 0, 0, 0, 0);
-    w.sync();
+    w.sync();  // all have read it
   }
   static TK_DEVICE void end(be::worker const& w, state_tile const& x, shared_partial<P, F>& via,
                             args const& a, int sequence, int head, int col) {
-    w.sync();
+    w.sync();  // all have read what was there
     auto const shared = in_shared(via);
     store_transposed(shared, 0, 0, 0, 0, x);
-    w.sync();
+    w.sync();  // the state is there
     for_each_number(w, a.final, col, head, sequence, [&](int i, float* p) {
       if (p) *p = shared.data[i];
     });
-    w.sync();
+    w.sync();  // all have read the state
   }
   static TK_DEVICE float begin_sum(args const& a, int sequence, int head, int column) {
     int const row = based_moments::row_of(column);
