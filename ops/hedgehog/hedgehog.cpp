@@ -51,8 +51,7 @@ void launch(hedgehog_problem const& x, void* workspace, void* stream) {
   laid_out const plan(x);
   hedgehog_scan_problem y{};
   y.of = x;
-  auto const b = static_cast<int>(x.starts.b), nq = static_cast<int>(x.q.n);
-  y.rows = {plan.keys, {x.starts.data, x.starts.given ? b : 0, nq, nq}, nq, x.lengths.data};
+  y.rows = rows_of(x, plan.keys);
   if (plan.kv > 0) {
     y.states = in_workspace<float>(workspace, plan.kv);
     y.sums = in_workspace<float>(workspace, plan.k);

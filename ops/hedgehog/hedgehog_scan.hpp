@@ -21,6 +21,7 @@
 #include "core/partial_tiles.hpp"
 #include "core/product.hpp"
 #include "core/vector.hpp"
+#include "ops/hedgehog/features.hpp"
 #include "ops/hedgehog/plan.hpp"
 #include "ops/hedgehog/tuning.hpp"
 
@@ -227,15 +228,8 @@ template <class T, bool Outputs> struct hedgehog_scan {
     features e;
     TK_UNROLL
     for (int half = 0; half < 2; ++half) {
-      if (half == 0) {
-        column const top = row_max(u) * log2_e;
-        e = exp2(u * log2_e - top);
-      } else {
-        column const bottom = row_min(u) * log2_e;
-        e = exp2(bottom - u * log2_e);
-      }
-      column const inverse = reciprocal(row_sum(e));
-      e = max(e * inverse, least_feature);
+      softmax_of(e, u, half == 1);
+      e = max(e, least_feature);
       use(half, e);
     }
   }
@@ -266,20 +260,6 @@ template <class T, bool Outputs> struct hedgehog_scan {
   static TK_DEVICE void add_block(Context& c, reg_tile<float, D, P>& s, stage const& values) {
     mma_atb(s, c.scratch.phi, columns<P>(values.v, c.w.id()));
     wait<0>(s);
-  }
-
-  // u = x W, where x and W follow one another in the ring.
-  template <class Context>
-  static TK_DEVICE void project(Context& c, features& u, reg_tile<T, C, D>& x) {
-    take_rows(c, x);
-    mm_ab(u, x, c.in.take().map);
-    wait<0>(u, x);
-    c.in.release();
-  }
-  template <class Context> static TK_DEVICE void take_rows(Context& c, reg_tile<T, C, D>& x) {
-    tk::load(x, c.in.take().x);
-    c.w.sync();  // all lanes have read it
-    c.in.release();
   }
 
   // A step without queries: the block of keys before goes to the state.

@@ -4,6 +4,7 @@
 #pragma once
 #include "ops/hedgehog/hedgehog_scan.hpp"
 #include "ops/hedgehog/scan.hpp"
+#include "ops/hedgehog/typed_maps.hpp"
 #include "ops/linear_attention/typed_states.hpp"
 #include "ops/typed_heads.hpp"
 
@@ -15,15 +16,6 @@ template <class T> hedgehog_run_sizes hedgehog_run<T>::sizes() {
   return x;
 }
 
-template <class T> tensor<T const> typed(feature_map const& x) {
-  return {static_cast<T const*>(x.data),
-          hedgehog_width,
-          hedgehog_features,
-          x.d_stride,
-          x.h,
-          x.h_stride};
-}
-
 template <class T> void hedgehog_run<T>::launch(hedgehog_scan_problem const& x, void* stream) {
   using of = hedgehog_sizes<T>;
   auto const& p = x.of;
@@ -32,8 +24,8 @@ template <class T> void hedgehog_run<T>::launch(hedgehog_scan_problem const& x, 
   a.k = be::read_from<of::C, of::D>(typed<T const>(p.k));
   a.v = be::read_from<of::C, of::V>(typed<T const>(p.v));
   a.o = be::write_to<of::C, of::P>(typed<T>(p.o));
-  a.map_q = be::read_from<of::D, of::F>(typed<T>(p.map_q));
-  a.map_k = be::read_from<of::D, of::F>(typed<T>(p.map_k));
+  a.map_q = be::read_from<of::D, of::F>(typed<T const>(p.map_q));
+  a.map_k = be::read_from<of::D, of::F>(typed<T const>(p.map_k));
   a.alpha = {p.alpha.data, p.alpha.stride};
   a.beta = {p.beta.data, p.beta.stride};
   a.rows = x.rows;

@@ -5,6 +5,11 @@
 
 namespace tk {
 
+inline hedgehog_rows rows_of(hedgehog_inputs const& x, scan_rows const& keys) {
+  auto const b = static_cast<int>(x.starts.b), nq = static_cast<int>(x.q.n);
+  return {keys, {x.starts.data, x.starts.given ? b : 0, nq, nq}, nq, x.lengths.data};
+}
+
 struct hedgehog_scan_problem {
   hedgehog_problem of;
   hedgehog_rows rows;
@@ -16,9 +21,22 @@ struct hedgehog_run_sizes {
   int parts;
 };
 
+// The backward's, with its arrays in the workspace.
+struct hedgehog_gradient_problem {
+  hedgehog_backward_problem of;
+  hedgehog_rows rows;
+  float *inverse, *delta, *top, *edge;  // [h, b nq]
+  float *du_q, *du_k, *linear_dv;       // [2, b n, h, 64], and 128
+  float *alpha_sums, *beta_sums, *dmaps;
+};
+
 template <class T> struct hedgehog_run {
   static hedgehog_run_sizes sizes();
   static void launch(hedgehog_scan_problem const& x, void* stream);
+};
+
+template <class T> struct hedgehog_backward_run {
+  static void launch(hedgehog_gradient_problem const& x, void* stream);
 };
 
 }  // namespace tk

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What Hedgehog lets a chip choose; the choices are in backends/<chip>/tune/hedgehog.hpp:
-// tune_hedgehog().
+// tune_hedgehog(), tune_hedgehog_backward().
 #pragma once
 #include "backends/select.hpp"
 
@@ -10,6 +10,13 @@ namespace tk {
 // both maps, else they come again for each block.
 struct hedgehog_tuning {
   int workers, P, slots;
+  bool resident;
+};
+
+// 1 or 2 workers, who have half of the features or columns each; `slots` tiles of 64 rows, at least
+// 2; `resident`: a block's keys and values stay in shared memory besides.
+struct hedgehog_backward_tuning {
+  int workers, slots;
   bool resident;
 };
 

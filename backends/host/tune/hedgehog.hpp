@@ -9,4 +9,8 @@ constexpr hedgehog_tuning tune_hedgehog() {
   return {.workers = 1, .P = 128, .slots = 1, .resident = false};
 }
 
+constexpr hedgehog_backward_tuning tune_hedgehog_backward() {
+  return {.workers = 1, .slots = 2, .resident = false};
+}
+
 }  // namespace tk::be

@@ -12,4 +12,10 @@ constexpr hedgehog_tuning tune_hedgehog() {
                : hedgehog_tuning{.workers = 1, .P = 64, .slots = 3, .resident = false};
 }
 
+constexpr hedgehog_backward_tuning tune_hedgehog_backward() {
+  constexpr bool roomy = smem_bytes >= 163 * 1024;
+  return roomy ? hedgehog_backward_tuning{.workers = 2, .slots = 4, .resident = true}
+               : hedgehog_backward_tuning{.workers = 1, .slots = 2, .resident = true};
+}
+
 }  // namespace tk::be

@@ -10,4 +10,8 @@ constexpr hedgehog_tuning tune_hedgehog() {
   return {.workers = 2, .P = 64, .slots = 7, .resident = true};
 }
 
+constexpr hedgehog_backward_tuning tune_hedgehog_backward() {
+  return {.workers = 2, .slots = 6, .resident = true};
+}
+
 }  // namespace tk::be

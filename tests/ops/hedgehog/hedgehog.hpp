@@ -72,27 +72,18 @@ inline hedgehog_span keys_and_queries(hedgehog_case const& x, std::int64_t s) {
   return y;
 }
 
-struct hedgehog_operands {
-  explicit hedgehog_operands(hedgehog_case const& x) : of(x), memories(5) {
-    q = make(queries(x), role::input, 61), o = make(queries(x), role::output, 0);
+// What forward and backward are both given.
+struct hedgehog_tensors {
+  explicit hedgehog_tensors(hedgehog_case const& x) : of(x), memories(5) {
+    q = make(queries(x), role::input, 61);
     k = make(tokens(x), role::input, 62), v = make(tokens(x), role::input, 63);
     map_q = make_map(64), map_k = make_map(65);
     alpha = memories.make(dtype::fp32, {x.h}, {1}, role::input);
     beta = memories.make(dtype::fp32, {x.h}, {1}, role::input);
     fill(alpha, data::positive, 66), fill(beta, data::positive, 67);
     if (x.states) {
-      initial_kv = make_state(role::input), final_kv = make_state(role::output);
-      initial_k = make_sums(role::input), final_k = make_sums(role::output);
+      initial_kv = make_state(role::input), initial_k = make_sums(role::input);
       fill(initial_kv, data::reals, 68), fill(initial_k, data::positive, 69, 4);
-      fill(final_kv, data::nans, 0), fill(final_k, data::nans, 0);
-    }
-    if (x.states) {
-      bool const batch = !packed(x);
-      std::int64_t const n = queries(x), row = n + x.padding;
-      normaliser = batch ? memories.make(dtype::fp32, {x.b, x.h, n}, {x.h * row, row, 1},
-                                         role::output, x.misalignment)
-                         : memories.make(dtype::fp32, {x.h, n}, {row, 1}, role::output);
-      fill(normaliser, data::nans, 0);
     }
     if (packed(x)) starts = make_starts_of(false);
     if (!x.pasts.empty()) key_starts = make_starts_of(true);
@@ -102,7 +93,7 @@ struct hedgehog_operands {
         set(lengths, 0, s, static_cast<double>(x.keys[static_cast<std::size_t>(s)]));
     }
   }
-  hedgehog_operands(hedgehog_operands const&) = delete;
+  hedgehog_tensors(hedgehog_tensors const&) = delete;
 
   // [b, n, h, 128], of packed sequences [total, h, 128].
   tensor make(std::int64_t n, role use, std::uint64_t seed) {
@@ -138,6 +129,14 @@ struct hedgehog_operands {
     return memories.make(dtype::fp32, {sequences(of), of.h, hedgehog_width}, {of.h * row, row, 1},
                          use, of.misalignment);
   }
+  tensor make_normaliser(role use) {
+    std::int64_t const n = queries(of), row = n + of.padding;
+    auto x = packed(of) ? memories.make(dtype::fp32, {of.h, n}, {row, 1}, use)
+                        : memories.make(dtype::fp32, {of.b, of.h, n}, {of.h * row, row, 1}, use,
+                                        of.misalignment);
+    if (use == role::output) fill(x, data::nans, 0);
+    return x;
+  }
   tensor make_starts_of(bool of_keys) {
     std::int64_t const count = sequences(of) + 1;
     auto x = memories.make(dtype::int32, {count}, {1}, role::input);
@@ -157,8 +156,18 @@ struct hedgehog_operands {
 
   hedgehog_case of;
   world memories;
-  tensor q, k, v, o, map_q, map_k, alpha, beta, initial_kv, initial_k, final_kv, final_k, starts,
-      key_starts, lengths, normaliser;
+  tensor q, k, v, map_q, map_k, alpha, beta, initial_kv, initial_k, starts, key_starts, lengths;
+};
+
+struct hedgehog_operands : hedgehog_tensors {
+  explicit hedgehog_operands(hedgehog_case const& x) : hedgehog_tensors(x) {
+    o = make(queries(x), role::output, 0);
+    if (!x.states) return;
+    final_kv = make_state(role::output), final_k = make_sums(role::output);
+    fill(final_kv, data::nans, 0), fill(final_k, data::nans, 0);
+    normaliser = make_normaliser(role::output);
+  }
+  tensor o, final_kv, final_k, normaliser;
 };
 
 template <class Body> std::string with_problem(hedgehog_operands const& x, Body const& body) {

@@ -19,7 +19,8 @@ namespace tk::test {
 
 // phi of one token, and a bound on its relative error in fp32.
 struct token_features {
-  std::vector<double> phi = std::vector<double>(2 * hedgehog_features);
+  // softmax is phi before the maximum is taken.
+  std::vector<double> phi = std::vector<double>(2 * hedgehog_features), softmax = phi;
   double error = 0;
   token_features(double const* x, std::vector<double> const& map) {
     double u[hedgehog_features] = {}, size[hedgehog_features] = {};
@@ -34,7 +35,9 @@ struct token_features {
       double* const of = phi.data() + (sign > 0 ? 0 : hedgehog_features);
       for (std::int64_t f = 0; f < hedgehog_features; ++f)
         sum += of[f] = std::exp(sign * u[f] - top);
-      for (std::int64_t f = 0; f < hedgehog_features; ++f) of[f] = std::max(of[f] / sum, 1e-6);
+      double* const raw = softmax.data() + (of - phi.data());
+      for (std::int64_t f = 0; f < hedgehog_features; ++f)
+        of[f] = std::max(raw[f] = of[f] / sum, 1e-6);
     }
     double largest = 0;
     for (double const y : size) largest = std::max(largest, y);
@@ -48,7 +51,7 @@ struct hedgehog_head {
   double alpha, beta, scale;
   std::vector<double> q, k, v, map_q, map_k;
 
-  hedgehog_head(hedgehog_operands const& x, hedgehog_span const& at, std::int64_t head)
+  hedgehog_head(hedgehog_tensors const& x, hedgehog_span const& at, std::int64_t head)
       : n(at.n), nq(std::min(at.nq, at.n)), scale(x.of.scale) {
     alpha = decode(dtype::fp32, x.alpha.image_row(0) + head * 4);
     beta = decode(dtype::fp32, x.beta.image_row(0) + head * 4);

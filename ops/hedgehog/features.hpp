@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The features of Hedgehog on the device, and their gradient:
+//   e = softmax(u), or softmax(-u), u = x W;   phi = max(e, 1e-6);   du = +-e (d - sum of e d),
+// where d is the gradient of e: that of phi where phi is e, and 0 elsewhere.
+#pragma once
+#include "core/activation.hpp"
+#include "core/product.hpp"
+#include "core/reduce.hpp"
+#include "ops/hedgehog/plan.hpp"
+
+namespace tk {
+
+// e = softmax(u) by rows, or softmax(-u).
+template <int R, int C>
+TK_DEVICE void softmax_of(reg_tile<float, R, C>& e, reg_tile<float, R, C> const& u, bool negative) {
+  if (negative) {
+    reg_col<float, R> const bottom = row_min(u) * log2_e;
+    e = exp2(bottom - u * log2_e);
+  } else {
+    reg_col<float, R> const top = row_max(u) * log2_e;
+    e = exp2(u * log2_e - top);
+  }
+  reg_col<float, R> const inverse = reciprocal(row_sum(e));
+  e = e * inverse;
+}
+
+struct kept_gradient {
+  TK_DEVICE float operator()(float e, float d) const { return e > least_feature ? d : 0.f; }
+};
+// u becomes the gradient of u, where d is that of phi.
+template <int R, int C>
+TK_DEVICE void gradient_of_softmax(reg_tile<float, R, C>& u, reg_tile<float, R, C> const& e,
+                                   reg_tile<float, R, C>& d, bool negative) {
+  d = combine<kept_gradient>(e, d);
+  reg_col<float, R> const sum = row_sum(e * d);
+  u = e * (d - sum);
+  if (negative) u = u * -1.f;
+}
+
+// The rows of a slot that is given back.
+template <class Context, class T, int R, int C>
+TK_DEVICE void take_rows(Context& c, reg_tile<T, R, C>& x) {
+  tk::load(x, c.in.take().x);
+  c.w.sync();  // all lanes have read it
+  c.in.release();
+}
+// u = x W, where x and W follow one another in the ring.
+template <class Context, class T, int R, int C, int F>
+TK_DEVICE void project(Context& c, reg_tile<float, R, F>& u, reg_tile<T, R, C>& x) {
+  take_rows(c, x);
+  mm_ab(u, x, c.in.take().map);
+  wait<0>(u, x);
+  c.in.release();
+}
+
+}  // namespace tk
