@@ -25,8 +25,13 @@ struct hedgehog_gradients : hedgehog_tensors {
       fill(dfinal_kv, data::reals, 73), fill(dfinal_k, data::reals, 74);
       fill(dinitial_kv, data::nans, 0), fill(dinitial_k, data::nans, 0);
     }
-    parallel_for(sequences(x) * x.h,
-                 [&](std::int64_t i) { fill_forward(keys_and_queries(of, i / x.h), i % x.h, i); });
+    fill_forward();
+  }
+  // o and the normaliser, of what the other operands are now.
+  void fill_forward() {
+    parallel_for(sequences(of) * of.h, [&](std::int64_t i) {
+      fill_forward(keys_and_queries(of, i / of.h), i % of.h, i);
+    });
   }
   tensor o, dout, normaliser, dq, dk, dv, dmap_q, dmap_k, dalpha, dbeta, dfinal_kv, dfinal_k,
       dinitial_kv, dinitial_k;

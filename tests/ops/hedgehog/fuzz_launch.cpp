@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What stands in for Hedgehog's kernels in the fuzzer.
 #include "ops/hedgehog/hedgehog.h"
+#include "ops/hedgehog/hedgehog_backward.h"
 #include "ops/hedgehog/scan.hpp"
 #include "tests/ops/attention/fuzz_launch.hpp"
 
@@ -10,9 +11,11 @@ namespace {
 constexpr int parts = 2;
 
 seen_tensor const& of(char const* name) { return seen(*running.seen, name); }
+bool is_packed() { return of("starts").looked_at; }
 
 void check_map(tk::feature_map const& x, char const* name) {
   auto const& t = of(name);
+  if (!t.looked_at) return require(!x.data, "a map appeared");
   agree(static_cast<tk::any_tensor const&>(x), t);
   require(x.h == t.size[0] && x.h_stride == t.stride[0] && x.d_stride == t.stride[1],
           "a map changed");
@@ -20,7 +23,7 @@ void check_map(tk::feature_map const& x, char const* name) {
 void check_factors(tk::head_numbers const& x, char const* name) {
   auto const& t = of(name);
   at(x.data, t, "factors moved");
-  require(x.h == t.size[0] && x.stride == t.stride[0], "factors changed");
+  if (t.looked_at) require(x.h == t.size[0] && x.stride == t.stride[0], "factors changed");
 }
 void check_state(tk::state_tensor const& x, tk::sum_tensor const& y, char const* kv,
                  char const* k) {
@@ -39,7 +42,7 @@ void check_state(tk::state_tensor const& x, tk::sum_tensor const& y, char const*
 
 void check_rows(tk::hedgehog_rows const& x) {
   auto const &q = of("q"), &k = of("k"), &starts = of("starts"), &key_starts = of("key_starts");
-  bool const packed = starts.looked_at;
+  bool const packed = is_packed();
   std::size_t const n = packed ? 0 : 1;
   std::int64_t const b = packed ? starts.size[0] - 1 : q.size[0];
   require(x.keys.is_packed == packed && x.keys.n == k.size[n] && x.nq == q.size[n] &&
@@ -54,43 +57,88 @@ void check_rows(tk::hedgehog_rows const& x) {
             "packed sequences changed");
 }
 
-void check_workspace(tk::hedgehog_scan_problem const& x) {
-  if (!x.states) return require(running.needed == 0 && !x.sums, "a workspace without states");
-  wide const states = wide(x.rows.keys.blocks(1024)) * x.rows.keys.h,
-             from = address_of(x.states) - address_of(running.workspace),
-             sums = address_of(x.sums) - address_of(running.workspace);
-  require(from >= wide(tk::counter_bytes) && from % 16 == 0 && sums % 16 == 0 &&
-              from + states * 128 * 128 * 4 <= sums &&
-              sums + states * 128 * 4 <= wide(running.needed),
-          "states do not fit");
+template <class T, class Given> void check_inputs(tk::hedgehog_inputs const& x) {
+  bool const packed = is_packed();
+  require(is_of<T>(x.q), "another instance was chosen");
+  agree(x.q, of("q"), packed);
+  agree(x.k, of("k"), packed);
+  agree(x.v, of("v"), packed);
+  check_map(x.map_q, "map_q");
+  check_map(x.map_k, "map_k");
+  check_factors(x.alpha, "alpha");
+  check_factors(x.beta, "beta");
+  check_state(x.initial_kv, x.initial_k, "initial_kv", "initial_k");
+  auto const& numbers = of("normaliser");
+  at(x.normaliser.data, numbers, "the normaliser moved");
+  if (numbers.looked_at)
+    require((packed || x.normaliser.b_stride == numbers.stride[0]) &&
+                x.normaliser.h_stride == numbers.stride[packed ? 0 : 1],
+            "the normaliser's strides changed");
+  auto const given = running.seen->problem<Given>();
+  require(x.scale == given.scale && (x.repeat == tk::repeat_kind::row) == (given.repeat == 1),
+          "an option changed");
 }
+
+// Offsets in the workspace, which lie one behind another.
+class places {
+ public:
+  void next(float const* data, wide floats, char const* what) {
+    if (floats == 0) return require(!data, what);
+    wide const from = address_of(data) - address_of(running.workspace);
+    require(from >= end_ && from % 16 == 0, what);
+    end_ = from + floats * 4;
+    require(end_ <= wide(running.needed), what);
+  }
+
+ private:
+  wide end_ = tk::counter_bytes;
+};
 
 template <class T> void launch(tk::hedgehog_scan_problem const& x, void* stream) {
   begin(TK_OP_HEDGEHOG, running.workspace, stream);
   auto const& p = x.of;
-  bool const packed = of("starts").looked_at;
-  require(is_of<T>(p.q), "another instance was chosen");
-  agree(p.q, of("q"), packed);
-  agree(p.k, of("k"), packed);
-  agree(p.v, of("v"), packed);
-  agree(p.o, of("o"), packed);
-  check_map(p.map_q, "map_q");
-  check_map(p.map_k, "map_k");
-  check_factors(p.alpha, "alpha");
-  check_factors(p.beta, "beta");
-  check_state(p.initial_kv, p.initial_k, "initial_kv", "initial_k");
+  check_inputs<T, tk_hedgehog_problem>(p);
+  agree(p.o, of("o"), is_packed());
   check_state(p.final_kv, p.final_k, "final_kv", "final_k");
-  auto const& numbers = of("normaliser");
-  at(p.normaliser.data, numbers, "the normaliser moved");
-  if (numbers.looked_at)
-    require((packed || p.normaliser.b_stride == numbers.stride[0]) &&
-                p.normaliser.h_stride == numbers.stride[packed ? 0 : 1],
-            "the normaliser's strides changed");
   check_rows(x.rows);
-  check_workspace(x);
-  auto const given = running.seen->problem<tk_hedgehog_problem>();
-  require(p.scale == given.scale && (p.repeat == tk::repeat_kind::row) == (given.repeat == 1),
-          "an option changed");
+  if (!x.states) {
+    require(running.needed == 0 && !x.sums, "a workspace without states");
+  } else {
+    wide const states = wide(x.rows.keys.blocks(1024)) * x.rows.keys.h;
+    places at;
+    at.next(x.states, states * 128 * 128, "states do not fit");
+    at.next(x.sums, states * 128, "sums do not fit");
+  }
+  touch();
+}
+
+template <class T> void launch(tk::hedgehog_gradient_problem const& x, void* stream) {
+  begin(TK_OP_HEDGEHOG_BACKWARD, running.workspace, stream);
+  auto const& p = x.of;
+  bool const packed = is_packed();
+  check_inputs<T, tk_hedgehog_backward_problem>(p);
+  agree(p.o, of("o"), packed);
+  agree(p.dout, of("dout"), packed);
+  agree(p.dq, of("dq"), packed);
+  agree(p.dk, of("dk"), packed);
+  agree(p.dv, of("dv"), packed);
+  check_map(p.dmap_q, "dmap_q");
+  check_map(p.dmap_k, "dmap_k");
+  check_factors(p.dalpha, "dalpha");
+  check_factors(p.dbeta, "dbeta");
+  check_state(p.dfinal_kv, p.dfinal_k, "dfinal_kv", "dfinal_k");
+  check_state(p.dinitial_kv, p.dinitial_k, "dinitial_kv", "dinitial_k");
+  check_rows(x.rows);
+  wide const h = p.q.h, queries = wide(p.q.b) * p.q.n * h, keys = wide(p.k.b) * p.k.n * h;
+  places at;
+  for (auto const* numbers : {x.inverse, x.delta, x.top, x.edge})
+    at.next(numbers, queries, "numbers of queries do not fit");
+  at.next(x.du_q, 2 * queries * 64, "gradients of queries' features do not fit");
+  at.next(x.du_k, 2 * keys * 64, "gradients of keys' features do not fit");
+  at.next(x.linear_dv, 2 * keys * 128, "the linear part of dv does not fit");
+  at.next(x.alpha_sums, 2 * wide(x.rows.keys.b) * h, "sums for alpha do not fit");
+  at.next(x.beta_sums, wide(x.rows.keys.blocks(64)) * h, "sums for beta do not fit");
+  at.next(x.dmaps, wide(x.rows.keys.blocks(1024)) * h * 128 * 64, "sums for maps do not fit");
   touch();
 }
 
@@ -103,7 +151,13 @@ template <class T> hedgehog_run_sizes hedgehog_run<T>::sizes() { return {fuzz::p
 template <class T> void hedgehog_run<T>::launch(hedgehog_scan_problem const& x, void* stream) {
   fuzz::launch<T>(x, stream);
 }
+template <class T>
+void hedgehog_backward_run<T>::launch(hedgehog_gradient_problem const& x, void* stream) {
+  fuzz::launch<T>(x, stream);
+}
 template struct hedgehog_run<bf16>;
 template struct hedgehog_run<fp16>;
+template struct hedgehog_backward_run<bf16>;
+template struct hedgehog_backward_run<fp16>;
 
 }  // namespace tk

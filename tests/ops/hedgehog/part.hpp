@@ -10,7 +10,7 @@ namespace tk::test {
 inline std::int64_t heads_of_unit(hedgehog_case const&) { return 1; }
 inline void set_heads(hedgehog_case& x, std::int64_t heads) { x.h = heads; }
 
-inline std::vector<pair_of_operands> inputs_of(hedgehog_operands& few, hedgehog_operands& all) {
+inline std::vector<pair_of_operands> inputs_of(hedgehog_tensors& few, hedgehog_tensors& all) {
   return {{&few.q, &all.q, kind::of_tokens},
           {&few.k, &all.k, kind::of_tokens},
           {&few.v, &all.v, kind::of_tokens},
@@ -31,7 +31,7 @@ inline std::vector<pair_of_operands> results_of(hedgehog_operands& few, hedgehog
 }
 
 // NaN in all that a sequence is given of tokens.
-inline void spoil_sequence(hedgehog_operands& x, std::int64_t s) {
+inline void spoil_sequence(hedgehog_tensors& x, std::int64_t s) {
   auto const p = whole_sequence(x.of, s);
   for (auto const* of : {&x.q, &x.k, &x.v}) {
     auto part = tokens_of(*of, x.of, p);

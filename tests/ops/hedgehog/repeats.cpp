@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // timeout: 600
-// Hedgehog attention thirty times on the same inputs, equal bit for bit, and from many threads at
-// once.
+// Hedgehog attention and its backward thirty times on the same inputs, equal bit for bit, and from
+// many threads at once.
 #include "tests/support/repeats.hpp"
 
-#include "tests/ops/hedgehog/oracle.hpp"
+#include "tests/ops/hedgehog/backward_oracle.hpp"
 
 namespace tk::test {
 namespace {
@@ -26,8 +26,18 @@ hedgehog_case few_tokens(int i) {
 TEST_CASE("hedgehog gives the same bits thirty times") {
   run_repeats<hedgehog_operands>(many_tokens());
 }
+TEST_CASE("hedgehog's backward gives the same bits thirty times") {
+  auto all = many_tokens();
+  if (test_level() == level::quick) all.pop_back();
+  run_repeats<hedgehog_gradients>(all);
+}
 TEST_CASE("hedgehog from many threads at once") {
   run_from_threads(test_level() == level::quick ? 3 : 30, few_tokens);
+}
+
+TEST_CASE("hedgehog's backward from many threads at once") {
+  run_from_threads(test_level() == level::quick ? 2 : 10,
+                   [](int i) { return hedgehog_gradient_case(few_tokens(i)); });
 }
 
 }  // namespace
