@@ -186,7 +186,8 @@ TK_DEVICE void publish_shared() {}
 // A lane's runs of W columns: body(first element, r, row, col), r the row among the lane's.
 template <int R, int C, class Body> TK_DEVICE void for_each_run(Body body) {
   using map = fragment_map<R, C>;
-  int const row = map::lane_row(worker_lane()), col = map::lane_col(worker_lane());
+  int const lane = lane_of_tile<(R * C >= 64 * 64)>();
+  int const row = map::lane_row(lane), col = map::lane_col(lane);
   TK_UNROLL
   for (int i = 0; i < map::count; i += map::W)
     body(i, map::row_index(i), row + map::row(map::row_index(i)), col + map::col(i));

@@ -16,6 +16,12 @@
 namespace tk::be {
 
 TK_DEVICE int worker_lane() { return gcn::lane(); }
+// This lane where it reads or writes `many` elements in LDS: their places, kept in registers from
+// before a kernel's loop, would leave large tiles none (clang 22 then spilled 350 of them).
+template <bool Many> TK_DEVICE int lane_of_tile() {
+  if constexpr (Many) return gcn::opaque_in_lane(worker_lane());
+  else return worker_lane();
+}
 
 template <int R, int C> struct fragment_map {
   static_assert(R % 16 == 0 && C % 16 == 0, "a register tile's dimensions are multiples of 16");

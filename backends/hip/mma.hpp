@@ -68,9 +68,8 @@ TK_DEVICE void read_across(Tile const& x, int k, int col, Part& even, Part& odd)
 // One column of it: column(lane) is that of any lane, and of four lanes in a row four columns in a
 // row. Transposing, 16 lanes give the places of four columns of four k each (gcn::read_transposed).
 template <class Part, class Tile, class Column>
-TK_DEVICE Part read_across(Tile const& x, int k, Column column) {
+TK_DEVICE Part read_across(Tile const& x, int k, Column column, int lane) {
   Part y;
-  int const lane = worker_lane();
   if constexpr (has_transposed_reads) {
     int const col = column((lane & ~15) | (lane & 3) << 2), row = k + (lane >> 2 & 3);
     TK_UNROLL
@@ -91,8 +90,8 @@ TK_DEVICE Part read_across(Tile const& x, int k, Column column) {
 
 // Left operands of all slots of a lane's rows, k from `k` on; `k` counts this lane's run in.
 template <class Map, bool Trans, class Part, class A>
-TK_DEVICE void read_left(Part (&y)[Map::rows_per_lane], A const& a, int step, int k) {
-  int const row = Map::lane_row(worker_lane());
+TK_DEVICE void read_left(Part (&y)[Map::rows_per_lane], A const& a, int step, int k, int lane) {
+  int const row = Map::lane_row(lane);
   TK_UNROLL
   for (int s = 0; s < Map::rows_per_lane; s += Trans ? Map::Q : 1) {
     if constexpr (!is_shared<A>) {
@@ -104,7 +103,7 @@ TK_DEVICE void read_left(Part (&y)[Map::rows_per_lane], A const& a, int step, in
     } else if constexpr (Map::Q == 2) {
       read_across(a, k, row + Map::row(s), y[s], y[s + 1]);
     } else {
-      y[s] = read_across<Part>(a, k, [&](int lane) { return Map::lane_row(lane) + Map::row(s); });
+      y[s] = read_across<Part>(a, k, [&](int l) { return Map::lane_row(l) + Map::row(s); }, lane);
     }
   }
 }
@@ -142,10 +141,10 @@ TK_DEVICE void add_block(float* d, bool keep, gcn::halves<Each> left, gcn::halve
 // The columns from `first` on: two blocks, interleaved.
 template <class T, class Map, bool Trans, class Part, class B>
 TK_DEVICE void add_pair(float* d, bool keep, Part const (&left)[Map::rows_per_lane], B const& b,
-                        int k, int first) {
+                        int k, int first, int lane) {
   constexpr int L = Map::L, count = L * L / 64;
   Part right[2];
-  int const col = first + right_column<Map, 2>(worker_lane());
+  int const col = first + right_column<Map, 2>(lane);
   if constexpr (Trans) {
     right[0] = read_along<Part>(b, col, k);
     right[1] = read_along<Part>(b, col + 1, k);
@@ -162,12 +161,12 @@ TK_DEVICE void add_pair(float* d, bool keep, Part const (&left)[Map::rows_per_la
 // One block; where only half of one is left, the other half repeats it and is dropped.
 template <class T, class Map, bool Trans, int Cols, class Part, class B>
 TK_DEVICE void add_single(float* d, bool keep, Part const (&left)[Map::rows_per_lane], B const& b,
-                          int k, int first) {
+                          int k, int first, int lane) {
   constexpr int L = Map::L, count = Cols / Map::G;
-  auto const column = [=](int lane) { return first + (right_column<Map, 1>(lane) & (Cols - 1)); };
+  auto const column = [=](int l) { return first + (right_column<Map, 1>(l) & (Cols - 1)); };
   Part right;
-  if constexpr (Trans) right = read_along<Part>(b, column(worker_lane()), k);
-  else right = read_across<Part>(b, k, column);
+  if constexpr (Trans) right = read_along<Part>(b, column(lane), k);
+  else right = read_across<Part>(b, k, column, lane);
   TK_UNROLL
   for (int h = 0; h < Part::products; ++h) TK_UNROLL
   for (int s = 0; s < Map::rows_per_lane; ++s)
@@ -184,18 +183,20 @@ TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
   constexpr int Run = K % (8 * G) == 0 && (!fours || mfma_run == 8) ? 8 : 4;
   using part = k_run<Run, fours ? 4 * G : 4>;
   constexpr int pairs = !TransB && has_transposed_reads ? 0 : N / (2 * L) * 2 * L;
-  int const lane_k = (fours ? 4 : Run) * static_cast<int>(static_cast<unsigned>(worker_lane()) / L);
+  int const lane = lane_of_tile<(R * N * K >= 64 * 64 * 64 || R * K >= 64 * 128)>();
+  int const lane_k = (fours ? 4 : Run) * static_cast<int>(static_cast<unsigned>(lane) / L);
   TK_UNROLL
   for (int step = 0; step < K / (Run * G); ++step) {
     int const k = step * (Run * G) + lane_k;
     bool const keep = Keep || step > 0;
     part left[map::rows_per_lane];
-    read_left<map, TransA>(left, a, step, k);
+    read_left<map, TransA>(left, a, step, k, lane);
     TK_UNROLL
-    for (int n = 0; n < pairs; n += 2 * L) add_pair<T, map, TransB>(d.e, keep, left, b, k, n);
+    for (int n = 0; n < pairs; n += 2 * L) add_pair<T, map, TransB>(d.e, keep, left, b, k, n, lane);
     TK_UNROLL
-    for (int n = pairs; n + L <= N; n += L) add_single<T, map, TransB, L>(d.e, keep, left, b, k, n);
-    if constexpr (N % L != 0) add_single<T, map, TransB, 16>(d.e, keep, left, b, k, N - 16);
+    for (int n = pairs; n + L <= N; n += L)
+      add_single<T, map, TransB, L>(d.e, keep, left, b, k, n, lane);
+    if constexpr (N % L != 0) add_single<T, map, TransB, 16>(d.e, keep, left, b, k, N - 16, lane);
   }
 }
 

@@ -226,16 +226,18 @@ template <class T> struct hedgehog_window_keys {
     auto const& q = c.in.take();
     mm_abt(s, k, q.x);
     auto const& dout = c.in.take();
-    mm_abt(d, v, dout.x);
-    wait<0>(s, d);
+    if constexpr (resident) mm_abt(d, v, dout.x);  // else registers are few
+    wait<resident>(s);
     s = exp2((s - as_row(x.top)) * a.scale_log2);
     if (next == 0) keep_upper(s, at.shift, 0.f);
-    d = d * as_row(x.inverse) - as_row(x.delta);
-    reg_tile<T, C, C> p = cast<T>(s * beta * as_row(x.inverse)),
-                      ds = cast<T>((s * d * beta - map<is_one>(s) * as_row(x.edge)) * a.scale);
+    reg_tile<T, C, C> p = cast<T>(s * beta * as_row(x.inverse));
     mma_ab(dv, p, columns<P>(dout.x, part));
+    if constexpr (!resident) mm_abt(d, v, dout.x);
+    wait<0>(d, dv, p);
+    d = d * as_row(x.inverse) - as_row(x.delta);
+    reg_tile<T, C, C> ds = cast<T>((s * d * beta - map<is_one>(s) * as_row(x.edge)) * a.scale);
     mma_ab(dk, ds, columns<P>(q.x, part));
-    wait<0>(dk, dv, p, ds);
+    wait<0>(dk, ds);
     c.in.release();
     c.in.release();
   }
