@@ -21,16 +21,18 @@ extern "C" {
  * and filters, are counted in 29 bits (else TK_UNSUPPORTED).
  *
  * It is done by Fourier transforms, so that an element of y has an error from all elements of its
- * window of x, of up to 32768 neighbours. Factors of the transforms' products are fp16, scaled by
- * powers of two; sums, and the filter's transform, are fp32. The root of the mean square of the
- * error is at most twice that of rounding exact operands and results to the type. Magnitudes from
- * 2^-100 to 2^100 are right; NaN and infinity reach all elements of y of blocks whose windows they
- * lie in, earlier ones too, of no other channel and sequence.
+ * window of x, of up to 16384 neighbours; filters of up to 128 taps that reach an element are
+ * applied directly. Factors of the transforms' products are fp16, scaled by powers of two; short
+ * filters are rounded to the type; sums, and transforms of filters, are fp32. The root of the mean
+ * square of the error is at most twice that of rounding exact operands and results to the type.
+ * Magnitudes from 2^-60 to 2^60 are right; NaN and infinity reach all elements of y of blocks whose
+ * windows they lie in, earlier ones too, of no other channel and sequence.
  *
  * filter_is_ready: 1 where the workspace is that of an earlier call, also of tk_fft_conv_backward,
  * for the same k, h, n and kind of convolution, any b, on the same chip, and nobody has written to
- * it since: it still has the filters' transforms, and k's elements are not read. `repeat`: both are
- * the same: an element's bits depend on its own sequence and filter. */
+ * it since: it still has the filters' transforms, if that takes any, and they are not made again.
+ * k's elements must be what they were. `repeat`: both are the same: an element's bits depend on its
+ * own sequence and filter. */
 typedef struct tk_fft_conv_problem {
   size_t size; /* sizeof(tk_fft_conv_problem) */
   DLTensor const* u;

@@ -21,6 +21,10 @@ template <class T, int N2> struct fft_conv_run {
   static void sum(products_to_sum const& x, void* stream);
   static void convolve(windows_to_convolve const& x, void* stream);
 };
+template <class T> struct short_conv_run {
+  static int most_taps();
+  static void launch(short_filters const& x, void* stream);
+};
 
 namespace {
 
@@ -67,6 +71,7 @@ fft_conv_plan::fft_conv_plan(fft_conv_operands const& x, bool gradient) : of_(x)
   });
   blocks_ = pieces_of(x.u.n, half_);
   pieces_ = pieces_of(std::min(x.k.nk, x.u.n), half_);  // later taps reach no element
+  short_ = std::min(x.k.nk, x.u.n) <= short_conv_run<bf16>::most_taps();
   folds_ = x.circular && x.u.n + x.k.nk <= half_;
   kinds_ = gradient ? 2 : 1;
   windows_ = x.circular ? blocks_ + pieces_ - 1 : blocks_;
@@ -75,8 +80,8 @@ fft_conv_plan::fft_conv_plan(fft_conv_operands const& x, bool gradient) : of_(x)
 
   // First, so that another call with the same filters finds it.
   std::int64_t const spectrum = (2 * half_ + 1) * static_cast<std::int64_t>(sizeof(float));
-  filters_at_ = workspace_.add(static_cast<std::size_t>(x.k.h * pieces_ * spectrum));
-  if (!gradient && pieces_ == 1) return;
+  if (!short_) filters_at_ = workspace_.add(static_cast<std::size_t>(x.k.h * pieces_ * spectrum));
+  if (!gradient && (short_ || pieces_ == 1)) return;
   // Spectra of a group stay in a cache of some tens of megabytes; groups are not too many.
   constexpr std::int64_t enough = 64 << 20, most_groups = 1024;
   std::int64_t const of_filter = kinds_ * x.u.b * x.share() * windows_ * spectrum;
@@ -146,7 +151,7 @@ spectral_plan fft_conv_plan::products(group const& g, int kind) const {
 }
 
 void fft_conv_plan::transform_filters(void* workspace, void* stream) const {
-  if (of_.filter_is_ready) return;
+  if (short_ || of_.filter_is_ready) return;
   filters_to_transform const x{of_.k, pieces_, spectra_of_filters(all(), workspace)};
   with_size(columns_, [&](auto size) { fft_filters_run<size>::launch(x, stream); });
 }
@@ -163,6 +168,14 @@ void fft_conv_plan::convolve(window_kind kind, sequences const& x, sequences con
                              output const& first, output const& second, void* workspace,
                              void* stream) const {
   bool const correlates = kind == window_kind::after;
+  if (short_) {
+    auto to = blocks(all(), kind, first, second);
+    to.folds = false;
+    short_filters const few{x, gate, of_.k, of_.share(), of_.circular, correlates, to};
+    if (type_ == element::bf16) short_conv_run<bf16>::launch(few, stream);
+    else short_conv_run<fp16>::launch(few, stream);
+    return;
+  }
   if (pieces_ == 1) {
     windows_to_convolve const one{windows(all(), kind, x, gate),
                                   spectra_of_filters(all(), workspace), of_.share(), correlates,

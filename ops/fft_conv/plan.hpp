@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How a long convolution is cut: sequences into blocks, and filters into pieces, of half a
-// transform each. Where filters are of one piece, all is one kernel. Else spectra of windows are in
-// the workspace, of a group of channels at a time. Everything follows from n, nk and the chip but
-// the groups, on which no bit of a sequence depends.
+// transform each. Where filters are of one piece, or have few taps, all is one kernel. Else spectra
+// of windows are in the workspace, of a group of channels at a time. Everything follows from n, nk
+// and the chip but the groups, on which no bit of a sequence depends.
 #pragma once
 #include <cstddef>
 
@@ -55,6 +55,7 @@ class fft_conv_plan {
   fft_conv_operands of_;
   element type_;
   int columns_ = 0;  // N2 of the transforms
+  bool short_;       // few taps: no transforms, but for a filter's gradient
   bool folds_;  // circular, and what a causal convolution gives is in one block: its end is added
                 // to its beginning
   std::int64_t half_ = 0;                   // of the transforms' points

@@ -70,6 +70,14 @@ struct windows_to_convolve {
   bool correlates;
   blocks_to_write to;
 };
+// Sequences and filters of a few taps (short_conv.hpp).
+struct short_filters {
+  sequences x, gate;
+  filters k;
+  std::int64_t share;
+  bool wraps, correlates;
+  blocks_to_write to;
+};
 struct filters_to_transform {
   filters k;
   std::int64_t pieces;

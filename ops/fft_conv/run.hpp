@@ -4,7 +4,7 @@
 // does not want the size; ops/fft_conv/plan.cpp chooses.
 #pragma once
 #include "ops/fft_conv/filter_spectra.hpp"
-#include "ops/fft_conv/problem.hpp"
+#include "ops/fft_conv/launched.hpp"
 #include "ops/fft_conv/spectra_conv.hpp"
 #include "ops/fft_conv/window_conv.hpp"
 #include "ops/fft_conv/window_spectra.hpp"
@@ -20,10 +20,6 @@ template <class T, int N2> struct fft_conv_run {
   static void sum(products_to_sum const& x, void* stream);
   static void convolve(windows_to_convolve const& x, void* stream);
 };
-
-template <class T> strided_sequences<T> strided_as(sequences const& x) {
-  return {static_cast<T*>(x.data), x.b_stride, x.h_stride};
-}
 
 template <int N2> spectra<N2> spectra_at(spectra_place const& x) { return {{x.tiles}, x.bounds}; }
 
@@ -53,19 +49,6 @@ template <class T, int N2> window_source<T, N2> source_of(windows_to_transform c
           .wraps = x.wraps,
           .kind = x.kind};
 }
-template <class T, class Out, int N2>
-block_outputs<T, Out, N2> outputs_of(blocks_to_write const& x) {
-  block_outputs<T, Out, N2> y{};
-  for (int i = 0; i < 2; ++i) y.of[i] = {strided_as<Out>(x.out[i]), strided_as<T const>(x.gate[i])};
-  y.n = static_cast<int>(x.n);
-  y.there = static_cast<int>(x.there);
-  y.columns = static_cast<int>(x.columns);
-  y.first_column = static_cast<int>(x.first_column);
-  y.blocks = static_cast<int>(x.blocks);
-  y.folds = x.folds;
-  return y;
-}
-
 template <class T, int N2>
 void fft_conv_run<T, N2>::transform(windows_to_transform const& x, spectra_place const& to,
                                     void* stream) {

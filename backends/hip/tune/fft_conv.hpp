@@ -11,7 +11,8 @@ constexpr fft_conv_tuning tune_fft_conv() {
   return {.least_N2 = 16,
           .most_N2 = roomy ? 64 : 32,
           .workers = roomy ? 4 : 2,
-          .few_points_workers = roomy ? 4 : 2};
+          .few_points_workers = roomy ? 4 : 2,
+          .short_workers = roomy ? 3 : 1};
 }
 
 }  // namespace tk::be

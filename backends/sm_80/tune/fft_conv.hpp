@@ -6,7 +6,7 @@
 namespace tk::be {
 
 constexpr fft_conv_tuning tune_fft_conv() {
-  return {.least_N2 = 16, .most_N2 = 64, .workers = 2, .few_points_workers = 2};
+  return {.least_N2 = 16, .most_N2 = 64, .workers = 2, .few_points_workers = 2, .short_workers = 2};
 }
 
 }  // namespace tk::be

@@ -6,7 +6,8 @@
 namespace tk::be {
 
 constexpr fft_conv_tuning tune_fft_conv() {
-  return {.least_N2 = 16, .most_N2 = 128, .workers = 2, .few_points_workers = 3};
+  return {
+      .least_N2 = 16, .most_N2 = 128, .workers = 2, .few_points_workers = 3, .short_workers = 3};
 }
 
 }  // namespace tk::be

@@ -102,7 +102,7 @@ template <int N2> void check_outputs(tk::blocks_to_write const& x, bool correlat
     require(!x.out[1].data, "another output");
   }
   require(x.rows == u.size[0] && x.n == u.size[2] && x.there == x.n, "sizes of outputs changed");
-  require(wide(x.blocks) * half_of(N2) >= x.n, "blocks are missing");
+  require(wide(x.blocks) * halves[1] >= x.n, "blocks are missing");
   require(!x.folds || (is_circular() && x.n + seen("k").size[1] <= half_of(N2)),
           "an end that is not there");
 }
@@ -136,10 +136,35 @@ template <class T, int N2> void check_convolution(tk::windows_to_convolve const&
   finish(x.to, false, x.correlates);
 }
 
+// So few taps are short here.
+constexpr int short_taps = 2;
+template <class T> void check_short(tk::short_filters const& x, void* stream) {
+  first_of_call(stream);
+  auto const &u = seen("u"), &k = seen("k");
+  agree(x.x, x.correlates ? "dy" : "u");
+  agree(x.gate, x.correlates ? "post" : "pre");
+  require(is_of<T>(x.x), "another instance was chosen");
+  agree(x.k, k);
+  require(x.k.h == k.size[0] && x.k.nk == k.size[1] && x.k.h_stride == k.stride[0] &&
+              std::min(k.size[1], u.size[2]) <= short_taps,
+          "the filters changed");
+  require(x.share * k.size[0] == u.size[1] && x.wraps == is_circular(), "other sequences");
+  check_outputs<32>(x.to, x.correlates);
+  require(!x.to.folds, "an end that is not there");
+  finish(x.to, false, x.correlates);
+}
+
 }  // namespace
 }  // namespace fuzz
 
 namespace tk {
+
+template <class T> struct short_conv_run {
+  static int most_taps() { return fuzz::short_taps; }
+  static void launch(short_filters const& x, void* stream) { fuzz::check_short<T>(x, stream); }
+};
+template struct short_conv_run<bf16>;
+template struct short_conv_run<fp16>;
 
 template <int N2> struct fft_filters_run {
   static std::int64_t half() { return fuzz::fft_conv::half_of(N2); }

@@ -86,7 +86,10 @@ inline void judge_row(error_meter& meter, tensor const& out, std::int64_t row,
   for (std::int64_t t = 0; t < out.cols(); ++t) {
     auto const& s = sums[static_cast<std::size_t>(t)];
     double const by = gate ? (*gate)[static_cast<std::size_t>(t)] : 1, exact = by * s.value;
-    double const slack = 8 * std::fabs(by) * usual + 0x1p-22 * std::fabs(exact) + fp32_least_normal;
+    // Few taps are rounded to the type, and so are gated elements.
+    double const of_terms = d * std::sqrt(s.squares);
+    double const slack =
+        std::fabs(by) * (8 * usual + 7 * of_terms) + 0x1p-22 * std::fabs(exact) + fp32_least_normal;
     double const commits =
         std::sqrt(gates * s.squares * by * by * d * d + (gate ? exact * exact * d * d : 0) +
                   std::pow(rounded(out.type, exact) - exact, 2));

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Tensors as the kernels of the long convolution take them.
+#pragma once
+#include "backends/runtime.hpp"
+#include "ops/fft_conv/outputs.hpp"
+#include "ops/fft_conv/problem.hpp"
+
+namespace tk {
+
+template <class T> strided_sequences<T> strided_as(sequences const& x) {
+  return {static_cast<T*>(x.data), x.b_stride, x.h_stride};
+}
+
+template <class T, class Out, int N2>
+block_outputs<T, Out, N2> outputs_of(blocks_to_write const& x) {
+  block_outputs<T, Out, N2> y{};
+  for (int i = 0; i < 2; ++i) y.of[i] = {strided_as<Out>(x.out[i]), strided_as<T const>(x.gate[i])};
+  y.n = static_cast<int>(x.n);
+  y.there = static_cast<int>(x.there);
+  y.columns = static_cast<int>(x.columns);
+  y.first_column = static_cast<int>(x.first_column);
+  y.blocks = static_cast<int>(x.blocks);
+  y.folds = x.folds;
+  return y;
+}
+
+}  // namespace tk
