@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The suite of Hedgehog attention beside its definition in PyTorch, eager and compiled. Of
-flash-linear-attention, where it is installed, chunk_linear_attn takes features that are ready, all
-tokens and no normaliser: the linear part alone, which is compared as such."""
+"""The suites of Hedgehog attention beside its definition in PyTorch, eager and compiled, and its
+gradients. Of flash-linear-attention, where it is installed, chunk_linear_attn takes features that
+are ready, all tokens and no normaliser: the linear part alone, which is compared as such."""
+import functools
 import math
 
 import torch
@@ -10,6 +11,7 @@ from torch.nn.functional import pad
 from torch_cases import TYPES, compiled, deviation, implementation, package, sampled
 
 WIDTH, FEATURES, BLOCK = 128, 64, 64
+CANCELLED = 8
 
 
 def features(x, maps):
@@ -160,4 +162,93 @@ class hedgehog_case:
         return error if finite else math.inf, limit
 
 
-SUITES = {"hedgehog": hedgehog_case}
+class backward_case(hedgehog_case):
+    """Gradients of o: dq, dk, dv, and those of maps and factors."""
+
+    def __init__(self, case, device):
+        super().__init__(case, device)
+        self.dout = torch.randn_like(self.q)
+        self.made = [torch.empty_like(t) for t in (self.q, self.k, self.v)]
+        self.made += [torch.empty(t.shape, device=device) for t in
+                      (self.map_q, self.map_k, self.alpha, self.beta)]
+        self.normaliser = torch.empty(self.b, self.h, self.n - self.past, device=device)
+        self.bytes += sum(t.numel() * t.element_size()
+                          for t in (self.dout, self.normaliser, *self.made))
+
+    def tk(self, library):
+        operands = {"q": self.q, "k": self.k, "v": self.v, "o": self.o, "map_q": self.map_q,
+                    "map_k": self.map_k, "alpha": self.alpha, "beta": self.beta,
+                    "normaliser": self.normaliser}
+        if self.has_states:
+            operands |= {"initial_kv": self.kv, "initial_k": self.z}
+        library.bind("hedgehog", operands, self.device, scale=WIDTH**-0.5)()
+        names = "dq", "dk", "dv", "dmap_q", "dmap_k", "dalpha", "dbeta"
+        operands |= {"dout": self.dout, **dict(zip(names, self.made))}
+        call = library.bind("hedgehog_backward", operands, self.device, scale=WIDTH**-0.5)
+        return implementation("tk", call, lambda _: self.made)
+
+    def outputs(self):
+        return self.made
+
+    def peers(self, _):
+        """None on the CPU."""
+        if self.device == "cpu":
+            return []
+        return [implementation(name, functools.partial(self.gradients, self.graph(run)),
+                               self.by_token)
+                for name, run in (("torch", hedgehog), ("torch_compiled", compiled(hedgehog)))]
+
+    def graph(self, run):
+        """o and what gradients are wanted of, made by the first call."""
+        @functools.cache
+        def made():
+            with torch.inference_mode(False), torch.enable_grad():
+                *operands, kv, z, past = self.operands()
+                wanted = [t.clone().requires_grad_() for t in operands]
+                o, *_ = run(*wanted, kv.clone(), z.clone(), past)
+            return o, wanted, self.dout.transpose(1, 2).clone()
+
+        return made
+
+    @staticmethod
+    def gradients(made):
+        o, wanted, dout = made()
+        with torch.inference_mode(False):
+            return torch.autograd.grad(o, wanted, dout.to(o.dtype), retain_graph=True)
+
+    @staticmethod
+    def by_token(gradients):
+        return [t.transpose(1, 2) for t in gradients[:3]] + list(gradients[3:])
+
+    def compare(self, results):
+        """dq, dk and dv of some heads, which are off by the gradients of scores, too; the others
+        where all heads are taken."""
+        parts = [deviation() for _ in results]
+        heads = self.some_heads()
+        sums = [torch.zeros_like(t, dtype=torch.float64) for t in results[3:]]
+        for pick in heads:
+            batch, head = pick // self.h, pick % self.h
+            with torch.inference_mode(False), torch.enable_grad():
+                of = [t.transpose(1, 2)[batch, head].double()[:, None].clone().requires_grad_()
+                      for t in (self.q, self.k, self.v)]
+                of += [t[head].double().clone().requires_grad_()
+                       for t in (self.map_q, self.map_k, self.alpha, self.beta)]
+                o, *_ = hedgehog(*of, self.kv[batch, head][:, None].double().clone(),
+                                 self.z[batch, head][:, None].double().clone(), self.past)
+                dout = self.dout.transpose(1, 2)[batch, head].double()[:, None].clone()
+                exact = torch.autograd.grad(o, of, dout)
+            for part, got, x in zip(parts, results[:3], exact):
+                part.add(got.transpose(1, 2)[batch, head], x[:, 0])
+            for total, x in zip(sums, exact[3:]):
+                total[head] += x
+        if len(heads) == self.b * self.h:
+            for part, got, x in zip(parts[3:], results[3:], sums):
+                part.add(got, x)
+        error = max(x.relative()[0] for x in parts[:5])
+        for x in parts[5:]:  # of terms of both signs, which the rounding of o reaches
+            error = max(error, x.relative()[0] / CANCELLED)
+        limit = 6 * (2.0**-9 if self.dtype == "bf16" else 2.0**-12) + 2.0**-13
+        return error if all(t.isfinite().all() for t in results) else math.inf, limit
+
+
+SUITES = {"hedgehog": hedgehog_case, "hedgehog-bwd": backward_case}

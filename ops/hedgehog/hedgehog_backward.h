@@ -18,9 +18,10 @@ extern "C" {
  *
  * Shapes, types, sequences and limits as there. Deterministic; with TK_REPEAT_RUN as well, a
  * token's bits depend on its sequence and head alone, and gradients of maps and factors are sums
- * over all tokens in a fixed order. Sums are fp32; weights and features, states where they meet v
- * or dout, and the gradients of scores and of x map are rounded to the type. Workspace is h (512 nq
- * + 1536 nk) bytes for each sequence of a batch, and little more. */
+ * over all tokens in a fixed order; those of factors have terms of both signs, which the rounding
+ * of o reaches. Sums are fp32; weights and features, states where they meet v or dout, and the
+ * gradients of scores and of x map are rounded to the type. Workspace is h (528 nq + 1568 nk) bytes
+ * for each sequence of a batch, and little more. */
 typedef struct tk_hedgehog_backward_problem {
   size_t size; /* sizeof(tk_hedgehog_backward_problem) */
   DLTensor const* q;

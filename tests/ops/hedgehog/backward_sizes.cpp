@@ -8,7 +8,13 @@
 namespace tk::test {
 namespace {
 
-TEST_CASE("hedgehog's backward at every size") { run_table("sizes", gradients_of(size_cases())); }
+// On emulated chips those without long sequences; the forward's have all.
+TEST_CASE("hedgehog's backward at every size") {
+  auto cases = size_cases();
+  if (test_level() == level::quick)
+    std::erase_if(cases, [](hedgehog_case const& x) { return x.n > 320 || x.b * x.h > 3; });
+  run_table("sizes", gradients_of(cases));
+}
 TEST_CASE("hedgehog's backward over packed sequences") {
   run_table("packed", gradients_of(packed_cases()));
 }

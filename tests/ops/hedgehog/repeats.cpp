@@ -28,7 +28,7 @@ TEST_CASE("hedgehog gives the same bits thirty times") {
 }
 TEST_CASE("hedgehog's backward gives the same bits thirty times") {
   auto all = many_tokens();
-  if (test_level() == level::quick) all.pop_back();
+  if (test_level() == level::quick) all.erase(all.begin() + 1, all.end());
   run_repeats<hedgehog_gradients>(all);
 }
 TEST_CASE("hedgehog from many threads at once") {
