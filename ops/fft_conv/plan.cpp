@@ -67,7 +67,7 @@ fft_conv_plan::fft_conv_plan(fft_conv_operands const& x, bool gradient) : of_(x)
   // The smallest transform whose half is a sequence, or the chip's largest.
   for_each_size([&](auto size) {
     std::int64_t const half = fft_filters_run<size>::half();
-    if (half > 0 && (half_ == 0 || half_ < x.u.n)) columns_ = size, half_ = half;
+    if (half_ == 0 || (half_ < x.u.n && half_ < half)) columns_ = size, half_ = half;
   });
   blocks_ = pieces_of(x.u.n, half_);
   pieces_ = pieces_of(std::min(x.k.nk, x.u.n), half_);  // later taps reach no element

@@ -11,8 +11,6 @@ namespace tk {
 // few_points_workers.
 struct fft_conv_tuning {
   int least_N2, most_N2, workers, few_points_workers, short_workers;  // short: of short filters
-
-  constexpr bool has(int N2) const { return N2 >= least_N2 && N2 <= most_N2; }
 };
 
 }  // namespace tk
