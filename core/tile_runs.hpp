@@ -28,7 +28,7 @@ TK_DEVICE run_of_eight product_of(run_of_eight x, run_of_eight const& y) {
   return x;
 }
 // The largest magnitude; no NaN counts.
-TK_DEVICE float largest_of(run_of_eight const& y) {
+TK_DEVICE float largest_magnitude(run_of_eight const& y) {
   float most = 0;
   TK_UNROLL
   for (float const e : y.x) most = be::max(most, __builtin_fabsf(e));
@@ -74,7 +74,7 @@ TK_DEVICE void fill_runs(shared_tile<T, R, C>& dst, int lane, int lanes, F f) {
 struct magnitudes {
   float largest = 0, sum = 0;
   TK_DEVICE void add(run_of_eight const& y) {
-    largest = be::max(largest, largest_of(y));
+    largest = be::max(largest, largest_magnitude(y));
     TK_UNROLL
     for (float const e : y.x) sum += __builtin_fabsf(e);
   }

@@ -9,9 +9,8 @@ namespace tk::api {
 constexpr signature sequences_are(char const* name) {
   return {name, halves, 3, 2, {"b", "h", "n"}};
 }
-inline constexpr signature u_is = sequences_are("u"), pre_is = sequences_are("pre"),
-                           post_is = sequences_are("post"),
-                           k_is{"k", fp32_only, 2, 2, {"h_k", "nk"}};
+constexpr signature u_is = sequences_are("u"), pre_is = sequences_are("pre"),
+                    post_is = sequences_are("post"), k_is{"k", fp32_only, 2, 2, {"h_k", "nk"}};
 
 // What both take, as it was given and as it was read.
 struct fft_conv_given {
