@@ -12,10 +12,9 @@
 // Order     a state is start + since, as in ops/linear_attention/chunk_scan.hpp: segments may be
 //           summed before the state that they begin with is known, and give the same bits. P
 //           columns of v of a head are a unit, which a worker has; workers have nothing in common.
-// Overlap   the state lies transposed, columns of v by columns of moments, so that it is a
-// product's
-//           sum without padding; moments of q are operands in registers, those of k in shared
-//           memory. The polynomial is evaluated while q S runs, o leaves while the state is summed.
+// Overlap   the state lies transposed, columns of v by columns of moments, which no product pads;
+//           moments of q are operands in registers, those of k in shared memory. The polynomial is
+//           evaluated while q S runs, o leaves while the state is summed.
 #pragma once
 #include <type_traits>
 

@@ -4,8 +4,9 @@
 // they are 160 columns, ten tiles of 16, so made that each is a product of x and of its columns
 // exchanged (core/exchange_columns.hpp):
 //   tile 0      x_c x_c
-//   tiles 1..7  x_c x_(c ^ s), and where c has the tile's bit another s with that bit: each pair
-//   once tile 8      x_c x_(c ^ 4) where c lacks bit 4, else 1 in column 4 and zeros tile 9 x_c
+//   tiles 1..7  x_c x_(c ^ s), where c has the tile's bit another s with it: each pair once
+//   tile 8      x_c x_(c ^ 4) where c lacks bit 4, else 1 in column 4 and zeros
+//   tile 9      x_c
 // A query meets them with weights: with s = scale q.k,
 //   1 + s + s^2 / 2 = 1 + scale sum_i q_i k_i + scale^2 (sum_i q_i^2 k_i^2 / 2 + sum_(i<j) ...)
 #pragma once

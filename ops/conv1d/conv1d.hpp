@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// conv1d: y[b, t, c] = act(bias[c] + sum over i < taps of weight[c, i] x[b, t - (taps - 1) + i,
-// c]). Shapes    x, y[b, n, c], or packed sequences of tokens; weight[c, taps], bias[c]; states of
-// the
+// conv1d: with s = t - (taps - 1)
+//   y[b, t, c] = act(bias[c] + sum over i < taps of weight[c, i] x[b, s + i, c])
+// Shapes    x, y[b, n, c], or packed sequences of tokens; weight[c, taps], bias[c]; states of the
 //           taps - 1 tokens before each sequence, [sequences, taps - 1, c]. Channels contiguous,
 //           any strides and alignment.
 // Numerics  fp32, bias first, then by rising i; rounded once. No order depends on how sequences are

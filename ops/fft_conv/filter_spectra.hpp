@@ -2,8 +2,10 @@
 // Spectra of filters, in pieces of L = N / 2 taps, the second half of each window 0. They meet
 // every sequence of their channels, so each factor of their products is two fp16 numbers, of which
 // the lower one is what the upper leaves: all but the product of the lower ones is summed, and
-// about 20 bits are right. Shapes    k[h, nk] fp32; spectra[h, pieces]. Order     a worker has a
-// piece.
+// about 20 bits are right.
+//
+// Shapes    k[h, nk] fp32; spectra[h, pieces].
+// Order     a worker has a piece.
 #pragma once
 #include "ops/fft_conv/signals.hpp"
 #include "ops/fft_conv/transform.hpp"

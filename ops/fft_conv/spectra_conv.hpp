@@ -3,9 +3,10 @@
 //   y[block] = gate o first half of the inverse of (sum over terms of A o B, or A o conj(B))
 // A convolution has a term for each piece of the filter, whose window lies as many blocks before
 // the output's; a correlation with the filter likewise, behind it; a filter's gradient has one for
-// each block of each sequence of its channels. Shapes    outputs[rows, columns, n] (outputs.hpp),
-// of which a worker gives L = N / 2 elements. Numerics  products and their sum fp32, in the order
-// of the terms; the sum is scaled by a power of
+// each block of each sequence of its channels.
+//
+// Shapes    outputs[rows, columns, n] (outputs.hpp), of which a worker gives L = N / 2 elements.
+// Numerics  products and their sum fp32, in the order of the terms; the sum is scaled by a power of
 //           two to what fp16 holds best.
 #pragma once
 #include "core/schedule.hpp"
