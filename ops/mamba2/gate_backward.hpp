@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// y = u silu(z) backward, a worker a chunk of a head: dout = dy silu(z), dz = dy u silu'(z), in
-// fp32, each rounded once. u comes rounded to T. Tokens of no sequence are not touched.
+// y = u silu(z) backward: dout = dy silu(z), dz = dy u silu'(z), in fp32, each rounded once. u
+// comes rounded to T. Tokens of no sequence are not touched. A worker has a chunk of a head.
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/activation.hpp"
