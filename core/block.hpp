@@ -12,6 +12,7 @@
 //   in.try_wait()         asks early whether the next slot is full; optional
 //   in.peek(i)            of the slots taken and not released, the i-th, the oldest first
 //   skip(context, n)      takes the next n slots and gives them back unread
+//   release_loaded(w, ring)  releases the oldest slot, of which lanes have loaded what they want
 //   scratch, scratches    this worker's own scratch memory, and every worker's
 //   turn.await()/pass()   workers in turn, as often each in a task; that orders no memory
 //   all.arrive()/await()  the workers' barrier in two halves
@@ -45,7 +46,10 @@
 #include <concepts>
 #include <type_traits>
 
+#include "core/shared.hpp"
 #include "core/tile.hpp"
+
+#include TK_BACKEND(copy.hpp)
 
 namespace tk {
 
@@ -117,6 +121,15 @@ template <class Context> TK_DEVICE void skip(Context& c, int slots) {
     c.w.sync();  // all lanes have taken what one gives back
     c.in.release();
   }
+}
+
+// Gives back the oldest slot when all lanes of the worker have in registers what they loaded from
+// it. A barrier alone does not say so: loads may still be on their way, and the next copy overtakes
+// them.
+template <class Worker, class Ring> TK_DEVICE void release_loaded(Worker const& w, Ring& ring) {
+  be::publish_shared();
+  w.sync();
+  ring.release();
 }
 
 template <class Op>

@@ -339,7 +339,7 @@ template <class Kernel, class W, class Context> class row_group {
   TK_DEVICE void release([[maybe_unused]] bool met) {
     if constexpr (kernel::has_ring) {
       if (!unreleased_) return;
-      if (!met) c_.w.sync();
+      if (!met) be::publish_shared(), c_.w.sync();  // as release_loaded()
       for (int i = 0; i < a_.present; ++i) c_.in.release();
       unreleased_ = false;
     }

@@ -218,7 +218,8 @@ TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src
 }
 
 // ---- registers and shared memory
-// What this lane stored plainly is there for products once a barrier of the worker has followed.
+// What this lane stored plainly is there for products, and what it loads is there for copies to
+// overwrite, once a barrier of the worker has followed.
 TK_DEVICE void publish_shared() {}
 // Read by other lanes once a barrier of the worker has followed.
 template <class T, int R, int C, class X>

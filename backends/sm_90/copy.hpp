@@ -168,7 +168,8 @@ TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src
 }
 
 // ---- registers and shared memory
-// What this lane stored plainly is there for products once a barrier of the worker has followed.
+// What this lane stored plainly is there for products, and what it loads is there for copies to
+// overwrite, once a barrier of the worker has followed.
 TK_DEVICE void publish_shared() { ptx::proxy_fence(); }
 template <class T, int R, int C, class X>
 TK_DEVICE void put_shared(shared_tile<T, R, C>& dst, X const& x) {

@@ -109,8 +109,7 @@ template <class T, int D, option_set Options = option_set::none> struct attentio
     reg_tile<T, M, D> o, dout;
     tk::load(o, s.o);
     tk::load(dout, s.dout);
-    c.w.sync();
-    c.in.release();
+    release_loaded(c.w, c.in);
     int first = t.row, left = rows.sizes.nq - t.row;
     if constexpr (cut::placed) first = t.in.of.q_start + t.in.row, left = t.in.of.nq - t.in.row;
     auto const lse =

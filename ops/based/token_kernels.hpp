@@ -65,8 +65,7 @@ template <class T> struct based_expand {
     if (t.steps == 0) return;
     reg_tile<T, R, D> x;
     tk::load(x, c.in.take().x);
-    c.w.sync();  // all have read x
-    c.in.release();
+    release_loaded(c.w, c.in);
     auto const weight = [&](int tile) {
       return a.weighted ? based_moments::weight(tile * D, a.scale) : 1.f;
     };
@@ -116,16 +115,14 @@ template <class T> struct based_contract {
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     reg_tile<T, R, D> x;
     tk::load(x, c.own.take().x);
-    c.w.sync();  // all have read their tile
-    c.own.release();
+    release_loaded(c.w, c.own);
     if (t.steps == 0) return;
     tile_of_x dx = 0.f;
     // The gradient of the next tile of moments, with its weight.
     auto const next = [&](int tile) {
       reg_tile<T, R, D> rounded;
       tk::load(rounded, c.in.take().grad);
-      c.w.sync();  // all have read the gradient
-      c.in.release();
+      release_loaded(c.w, c.in);
       tile_of_x y;
       y = rounded * (a.weighted ? based_moments::weight(tile * D, a.scale) : 1.f);
       return y;
@@ -197,8 +194,7 @@ template <class T> struct based_divide {
       tk::load(dout, x.dout);
       tk::load(o, x.o);
       tk::load(v, x.v);
-      c.w.sync();  // all have read the slot
-      c.in.release();
+      release_loaded(c.w, c.in);
       met = met + row_sum_share(dout * o);
       tk::store(window_of_tokens(a.divided, t, step * D), cast<T>(dout * inverse));
       tk::store(window_of_tokens(a.wide_v, t, step * D), cast<T>(v * 1.f));

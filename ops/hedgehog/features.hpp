@@ -41,8 +41,7 @@ TK_DEVICE void gradient_of_softmax(reg_tile<float, R, C>& u, reg_tile<float, R, 
 template <class Context, class T, int R, int C>
 TK_DEVICE void take_rows(Context& c, reg_tile<T, R, C>& x) {
   tk::load(x, c.in.take().x);
-  c.w.sync();  // all lanes have read it
-  c.in.release();
+  release_loaded(c.w, c.in);
 }
 // u = x W, where x and W follow one another in the ring.
 template <class Context, class T, int R, int C, int F>

@@ -316,8 +316,7 @@ template <class T, bool Outputs> struct hedgehog_scan {
       mm_abt(far, rows, k.x);
       wait<0>(far, rows);
       tk::load(rows, k.x);
-      c.w.sync();  // all lanes have read it
-      c.in.release();
+      release_loaded(c.w, c.in);
     }
     keep_lower(near, at.shift, -inf);
     if (block == 0) far = -inf;

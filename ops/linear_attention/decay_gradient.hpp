@@ -82,8 +82,7 @@ template <class T> struct decay_gradient {
       reg_tile<T, R, R> left, right;
       tk::load(left, x.a[id]);
       tk::load(right, x.b[id]);
-      c.w.sync();  // all have read the slot
-      c.in.release();
+      release_loaded(c.w, c.in);
       auto const sum = row_sum_share(left * right);
       if (step < a.pairs) tokens = tokens + sum;
       else if (step < 2 * a.pairs) tokens = tokens - sum;

@@ -58,8 +58,7 @@ template <class T> struct gate_backward {
       tk::load(dy, x.dy[id]);
       tk::load(z, x.z[id]);
       tk::load(y, x.y[id]);
-      c.w.sync();  // all have read the slot
-      c.in.release();
+      release_loaded(c.w, c.in);
       if (!t.heads.has(id)) continue;
       tk::store(place(a.dout, t, id, step), cast<T>(dy * map<silu>(z)));
       if (a.wants_dz) tk::store(place(a.dz, t, id, step), cast<T>(dy * y * map<silu_slope>(z)));

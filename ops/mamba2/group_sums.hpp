@@ -62,8 +62,7 @@ template <class T> struct group_sums {
       reg_tile<T, R, Q> of_B, of_C;
       tk::load(of_B, x.dB[id]);
       tk::load(of_C, x.dC[id]);
-      c.w.sync();  // all have read the slot
-      c.in.release();
+      release_loaded(c.w, c.in);
       auto const place = a.layout.row(t.block, head_of(a, t, step), a.rows.h, a.C);
       dB = dB + of_B * load_col<R>(a.weights + place, t.at.tokens, 0.f);
       dC = dC + of_C;

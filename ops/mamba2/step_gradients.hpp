@@ -77,8 +77,7 @@ template <class T> struct step_gradients {
       if (step < a.x_parts) {
         reg_tile<T, R, R> dout;
         tk::load(dout, slot.c[id]);
-        c.w.sync();  // all have read the slot
-        c.in.release();
+        release_loaded(c.w, c.in);
         int const col = step * R;
         met = met + row_sum_share(left * right);
         auto const to = window(a.dx, t.at.row, col, head, t.at.batch, t.at.row + t.at.tokens);
@@ -99,8 +98,7 @@ template <class T> struct step_gradients {
         }
         continue;
       }
-      c.w.sync();  // all have read the slot
-      c.in.release();
+      release_loaded(c.w, c.in);
       auto const sum = row_sum_share(left * right);
       if (step < a.x_parts + a.C_parts) decayed = decayed + sum;
       else states = states + sum;

@@ -63,13 +63,18 @@ class session {
     if (auto const at = workspace.first_difference())
       return "launch " + std::to_string(launches_) + " left byte " + std::to_string(*at) + " of " +
              std::to_string(bytes_) + " of the workspace changed";
-    bool same = true;
+    std::string changed;
+    int index = 0;
     for (auto& m : world_.memories()) {
+      int const nth = index++;
       if (m.use() != role::output) continue;
       m.download();
-      same &= launches_ == 1 || m.same_as_before();
+      if (launches_ == 1) continue;
+      if (auto const at = m.first_change())
+        changed += ", memory " + std::to_string(nth) + " from byte " + std::to_string(*at) + " on";
     }
-    return same ? "" : "launch " + std::to_string(launches_) + " differs from the one before";
+    if (changed.empty()) return "";
+    return "launch " + std::to_string(launches_) + " differs from the one before" + changed;
   }
 
  private:

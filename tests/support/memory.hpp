@@ -38,8 +38,9 @@ class memory {
   std::byte* device() const { return device_ + guard; }
 
   void upload();
-  void download();              // keeps the previous result for same_as_before()
-  bool same_as_before() const;  // the last two results agree in every byte
+  void download();  // keeps the previous result for first_change()
+  // Where, counted from the payload's first byte, the last two results differ.
+  std::optional<std::int64_t> first_change() const;
   // Where, counted from the payload's first byte, result and image differ.
   std::optional<std::int64_t> first_difference() const;
   void restore(std::byte* result_bytes, std::int64_t count);  // puts the image's bytes back
@@ -88,8 +89,10 @@ inline void memory::download() {
   be::rt::copy_out(result_.get(), device_, bytes());
 }
 
-inline bool memory::same_as_before() const {
-  return before_ && std::memcmp(before_.get(), result_.get(), bytes()) == 0;
+inline std::optional<std::int64_t> memory::first_change() const {
+  if (std::memcmp(before_.get(), result_.get(), bytes()) == 0) return {};
+  return std::mismatch(before_.get(), before_.get() + bytes(), result_.get()).first -
+         (before_.get() + guard);
 }
 
 inline std::optional<std::int64_t> memory::first_difference() const {
