@@ -13,53 +13,18 @@
 // Order     at block c, S and z hold the blocks up to c - 2: o of block c, then block c - 1 is
 //           added. Columns of v are independent, a worker has P of them. A segment's sums may be
 //           taken alone (Outputs = false); then it begins with those of the segments before it.
-// Overlap   the workers of a block share tiles and go on by themselves. (Hedgehog: Zhang et al.,
-//           2024; LoLCATs: Zhang et al., 2024.)
+// Overlap   the workers of a block share tiles and go on by themselves; or a pair of workers that
+//           have all columns (`shares`) makes each weight and feature once: one of them phi(q) and
+//           the weights of the own block, the other phi(k) and the weights of the one before.
+// Source    Hedgehog: Zhang et al., 2024; LoLCATs: Zhang et al., 2024.
 #pragma once
-#include "backends/kernel.hpp"
 #include "core/activation.hpp"
-#include "core/partial_tiles.hpp"
 #include "core/product.hpp"
 #include "core/vector.hpp"
 #include "ops/hedgehog/features.hpp"
-#include "ops/hedgehog/plan.hpp"
-#include "ops/hedgehog/tuning.hpp"
+#include "ops/hedgehog/hedgehog_sizes.hpp"
 
 namespace tk {
-
-template <class T> struct hedgehog_sizes {
-  static constexpr auto tune = be::tune_hedgehog();
-  static constexpr int workers = tune.workers, P = tune.P, V = workers * P, C = hedgehog_block,
-                       D = hedgehog_width, F = hedgehog_features, parts = D / V;
-  static_assert(D % V == 0);
-  struct args {
-    be::source<T, C, D> q, k;
-    be::source<T, C, V> v;
-    be::source<T, D, F> map_q, map_k;
-    be::sink<T, C, P> o;
-    strided_numbers alpha, beta;
-    query_numbers normaliser;  // data may be null
-    hedgehog_rows rows;
-    float scale_log2;
-    tensor<float const> initial;  // S
-    tensor<float> final;
-    int initial_width, final_width;       // vector widths
-    state_sums initial_sums, final_sums;  // z
-    partial_tiles<D, P> states;           // of segments, heads and columns; data may be null
-    float* sums;                          // z of segments and heads
-  };
-  static TK_BOTH std::int64_t state_of(args const& a, int block, int head, int col) {
-    return (std::int64_t{block} * a.rows.keys.h + head) * (D / P) + col / P;
-  }
-  static TK_BOTH float* sums_of(args const& a, int block, int head) {
-    return a.sums + (std::int64_t{block} * a.rows.keys.h + head) * D;
-  }
-  static TK_DEVICE void begin(reg_tile<float, D, P>& s, args const& a, int sequence, int head,
-                              int col) {
-    s = 0.f;
-    if (a.initial.data) add_scaled(s, 1.f, a.initial, a.initial_width, 0, col, head, sequence);
-  }
-};
 
 template <class T, bool Outputs> struct hedgehog_scan {
   using sizes = hedgehog_sizes<T>;
@@ -81,6 +46,8 @@ template <class T, bool Outputs> struct hedgehog_scan {
   }
   using column = reg_col<float, C>;
   using features = reg_tile<float, C, F>;
+  static constexpr bool shares = tune.shares;
+  static_assert(!shares || (resident && workers == 2 && sizes::parts == 1));
 
   union stage {
     shared_tile<T, C, D> x;
@@ -92,10 +59,15 @@ template <class T, bool Outputs> struct hedgehog_scan {
     shared_tile<T, D, F> q, k;
   };
   using common = std::conditional_t<resident, maps, no_memory>;
-  struct scratch {
+  struct no_weights {};
+  struct shared_weights {
+    shared_tile<T, C, C> p;
+    shared_vec<float, C> top, weight;  // of the scores of p; the sums of p, and l with phi(q)
+  };
+  struct scratch : std::conditional_t<shares, shared_weights, no_weights> {
     shared_tile<T, D, P> state;
     shared_tile<T, C, D> phi;
-    shared_vec<float, F> z[2], sum;  // of either half of the features
+    shared_vec<float, F> z[2], sum[2];  // of either half of the features; a pair has the first's z
     col_exchange<F> exchange;
   };
   struct task {
@@ -188,17 +160,23 @@ template <class T, bool Outputs> struct hedgehog_scan {
       tk::store(c.scratch.state, cast<T>(s));
     }
     begin_sums(c, a, t);
-    if constexpr (Outputs) c.all.arrive();  // what may lie where results go has been read
+    // What may lie where results go has been read; and what a pair shares may be overwritten.
+    if constexpr (Outputs || shares) c.all.arrive();
     c.w.sync();
-    for (int block = t.first; block < t.absorbing; ++block) absorb(c, s, of_task);
+    for (int block = t.first; block < t.absorbing; ++block) {
+      if constexpr (shares) absorb_half(c, s, *of_task);
+      else absorb(c, s, of_task);
+    }
     if constexpr (Outputs) {
-      for (int block = t.absorbing; block < t.last; ++block)
-        attend(c, a, t, s, block, col, of_task);
+      for (int block = t.absorbing; block < t.last; ++block) {
+        if constexpr (shares) attend_half(c, a, t, s, block, col, *of_task);
+        else attend(c, a, t, s, block, col, of_task);
+      }
     }
     if constexpr (resident) c.common.release();
     bool const one = col == 0;  // of the workers of a head
+    if constexpr (Outputs || shares) c.all.await();
     if constexpr (Outputs) {
-      c.all.await();
       if (!a.final.data || !is_last(a, t)) return;
       store_direct(a.final, 0, col, t.head, t.sequence, cast<float>(s), a.final_width);
       if (one) put_sums(c, a.final_sums.at(t.sequence, t.head));
@@ -245,15 +223,19 @@ template <class T, bool Outputs> struct hedgehog_scan {
     c.w.sync();
     return total(sum);
   }
-  // phi(k) to shared memory, and to z.
+  // phi(k) to shared memory, and their sums.
   template <class Context> static TK_DEVICE void put_keys(Context& c, features const& u) {
     for_features(u, [&](int half, features const& e) {
       tk::store(columns<F>(c.scratch.phi, half), cast<T>(e));
-      auto& sum = c.scratch.sum;
-      col_sum(c.w, sum, e, c.scratch.exchange);
-      for (int i = c.w.lane(); i < F; i += be::worker_lanes)
-        c.scratch.z[half].data[i] += sum.data[i];
+      col_sum(c.w, c.scratch.sum[half], e, c.scratch.exchange);
     });
+  }
+  // The sums of a worker's keys to z.
+  template <class Context>
+  static TK_DEVICE void add_sums(Context& c, shared_vec<float, F> (&z)[2], int first, int last) {
+    for (int half = first; half < last; ++half)
+      for (int i = c.w.lane(); i < F; i += be::worker_lanes)
+        z[half].data[i] += c.scratch.sum[half].data[i];
     c.w.sync();
   }
   template <class Context>
@@ -275,6 +257,7 @@ template <class T, bool Outputs> struct hedgehog_scan {
       project(c, u, k);
     }
     put_keys(c, u);
+    add_sums(c, c.scratch.z, 0, 2);
     add_block(c, s, c.in.take());
     c.in.release();
     if constexpr (Outputs) put_state(c, s);
@@ -330,7 +313,7 @@ template <class T, bool Outputs> struct hedgehog_scan {
       mm_ab(u, rows, c.in.take().map);
       wait<0>(u, rows);
       c.in.release();
-      if (adds) put_keys(c, u);
+      if (adds) put_keys(c, u), add_sums(c, c.scratch.z, 0, 2);
     }
     mma_ab(o, p, columns<P>(c.in.take().v, c.w.id()));
     if constexpr (!resident) {
@@ -340,18 +323,13 @@ template <class T, bool Outputs> struct hedgehog_scan {
     auto const& v_before = c.in.take();
     mma_ab(o, p_before, columns<P>(v_before.v, c.w.id()));
     wait<0>(o, p, p_before);
-    sum = sum + least_sum;
-    o = o * reciprocal(sum);
-    if (a.normaliser.data && col == 0)
-      store(a.normaliser.data + t.at.batch * a.normaliser.b_stride +
-                t.head * a.normaliser.h_stride + at.row,
-            sum, at.n);
-    store(window(a.o, at.row, col, t.head, t.at.batch, at.row + at.n), cast<T>(o));
+    leave(a, t, at, col, o, sum + least_sum);
     if constexpr (resident) {
       if (adds) {
         mm_ab(u, before->x, of_task->k);
         wait<0>(u);
         put_keys(c, u);
+        add_sums(c, c.scratch.z, 0, 2);
       }
     }
     if (adds) add_block(c, s, v_before);
@@ -363,56 +341,101 @@ template <class T, bool Outputs> struct hedgehog_scan {
     if (adds) put_state(c, s);
     else c.w.sync();
   }
+  // o, and what it was divided by.
+  static TK_DEVICE void leave(args const& a, task const& t, hedgehog_rows::rows_of_block const& at,
+                              int col, reg_tile<float, C, P>& o, column const& sum) {
+    o = o * reciprocal(sum);
+    if (a.normaliser.data && col == 0)
+      tk::store(a.normaliser.data + t.at.batch * a.normaliser.b_stride +
+                    t.head * a.normaliser.h_stride + at.row,
+                sum, at.n);
+    tk::store(window(a.o, at.row, col, t.head, t.at.batch, at.row + at.n), cast<T>(o));
+  }
+
+  // Those steps by a pair of workers. Each begins when both have read what they share, and ends
+  // when this one has.
+  template <class Context>
+  static TK_DEVICE void absorb_half(Context& c, reg_tile<float, D, P>& s, maps const& of_task) {
+    int const half = c.w.id();
+    auto& both = c.scratches[0];
+    features u, e;
+    mm_ab(u, c.in.take().x, of_task.k);
+    wait<0>(u);
+    c.in.release();
+    softmax_of(e, u, half == 1);
+    e = max(e, least_feature);
+    col_sum(c.w, c.scratch.sum[half], e, c.scratch.exchange);
+    c.all.await();
+    tk::store(columns<F>(both.phi, half), cast<T>(e));
+    add_sums(c, both.z, half, half + 1);
+    meet(c);
+    mma_atb(s, both.phi, columns<P>(c.in.take().v, c.w.id()));
+    wait<0>(s);
+    c.in.release();
+    c.all.arrive();
+    if constexpr (Outputs) put_state(c, s);
+  }
+  template <class Context>
+  static TK_DEVICE void attend_half(Context& c, args const& a, task const& t,
+                                    reg_tile<float, D, P>& s, int block, int col,
+                                    maps const& of_task) {
+    bool const adds = block > 0 && (block + 1) * C <= t.at.n;  // the block before to the state
+    bool const first = c.w.id() == 0;
+    auto &of_own = c.scratches[0], &of_before = c.scratches[1];
+    auto const at = t.at.queries(block);
+    stage const &q = c.in.take(), &k = c.in.take(), &before = c.in.take();
+    features u;
+    reg_tile<float, C, C> scores;
+    mm_abt(scores, q.x, first ? k.x : before.x);
+    mm_ab(u, first ? q.x : before.x, first ? of_task.q : of_task.k);
+    wait<0>(scores, u);
+    if (first) keep_lower(scores, at.shift, -inf);
+    else if (block == 0) scores = -inf;
+    column const my_top = row_max(scores);
+    c.all.await();
+    tk::store(c.scratch.top, my_top);
+    column weight = 0.f;
+    if (first) weight = put_queries(c, u, a.alpha.at(t.head));
+    else if (adds) put_keys(c, u);
+    meet(c);
+    auto const& other = first ? of_before : of_own;
+    column const top = max(my_top, load_col<C>(other.top.data, C, 0.f)) * a.scale_log2;
+    reg_tile<T, C, C> p;
+    column const share = cast_with_sum(p, exp2(scores * a.scale_log2 - top) * a.beta.at(t.head));
+    tk::store(c.scratch.p, p);
+    tk::store(c.scratch.weight, column(weight + total(share)));
+    meet(c);
+    stage const &v = c.in.take(), &v_before = c.in.take();
+    reg_tile<float, C, P> o;
+    auto const begin_output = [&] {
+      mm_ab(o, of_own.phi, c.scratch.state);
+      mma_ab(o, of_own.p, columns<P>(v.v, c.w.id()));
+      mma_ab(o, of_before.p, columns<P>(v_before.v, c.w.id()));
+    };
+    if (adds) {
+      begin_output();
+      mma_atb(s, of_before.phi, columns<P>(v_before.v, c.w.id()));
+      if (!first) add_sums(c, of_own.z, 0, 2);
+      wait<0>(o, s);
+    } else {
+      begin_output();
+      wait<0>(o);
+    }
+    column const sum = load_col<C>(of_own.weight.data, C, 0.f) +
+                       load_col<C>(of_before.weight.data, C, 0.f) + least_sum;
+    for (int i = 0; i < all_tiles; ++i) c.in.release();
+    c.all.arrive();
+    leave(a, t, at, col, o, sum);
+    if (adds) put_state(c, s);
+  }
+  template <class Context> static TK_DEVICE void meet(Context& c) {
+    c.all.arrive();
+    c.all.await();
+  }
   template <class Context>
   static TK_DEVICE void put_state(Context& c, reg_tile<float, D, P> const& s) {
     tk::store(c.scratch.state, cast<T>(s));
     c.w.sync();
-  }
-};
-
-// From the sums of segments to what they begin with, in place: a worker has P columns of a head.
-template <class T> struct hedgehog_segment_scan {
-  using sizes = hedgehog_sizes<T>;
-  using args = typename sizes::args;
-  static constexpr int workers = sizes::workers, cluster = 1, stages = 1, own_slots = 1,
-                       D = sizes::D, P = sizes::P;
-  struct stage {};
-  struct own {};
-  struct scratch {};
-  struct task {
-    int sequence, head, part, steps;
-  };
-  static TK_BOTH int tasks(args const& a) { return a.rows.keys.b * a.rows.keys.h * sizes::parts; }
-  static TK_BOTH task task_at(args const& a, int i, int) {
-    int const h = a.rows.keys.h;
-    return {i / (sizes::parts * h), i / sizes::parts % h, i % sizes::parts, 0};
-  }
-  static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
-
-  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
-    auto const& keys = a.rows.keys;
-    int const blocks = ceil_div(a.rows.sequence(t.sequence).n, sizes::C),
-              segments = blocks > 0 ? ceil_div(blocks, hedgehog_segment) : 1,
-              first = keys.first_block(t.sequence, hedgehog_segment * sizes::C),
-              col = t.part * sizes::V + c.w.id() * P;
-    reg_tile<float, D, P> start, sum;
-    sizes::begin(start, a, t.sequence, t.head, col);
-    for (int i = 0; i < segments; ++i) {
-      auto const at = sizes::state_of(a, first + i, t.head, col);
-      if (i + 1 < segments) tk::load(sum, a.states, at);
-      tk::store(a.states, at, start);
-      if (i + 1 < segments) start = start + sum;
-    }
-    if (col > 0) return;
-    for (int n = c.w.lane(); n < D; n += be::worker_lanes) {
-      float from = a.initial_sums.data ? a.initial_sums.at(t.sequence, t.head)[n] : 0.f;
-      for (int i = 0; i < segments; ++i) {
-        float& z = sizes::sums_of(a, first + i, t.head)[n];
-        float const of_segment = i + 1 < segments ? z : 0.f;
-        z = from;
-        from += of_segment;
-      }
-    }
   }
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 #include "ops/hedgehog/hedgehog_scan.hpp"
 #include "ops/hedgehog/scan.hpp"
+#include "ops/hedgehog/segment_scan.hpp"
 #include "ops/hedgehog/typed_maps.hpp"
 #include "ops/linear_attention/typed_states.hpp"
 #include "ops/typed_heads.hpp"

@@ -7,10 +7,11 @@
 namespace tk {
 
 // P columns of v for each worker, `slots` tiles of 64 rows in shared memory; `resident`: so are
-// both maps, else they come again for each block.
+// both maps, else they come again for each block; `shares`: two workers have all columns, and make
+// each weight and feature once, for both; their maps are resident.
 struct hedgehog_tuning {
   int workers, P, slots;
-  bool resident;
+  bool resident, shares;
 };
 
 // 1 or 2 workers, who have half of the features or columns each; `slots` tiles of 64 rows, at least

@@ -7,7 +7,7 @@
 namespace tk::be {
 
 constexpr hedgehog_tuning tune_hedgehog() {
-  return {.workers = 2, .P = 64, .slots = 7, .resident = true};
+  return {.workers = 2, .P = 64, .slots = 6, .resident = true, .shares = true};
 }
 
 constexpr hedgehog_backward_tuning tune_hedgehog_backward() {
