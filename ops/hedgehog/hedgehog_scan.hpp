@@ -77,6 +77,11 @@ template <class T, bool Outputs> struct hedgehog_scan {
   };
 
   static TK_BOTH bool segments(args const& a) { return a.states.data != nullptr; }
+  // Whether a task begins with what the sequence begins with. The last segment's sum is nobody's:
+  // its place has that for the scan of segments.
+  static TK_BOTH bool begins(args const& a, task const& t) {
+    return Outputs ? !segments(a) : is_last(a, t);
+  }
   static TK_BOTH int tasks(args const& a) {
     auto const& keys = a.rows.keys;
     return (segments(a) ? keys.blocks(hedgehog_segment * C) : keys.b) * keys.h * sizes::parts;
@@ -154,9 +159,9 @@ template <class T, bool Outputs> struct hedgehog_scan {
     maps const* of_task = nullptr;
     if constexpr (resident) of_task = &c.common.take();
     reg_tile<float, D, P> s = 0.f;
+    if (begins(a, t)) sizes::begin(s, a, t.sequence, t.head, col);
     if constexpr (Outputs) {
       if (segments(a)) tk::load(s, a.states, at);
-      else sizes::begin(s, a, t.sequence, t.head, col);
       tk::store(c.scratch.state, cast<T>(s));
     }
     begin_sums(c, a, t);
@@ -180,7 +185,7 @@ template <class T, bool Outputs> struct hedgehog_scan {
       if (!a.final.data || !is_last(a, t)) return;
       store_direct(a.final, 0, col, t.head, t.sequence, cast<float>(s), a.final_width);
       if (one) put_sums(c, a.final_sums.at(t.sequence, t.head));
-    } else if (t.steps > 0) {
+    } else if (t.steps > 0 || begins(a, t)) {
       tk::store(a.states, at, s);
       if (one) put_sums(c, sizes::sums_of(a, t.block, t.head));
     }
@@ -190,10 +195,8 @@ template <class T, bool Outputs> struct hedgehog_scan {
   template <class Context>
   static TK_DEVICE void begin_sums(Context& c, args const& a, task const& t) {
     float const* from = nullptr;
-    if constexpr (Outputs)
-      from = segments(a)           ? sizes::sums_of(a, t.block, t.head)
-             : a.initial_sums.data ? a.initial_sums.at(t.sequence, t.head)
-                                   : nullptr;
+    if (Outputs && segments(a)) from = sizes::sums_of(a, t.block, t.head);
+    else if (begins(a, t) && a.initial_sums.data) from = a.initial_sums.at(t.sequence, t.head);
     for (int i = c.w.lane(); i < D; i += be::worker_lanes)
       c.scratch.z[i / F].data[i % F] = from ? from[i] : 0.f;
   }

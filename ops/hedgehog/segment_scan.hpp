@@ -1,52 +1,66 @@
 // SPDX-License-Identifier: MIT
-// The states that segments of Hedgehog's scan begin with.
+// From the sums of segments to the states that they begin with, in place: number by number, in the
+// order of segments. The last segment's place holds what the sequence begins with.
 #pragma once
 #include "ops/hedgehog/hedgehog_sizes.hpp"
 
 namespace tk {
 
-// From the sums of segments to what they begin with, in place: a worker has P columns of a head.
 template <class T> struct hedgehog_segment_scan {
   using sizes = hedgehog_sizes<T>;
   using args = typename sizes::args;
+  // A worker has a slice of a head's state, whose numbers it takes in the order of memory.
+  using slice = reg_tile<float, 64, 16>;
   static constexpr int workers = sizes::workers, cluster = 1, stages = 1, own_slots = 1,
-                       D = sizes::D, P = sizes::P;
+                       D = sizes::D, slices = D * D / (64 * 16), ahead = 4;
   struct stage {};
   struct own {};
   struct scratch {};
   struct task {
-    int sequence, head, part, steps;
+    int first, steps;  // of the workers
   };
-  static TK_BOTH int tasks(args const& a) { return a.rows.keys.b * a.rows.keys.h * sizes::parts; }
-  static TK_BOTH task task_at(args const& a, int i, int) {
-    int const h = a.rows.keys.h;
-    return {i / (sizes::parts * h), i / sizes::parts % h, i % sizes::parts, 0};
-  }
+  static TK_BOTH int count(args const& a) { return a.rows.keys.b * a.rows.keys.h * slices; }
+  static TK_BOTH int tasks(args const& a) { return ceil_div(count(a), workers); }
+  static TK_BOTH task task_at(args const&, int i, int) { return {i * workers, 0}; }
   static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    int const nth = t.first + c.w.id();
+    if (nth >= count(a)) return;
     auto const& keys = a.rows.keys;
-    int const blocks = ceil_div(a.rows.sequence(t.sequence).n, sizes::C),
-              segments = blocks > 0 ? ceil_div(blocks, hedgehog_segment) : 1,
-              first = keys.first_block(t.sequence, hedgehog_segment * sizes::C),
-              col = t.part * sizes::V + c.w.id() * P;
-    reg_tile<float, D, P> start, sum;
-    sizes::begin(start, a, t.sequence, t.head, col);
-    for (int i = 0; i < segments; ++i) {
-      auto const at = sizes::state_of(a, first + i, t.head, col);
-      if (i + 1 < segments) tk::load(sum, a.states, at);
-      tk::store(a.states, at, start);
-      if (i + 1 < segments) start = start + sum;
-    }
-    if (col > 0) return;
-    for (int n = c.w.lane(); n < D; n += be::worker_lanes) {
-      float from = a.initial_sums.data ? a.initial_sums.at(t.sequence, t.head)[n] : 0.f;
-      for (int i = 0; i < segments; ++i) {
-        float& z = sizes::sums_of(a, first + i, t.head)[n];
-        float const of_segment = i + 1 < segments ? z : 0.f;
-        z = from;
-        from += of_segment;
+    int const of = nth % slices, head = nth / slices % keys.h, sequence = nth / (slices * keys.h);
+    int const blocks = ceil_div(a.rows.sequence(sequence).n, sizes::C),
+              last = blocks > 0 ? ceil_div(blocks, hedgehog_segment) - 1 : 0,
+              first = keys.first_block(sequence, hedgehog_segment * sizes::C);
+    partial_tiles<64, 16> const states{a.states.data};
+    auto const place = [&](int segment) {
+      return sizes::state_of(a, first + segment, head, 0) * (D * sizes::P / (64 * 16)) + of;
+    };
+    slice start;
+    tk::load(start, states, place(last));
+    for (int i = 0; i < last; i += ahead) {
+      slice sums[ahead];
+      TK_UNROLL
+      for (int k = 0; k < ahead; ++k)
+        if (i + k < last) tk::load(sums[k], states, place(i + k));
+      TK_UNROLL
+      for (int k = 0; k < ahead; ++k) {
+        if (i + k >= last) continue;
+        tk::store(states, place(i + k), start);
+        start = start + sums[k];
       }
+    }
+    tk::store(states, place(last), start);
+    if (of > 0) return;
+    for (int n = c.w.lane(); n < D; n += be::worker_lanes) {
+      float from = sizes::sums_of(a, first + last, head)[n];
+      for (int i = 0; i < last; ++i) {
+        float& z = sizes::sums_of(a, first + i, head)[n];
+        float const sum = z;
+        z = from;
+        from += sum;
+      }
+      sizes::sums_of(a, first + last, head)[n] = from;
     }
   }
 };
