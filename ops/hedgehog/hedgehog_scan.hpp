@@ -14,12 +14,13 @@
 //           added. Columns of v are independent, a worker has P of them. A segment's sums may be
 //           taken alone (Outputs = false); then it begins with those of the segments before it.
 // Overlap   the workers of a block share tiles and go on by themselves; or a pair of workers that
-//           have all columns (`shares`) makes each weight and feature once: one of them phi(q) and
+//           have all columns (`shares`) makes each feature and weight once: one of them phi(q) and
 //           the weights of the own block, the other phi(k) and the weights of the one before.
 // Source    Hedgehog: Zhang et al., 2024; LoLCATs: Zhang et al., 2024.
 #pragma once
 #include "core/activation.hpp"
 #include "core/product.hpp"
+#include "core/row_totals.hpp"
 #include "core/vector.hpp"
 #include "ops/hedgehog/features.hpp"
 #include "ops/hedgehog/hedgehog_sizes.hpp"
@@ -371,7 +372,7 @@ template <class T, bool Outputs> struct hedgehog_scan {
     c.all.await();
     tk::store(columns<F>(both.phi, half), cast<T>(e));
     add_sums(c, both.z, half, half + 1);
-    meet(c);
+    meet<true>(c);
     mma_atb(s, both.phi, columns<P>(c.in.take().v, c.w.id()));
     wait<0>(s);
     c.in.release();
@@ -400,14 +401,14 @@ template <class T, bool Outputs> struct hedgehog_scan {
     column weight = 0.f;
     if (first) weight = put_queries(c, u, a.alpha.at(t.head));
     else if (adds) put_keys(c, u);
-    meet(c);
+    meet<true>(c);
     auto const& other = first ? of_before : of_own;
     column const top = max(my_top, load_col<C>(other.top.data, C, 0.f)) * a.scale_log2;
     reg_tile<T, C, C> p;
     column const share = cast_with_sum(p, exp2(scores * a.scale_log2 - top) * a.beta.at(t.head));
     tk::store(c.scratch.p, p);
     tk::store(c.scratch.weight, column(weight + total(share)));
-    meet(c);
+    meet<true>(c);
     stage const &v = c.in.take(), &v_before = c.in.take();
     reg_tile<float, C, P> o;
     auto const begin_output = [&] {
@@ -430,10 +431,6 @@ template <class T, bool Outputs> struct hedgehog_scan {
     c.all.arrive();
     leave(a, t, at, col, o, sum);
     if (adds) put_state(c, s);
-  }
-  template <class Context> static TK_DEVICE void meet(Context& c) {
-    c.all.arrive();
-    c.all.await();
   }
   template <class Context>
   static TK_DEVICE void put_state(Context& c, reg_tile<float, D, P> const& s) {
