@@ -18,6 +18,7 @@
 //           the weights of the own block, the other phi(k) and the weights of the one before.
 // Source    Hedgehog: Zhang et al., 2024; LoLCATs: Zhang et al., 2024.
 #pragma once
+#include "backends/kernel.hpp"
 #include "core/activation.hpp"
 #include "core/product.hpp"
 #include "core/row_totals.hpp"
