@@ -11,7 +11,7 @@ namespace tk {
 // each weight and feature once, for both; their maps are resident.
 struct hedgehog_tuning {
   int workers, P, slots;
-  bool resident, shares;
+  bool resident, shares = false;
 };
 
 // 1 or 2 workers, who have half of the features or columns each; `slots` tiles of 64 rows, at least

@@ -51,7 +51,7 @@ struct released : simple_op {
 
 TEST_CASE("slots that are given back early keep what is loaded from them") {
   constexpr int size = M * released::N, workers = released::workers;
-  int const tasks = tasks_at_least(3), steps = tasks > 3 ? 400 : 4, launches = tasks > 3 ? 8 : 1;
+  int const tasks = tasks_at_least(3), steps = tasks > 3 ? 400 : 3, launches = tasks > 3 ? 8 : 1;
   expect_cases const counted(launches * tasks);
   auto const from = wholes<bf16>(at(released::sources * size), 3);
   device_array<bf16> const dfrom(from);

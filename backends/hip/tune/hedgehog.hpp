@@ -9,13 +9,8 @@ namespace tk::be {
 
 constexpr hedgehog_tuning tune_hedgehog() {
   constexpr bool roomy = smem_bytes >= 160 * 1024;
-  return roomy ? hedgehog_tuning{.workers = 4,
-                                 .P = 32,
-                                 .slots = 2,
-                                 .resident = false,
-                                 .shares = false}
-               : hedgehog_tuning{
-                     .workers = 1, .P = 32, .slots = 1, .resident = false, .shares = false};
+  return roomy ? hedgehog_tuning{.workers = 4, .P = 32, .slots = 2, .resident = false}
+               : hedgehog_tuning{.workers = 1, .P = 32, .slots = 1, .resident = false};
 }
 
 constexpr hedgehog_backward_tuning tune_hedgehog_backward() {

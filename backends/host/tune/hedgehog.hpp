@@ -6,7 +6,7 @@
 namespace tk::be {
 
 constexpr hedgehog_tuning tune_hedgehog() {
-  return {.workers = 1, .P = 128, .slots = 1, .resident = false, .shares = false};
+  return {.workers = 1, .P = 128, .slots = 1, .resident = false};
 }
 
 constexpr hedgehog_backward_tuning tune_hedgehog_backward() {

@@ -8,10 +8,8 @@ namespace tk::be {
 
 constexpr hedgehog_tuning tune_hedgehog() {
   constexpr bool roomy = smem_bytes >= 163 * 1024;
-  return roomy
-             ? hedgehog_tuning{.workers = 2, .P = 64, .slots = 3, .resident = true, .shares = false}
-             : hedgehog_tuning{
-                   .workers = 1, .P = 64, .slots = 3, .resident = false, .shares = false};
+  return roomy ? hedgehog_tuning{.workers = 2, .P = 64, .slots = 3, .resident = true}
+               : hedgehog_tuning{.workers = 1, .P = 64, .slots = 3, .resident = false};
 }
 
 constexpr hedgehog_backward_tuning tune_hedgehog_backward() {
