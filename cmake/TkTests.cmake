@@ -9,6 +9,7 @@
 #
 # tk_compile_tests(<file>) reads the expectations of a file in tests/compile.
 include_guard()
+set(TK_TEST_OPS all CACHE STRING "ops whose folders of tests are built: all, or some")
 set(TK_SAMPLE "" CACHE STRING "a number: one shard of each test's types and shapes; empty for all")
 find_package(doctest QUIET)
 if(NOT doctest_FOUND)
@@ -58,8 +59,8 @@ function(tk_test name)
                                TK_TEST_NAME="${program}")
     target_link_libraries(${program} PRIVATE ${arg_LIBRARIES} tk_doctest_main tk_core tk_flags)
     target_include_directories(${program} SYSTEM PRIVATE ${TK_DLPACK_INCLUDE})
-    # Many kernels that run once, or few checks of what is emulated: compiling them takes longest.
-    if(TK_EMULATE OR (arg_DEVICE AND TK_DEVICE STREQUAL CXX))
+    # Kernels that run once, and checks: compiling them takes longest.
+    if(TK_DEVICE STREQUAL CXX)
       target_compile_options(${program} PRIVATE -O1)
     endif()
     set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CXX)
