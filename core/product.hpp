@@ -2,7 +2,8 @@
 // Products of tiles, one spelling for every chip.
 //   mm_ab   d[m, n] = a[m, k] b[k, n]        mm_abt   d = a[m, k] b[n, k]^T
 //   mm_atb  d = a[k, m]^T b[k, n]            mm_atbt  d = a[k, m]^T b[n, k]^T
-// mma_* adds to d. a is a shared tile, or (ab, abt) a packed register tile; b is a shared tile.
+// mma_* adds to d, mms_ab subtracts from it. a is a shared tile, or (ab, abt) a packed register
+// tile, which that of mms_ab must be; b is a shared tile.
 // Operands are both bf16, both fp16, or each one of the fp8 types: the latter for shared tiles in
 // which k is contiguous (abt) alone, because few chips read 8-bit elements transposed, and none has
 // accumulators in the layout of 8-bit operands. Sums are fp32; those of fp8 may lose bits far below
@@ -58,6 +59,33 @@ TK_PRODUCT(atb, true, false, "d is [m, n], a [k, m], b [k, n]")
 TK_PRODUCT(atbt, true, true, "d is [m, n], a [k, m], b [n, k]")
 #undef TK_PRODUCT
 #undef TK_PRODUCT_OF
+
+// -x
+template <class T, int R, int C>
+  requires(sizeof(T) == 2)
+TK_DEVICE reg_tile<T, R, C> negative(reg_tile<T, R, C> const& x) {
+  reg_tile<T, R, C> y;
+  TK_UNROLL
+  for (auto i = 0u; i < sizeof x.e / sizeof x.e[0]; ++i) y.e[i] = x.e[i] ^ 0x80008000;
+  return y;
+}
+template <int R, int N, class T, int K, class B>
+TK_DEVICE void mms_ab(reg_tile<float, R, N>& d, reg_tile<T, R, K> const& a, B const& b) {
+  using A = reg_tile<T, R, K>;
+  constexpr bool good = check_operands<A, B, false, false>(),
+                 fit = shapes_fit<R, N, A, B, false, false>;
+  static_assert(fit, "mms_ab: d is [m, n], a [m, k], b [k, n]");
+  if constexpr (good && fit) {
+    if constexpr (be::negates_operands) {
+      be::product<true, false, false, true>(d, a, b);
+    } else {
+      auto const y = negative(a);
+      be::product<true, false, false>(d, y, b);
+    }
+  }
+}
+template <int R, int N, class T, int K, class B>
+void mms_ab(reg_tile<float, R, N>& d, reg_tile<T, R, K>&& temporary, B const& b) = delete;
 
 // store(dst, x), for products that follow the workers' meeting alone: all.arrive() and await()
 // (core/block.hpp) make the tile theirs, one fence for whatever was stored before.

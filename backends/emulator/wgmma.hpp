@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// wgmma.mma_async (PTX ISA 9.7.15): d[64, n] (+)= a[64, k] b[k, n] by a warpgroup, k = 16, or 32 of
-// fp8. Each lane only notes what it issues; the product is done when all 128 have. From issue to
+// wgmma.mma_async (PTX ISA 9.7.15): d[64, n] (+)= +-a[64, k] b[k, n] by a warpgroup, k = 16, or 32
+// of fp8. Each lane only notes what it issues; the product is done when all 128 have. From issue to
 // the wait that covers it its registers are nobody's: accumulators hold a NaN of their own, results
 // reach a lane at its own wait, and an accumulator or a left operand that has changed by then is an
 // error, as is an operand in shared memory that changed before its group completed, as late as it
@@ -21,6 +21,7 @@ struct product_form {
   operand_kind a_kind = operand_kind::bf16, b_kind = operand_kind::bf16;
   bool keep = true, a_in_registers = false, a_mn_contiguous = false, b_mn_contiguous = false;
   std::uint64_t a = 0, b = 0;  // descriptors
+  bool minus = false;          // d -= it
   bool is_fp8() const { return a_kind >= operand_kind::e4m3; }
   bool operator==(product_form const&) const = default;
 };

@@ -132,7 +132,8 @@ inline void warpgroup::multiply(lane& l, product& p) {
           int const at =
               (i / 32 * 16 + i % 32 / 4 + (r & 1) * 8) * depth + (i % 4 + (r >> 1) * 4) * each;
           for (int e = 0; e < each; ++e)
-            left_[static_cast<std::size_t>(at + e)] = widen_element<T>(word, e);
+            left_[static_cast<std::size_t>(at + e)] =
+                p.form.minus ? -widen_element<T>(word, e) : widen_element<T>(word, e);
         }
     } else {
       check("a", p.form.a, p.a, p.form.a_mn_contiguous, 64);

@@ -177,8 +177,8 @@ TK_DEVICE std::uint32_t opaque_zero() {
   return x >> 31;
 }
 
-// wgmma<A, B, N>::ss: d[64, N] (+)= a[64, k] b[k, N], both in shared memory; rs: a in registers. A
-// and B are element types; k = 16, or 32 of fp8, which has no rs.
+// wgmma<A, B, N>::ss: d[64, N] (+)= a[64, k] b[k, N], both in shared memory; rs: a in registers,
+// rs_minus: d -= it. A and B are element types; k = 16, or 32 of fp8, which has no rs.
 // TransA = 1 reads a with its M dimension contiguous, TransB = 1 b with its N dimension; not of
 // fp8. a and b are the low words of descriptors (start and leading offset), HighA and HighB the
 // high ones (stride offset and swizzle), constants of a tile: adding in 32 bits halves the
@@ -190,6 +190,17 @@ template <class A, class B, int N> struct wgmma;
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
       "+f"(d[i + 6]), "+f"(d[i + 7])
 #define TK_F32(i) TK_F8(i), TK_F8(i + 8), TK_F8(i + 16), TK_F8(i + 24)
+#define TK_WGMMA_RS(NAME, SIGN, TYPE, N, O0, O1, O2, O3, O4, O5, O6, O7)                           \
+  template <int TransB, std::uint32_t HighB>                                                       \
+  static TK_DEVICE void NAME(float* d, std::uint32_t const* a, std::uint32_t b, int keep) {        \
+    asm volatile("{\n.reg .pred p;\n.reg .b64 b;\nsetp.ne.b32 p, " O5 ", 0;\nmov.b64 b, {" O4      \
+                 ", " O7 "};\nwgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE       \
+                 " {" TK_REGS "}, {" O0 ", " O1 ", " O2 ", " O3 "}, b, p, " SIGN ", 1, " O6 ";\n}" \
+                 : TK_OUT                                                                          \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b), "r"(keep), "n"(TransB),     \
+                   "n"(HighB)                                                                      \
+                 : "memory");                                                                      \
+  }
 #define TK_WGMMA_16(T, TYPE, N, O0, O1, O2, O3, O4, O5, O6, O7)                                    \
   template <> struct wgmma<T, T, N> {                                                              \
     template <int TransA, int TransB, std::uint32_t HighA, std::uint32_t HighB>                    \
@@ -202,16 +213,8 @@ template <class A, class B, int N> struct wgmma;
                    : "r"(a), "r"(b), "r"(keep), "n"(TransB), "n"(TransA), "n"(HighA), "n"(HighB)   \
                    : "memory");                                                                    \
     }                                                                                              \
-    template <int TransB, std::uint32_t HighB>                                                     \
-    static TK_DEVICE void rs(float* d, std::uint32_t const* a, std::uint32_t b, int keep) {        \
-      asm volatile("{\n.reg .pred p;\n.reg .b64 b;\nsetp.ne.b32 p, " O5 ", 0;\nmov.b64 b, {" O4    \
-                   ", " O7 "};\nwgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE     \
-                   " {" TK_REGS "}, {" O0 ", " O1 ", " O2 ", " O3 "}, b, p, 1, 1, " O6 ";\n}"      \
-                   : TK_OUT                                                                        \
-                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b), "r"(keep), "n"(TransB),   \
-                     "n"(HighB)                                                                    \
-                   : "memory");                                                                    \
-    }                                                                                              \
+    TK_WGMMA_RS(rs, "1", TYPE, N, O0, O1, O2, O3, O4, O5, O6, O7)                                  \
+    TK_WGMMA_RS(rs_minus, "-1", TYPE, N, O0, O1, O2, O3, O4, O5, O6, O7)                           \
   };
 #define TK_WGMMA_8(A, B, TYPES, N, O0, O1, O2, O3, O4)                                             \
   template <> struct wgmma<A, B, N> {                                                              \
@@ -329,6 +332,7 @@ TK_WGMMA(256, "%128", "%129", "%130", "%131", "%132", "%133", "%134", "%135")
 #undef TK_REGS
 #undef TK_OUT
 #undef TK_WGMMA
+#undef TK_WGMMA_RS
 #undef TK_WGMMA_16
 #undef TK_WGMMA_8
 #undef TK_T1

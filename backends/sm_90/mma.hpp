@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Products. mm_* writes dst, mma_* adds to it; A is [m, k] (at: [k, m]), B is [k, n] (bt: [n, k]).
-// A product is issued and returns at once; it reads its operands and writes its tile until
-// wait<n>() says that at most n later products are still running. wait<n>(x, ...) also hands the
-// tiles x back to ordinary code: an element may be read or written only after a wait that names its
-// tile. A 16-bit register tile is an operand of a product until a wait as well; do not assign to it
-// before. A step of k is 32 bytes: 16 elements, or 32 of fp8, whose sums keep about 14 bits
-// (DeepSeek V3, arXiv 2412.19437, 3.3.2).
+// Products. mm_* writes dst, mma_* adds to it, mms_* subtracts from it (Keep and Minus); A is [m,
+// k] (at: [k, m]), B is [k, n] (bt: [n, k]). A product is issued and returns at once; it reads its
+// operands and writes its tile until wait<n>() says that at most n later products are still
+// running. wait<n>(x, ...) also hands the tiles x back to ordinary code: an element may be read or
+// written only after a wait that names its tile. A 16-bit register tile is an operand of a product
+// until a wait as well; do not assign to it before. A step of k is 32 bytes: 16 elements, or 32 of
+// fp8, whose sums keep about 14 bits (DeepSeek V3, arXiv 2412.19437, 3.3.2).
 #pragma once
 #include "backends/sm_90/copy.hpp"
 #include "backends/sm_90/timeline.hpp"
@@ -47,7 +47,7 @@ template <class Tile> struct along_rows : descriptor<Tile> {
   }
 };
 
-template <bool Keep, bool TransA, bool TransB, int R, int N, class A, class B>
+template <bool Keep, bool TransA, bool TransB, bool Minus = false, int R, int N, class A, class B>
 TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
   using walk_a = std::conditional_t<TransA, along_rows<A>, along_columns<A>>;
   using walk_b = std::conditional_t<TransB, along_columns<B>, along_rows<B>>;
@@ -65,6 +65,9 @@ TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
     if constexpr (is_shared<A>)
       mma::template ss<walk_a::transposed, walk_b::transposed, walk_a::high, walk_b::high>(
           out, walk_a::start(a) + walk_a::at(block, k), right + walk_b::at(0, k), Keep || k > 0);
+    else if constexpr (Minus)
+      mma::template rs_minus<walk_b::transposed, walk_b::high>(
+          out, a.e + (block * steps + k) * 4, right + walk_b::at(0, k), Keep || k > 0);
     else
       mma::template rs<walk_b::transposed, walk_b::high>(out, a.e + (block * steps + k) * 4,
                                                          right + walk_b::at(0, k), Keep || k > 0);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Products whose operands don't fit, would be gone too early, or that no chip can do.
 // expect TEMPORARY: deleted
+// expect SUBTRACTED_TEMPORARY: deleted
+// expect SUBTRACTED_SIZES: mms_ab: d is \[m, n\], a \[m, k\], b \[k, n\]
+// expect SUBTRACTED_TYPES: the operands of a product have one element type
 // expect INNER_SIZES: mm_ab: d is \[m, n\], a \[m, k\], b \[k, n\]
 // expect INNER_SIZES_BT: mm_abt: d is \[m, n\], a \[m, k\], b \[n, k\]
 // expect INNER_SIZES_AT: mm_atb: d is \[m, n\], a \[k, m\], b \[k, n\]
@@ -50,6 +53,13 @@ struct with_operands : program<none> {
     reg_tile<fp8_e4m3, 64, 64> p8 = cast<fp8_e4m3>(e);
 #if defined(TEMPORARY)
     mm_ab(d, cast<bf16>(x), s.b);
+#elif defined(SUBTRACTED_TEMPORARY)
+    mms_ab(d, packed<32>(a), s.b);
+#elif defined(SUBTRACTED_SIZES)
+    mms_ab(d, a, s.bt);
+#elif defined(SUBTRACTED_TYPES)
+    reg_tile<fp16, R, 32> h = cast<fp16>(x);
+    mms_ab(d, h, s.b);
 #elif defined(INNER_SIZES)
     mm_ab(d, s.b, s.b);
 #elif defined(INNER_SIZES_BT)
@@ -87,6 +97,7 @@ struct with_operands : program<none> {
 #endif
     mm_ab(d, s.a, s.b);
     mma_ab(d, a, s.b);
+    mms_ab(d, a, s.b);
     mma_abt(d, a, s.bt);
     mma_atb(d, s.at, s.b);
     mma_atbt(d, s.at, s.bt);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // shards: 7
 // Products of every form: both operands in shared memory, in each of four transposes, or the left
-// one in registers; written and added; bf16 and fp16; every number of columns to 256, every length
-// of the sum to 128. Each width meets one length in each form, and another in the next, so that all
-// pairs occur. The same of fp8 in the form that there is, every type with every other. Whole
-// numbers: sums are exact in any order, and in the 14 bits that some chips keep of fp8's.
+// one in registers; written and added, and that last one subtracted; bf16 and fp16; every number of
+// columns to 256, every length of the sum to 128. Each width meets one length in each form, and
+// another in the next, so that all pairs occur. The same of fp8 in the form that there is, every
+// type with every other. Whole numbers: sums are exact in any order, and in the 14 bits that some
+// chips keep of fp8's.
 #include "tests/contract/support.hpp"
 
 #include "tests/core/shapes.hpp"
@@ -29,7 +30,7 @@ template <class A, class B, form Form, int R, int N, int K> struct multiply : si
     int cases;
     be::source<A, a_tile::rows, a_tile::cols> a;
     be::source<B, b_tile::rows, b_tile::cols> b;
-    float *written, *added;
+    float *written, *added, *subtracted;  // from the last of what was added to
     int* ran;
   };
   static TK_BOTH task task_at(args const&, int i, int) { return {i, 1}; }
@@ -58,8 +59,14 @@ template <class A, class B, form Form, int R, int N, int K> struct multiply : si
     if constexpr (Form == ab_register) mma_ab(d, left, s.b);
     if constexpr (Form == abt_register) mma_abt(d, left, s.b);
     wait<0>(d);
-    k.in.release();
+    if constexpr (Form != ab_register) k.in.release();
     write_tile(a.added, t.index, d);
+    if constexpr (Form == ab_register) {
+      mms_ab(d, left, s.b);
+      wait<0>(d);
+      k.in.release();
+      write_tile(a.subtracted, t.index, d);
+    }
     report(k, a, t.index, 2);
   }
 };
@@ -88,7 +95,7 @@ void check_product(std::vector<A> const& a, std::vector<B> const& b, bool sums_a
   device_array<A> const da(a);
   device_array<B> const db(b);
   device_array<float> const written(untouched<float>(tasks * R * N)),
-      added(untouched<float>(tasks * R * N));
+      added(untouched<float>(tasks * R * N)), subtracted(untouched<float>(tasks * R * N));
   auto const stacked = []<class T>(T* p, int rows, int cols) {
     return tensor<T const>{p, rows, cols, cols, tasks, rows * cols};
   };
@@ -102,16 +109,18 @@ void check_product(std::vector<A> const& a, std::vector<B> const& b, bool sums_a
                stacked(da.data(), at_type::rows, at_type::cols)),
            be::read_from<bt_type::rows, bt_type::cols>(
                stacked(db.data(), bt_type::rows, bt_type::cols)),
-           written.data(), added.data(), nullptr});
-  std::vector<float> once, thrice;
+           written.data(), added.data(), subtracted.data(), nullptr});
+  std::vector<float> once, twice, thrice;
   for (int t = 0; t < tasks; ++t) {
     auto const d =
         multiplied<A, B>({a.begin() + t * R * K, a.begin() + (t + 1) * R * K}, ta,
                          {b.begin() + t * K * N, b.begin() + (t + 1) * K * N}, tb, R, N, K);
-    for (float const x : d) once.push_back(x), thrice.push_back(3 * x + 1);
+    for (float const x : d)
+      once.push_back(x), twice.push_back(2 * x + 1), thrice.push_back(3 * x + 1);
   }
   check_same(written.read(), once);
   if (sums_are_whole) check_same(added.read(), thrice);
+  if (Form == ab_register && sums_are_whole) check_same(subtracted.read(), twice);
 }
 template <class A, class B, form Form, int R, int N, int K> void check_whole_numbers() {
   check_product<Form, R, N, K>(wholes<A>(2 * R * K, N + K), wholes<B>(2 * K * N, N + K + 1));

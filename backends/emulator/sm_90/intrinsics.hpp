@@ -132,8 +132,8 @@ TK_DEVICE void touch(float& x, here where = here::current()) {
 }
 TK_DEVICE void touch(std::uint32_t& x) { asm volatile("" : "+m"(x)::"memory"); }
 
-// wgmma<A, B, N>::ss: d[64, N] (+)= a[64, k] b[k, N], both in shared memory; rs: a in registers. A
-// and B are element types; k = 16, or 32 of fp8, which has no rs.
+// wgmma<A, B, N>::ss: d[64, N] (+)= a[64, k] b[k, N], both in shared memory; rs: a in registers,
+// rs_minus: d -= it. A and B are element types; k = 16, or 32 of fp8, which has no rs.
 // TransA = 1 reads a with its M dimension contiguous, TransB = 1 b with its N dimension; not of
 // fp8. a and b are the low words of descriptors, HighA and HighB the high ones.
 template <class A, class B, int N> struct wgmma {
@@ -155,6 +155,14 @@ template <class A, class B, int N> struct wgmma {
     emulator::wgmma_issue(
         {N, a_kind, b_kind, keep != 0, true, false, TransB != 0, 0, std::uint64_t{HighB} << 32 | b},
         d, a, where);
+  }
+  template <int TransB, std::uint32_t HighB>
+    requires(sizeof(A) == 2)
+  static TK_DEVICE void rs_minus(float* d, std::uint32_t const* a, std::uint32_t b, int keep,
+                                 here where = here::current()) {
+    emulator::wgmma_issue({N, a_kind, b_kind, keep != 0, true, false, TransB != 0, 0,
+                           std::uint64_t{HighB} << 32 | b, true},
+                          d, a, where);
   }
 };
 
