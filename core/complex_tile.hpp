@@ -3,10 +3,8 @@
 //   unit_root(t)                   e^(2 pi i t), 0 <= t < 1, to about 2^-23
 //   turn<Sign>(x, shift, base, step)  x[row, col] *= e^(Sign 2 pi i (row + shift) (base + col)
 //                                  step), where the turns are from 0 to below 1/2
-//   multiply(x, part, k, sign)     columns of x *= k, or conj(k) where sign is -1
 //   put_part(x, part, y)           columns of x = y
-//   add_product(x, a, b, sign)     x += a b, or a conj(b)
-// Everything is fp32.
+// Everything is fp32; products with fp16 ones are in core/packed_complex.hpp.
 #pragma once
 #include "core/partial_tiles.hpp"
 
@@ -93,20 +91,6 @@ TK_DEVICE void turn(complex_tile<R, C>& x, float shift, int base, float step) {
   }
 }
 
-// The part-th columns of x *= k, or conj(k) where sign is -1.
-template <int V, int R, int C>
-TK_DEVICE void multiply(complex_tile<R, C>& x, int part, complex_tile<R, V> const& k, float sign) {
-  using map = be::fragment_map<R, C>;
-  TK_UNROLL
-  for (int i = 0; i < be::fragment_map<R, V>::count; ++i) {
-    int const e = map::template part<V>(i, part);
-    auto const y =
-        complex_number{x.re.e[e], x.im.e[e]} * complex_number{k.re.e[i], sign * k.im.e[i]};
-    x.re.e[e] = y.re;
-    x.im.e[e] = y.im;
-  }
-}
-
 // The part-th columns of x = y.
 template <int V, int R, int C>
 TK_DEVICE void put_part(complex_tile<R, C>& x, int part, complex_tile<R, V> const& y) {
@@ -116,17 +100,6 @@ TK_DEVICE void put_part(complex_tile<R, C>& x, int part, complex_tile<R, V> cons
     x.re.e[map::template part<V>(i, part)] = y.re.e[i];
     x.im.e[map::template part<V>(i, part)] = y.im.e[i];
   }
-}
-// x += a b, or a conj(b) where sign is -1.
-template <int R, int C>
-TK_DEVICE void add_product(complex_tile<R, C>& x, complex_tile<R, C> const& a,
-                           complex_tile<R, C> const& b, float sign) {
-  be::fragment_map<R, C>::for_each([&](int i, int, int) {
-    auto const y =
-        complex_number{a.re.e[i], a.im.e[i]} * complex_number{b.re.e[i], sign * b.im.e[i]};
-    x.re.e[i] += y.re;
-    x.im.e[i] += y.im;
-  });
 }
 
 // A power of two, such that x times it is from 2^(bits - 1) to 2^bits; near the ends of fp32's

@@ -82,15 +82,15 @@ struct magnitudes {
 struct magnitudes_exchange {
   magnitudes of[be::worker_warps];
 };
-// Of all lanes of the worker, in all of them, in a fixed order. `exchange` is used again once a
-// barrier of the worker has followed.
-template <class Worker>
+// Of all lanes of the worker, in all of them, in a fixed order; without Sum the largest alone.
+// `exchange` is used again once a barrier of the worker has followed.
+template <bool Sum = true, class Worker>
 TK_DEVICE magnitudes of_all_lanes([[maybe_unused]] Worker const& w, magnitudes x,
                                   [[maybe_unused]] magnitudes_exchange& exchange) {
   TK_UNROLL
   for (int bit = 1; bit < be::warp_lanes; bit *= 2) {
     x.largest = be::max(x.largest, be::shuffle_xor(x.largest, bit));
-    x.sum += be::shuffle_xor(x.sum, bit);
+    if constexpr (Sum) x.sum += be::shuffle_xor(x.sum, bit);
   }
   if constexpr (be::worker_warps > 1) {
     int const lane = w.lane();
@@ -100,7 +100,7 @@ TK_DEVICE magnitudes of_all_lanes([[maybe_unused]] Worker const& w, magnitudes x
     TK_UNROLL
     for (int i = 1; i < be::worker_warps; ++i) {
       x.largest = be::max(x.largest, exchange.of[i].largest);
-      x.sum += exchange.of[i].sum;
+      if constexpr (Sum) x.sum += exchange.of[i].sum;
     }
   }
   return x;

@@ -39,5 +39,19 @@ inline std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
 inline std::uint32_t multiply_bf16x2(std::uint32_t a, std::uint32_t b) {
   return multiply_pairs<bf16>(a, b);
 }
+// (re, im) times (by_re, by_im): of each sum one product is rounded, the other is not.
+inline void multiply_complex_fp16x2(std::uint32_t& re, std::uint32_t& im, std::uint32_t by_re,
+                                    std::uint32_t by_im) {
+  std::uint32_t sums[2] = {};
+  for (int e = 0; e < 2; ++e) {
+    auto const half = [e](std::uint32_t x) { return widen_element<fp16>(x, e); };
+    auto const rounded = [](double x) { return round_to<fp16>(static_cast<float>(x)); };
+    double const a = widen_fp16(rounded(half(im) * half(by_im)).bits),
+                 b = widen_fp16(rounded(half(im) * half(by_re)).bits);
+    sums[0] |= std::uint32_t{rounded(double{half(re)} * half(by_re) - a).bits} << 16 * e;
+    sums[1] |= std::uint32_t{rounded(double{half(re)} * half(by_im) + b).bits} << 16 * e;
+  }
+  re = sums[0], im = sums[1];
+}
 
 }  // namespace tk::emulator

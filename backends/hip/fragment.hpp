@@ -108,6 +108,22 @@ TK_DEVICE std::uint32_t multiply_pairs(T type, std::uint32_t a, std::uint32_t b)
   };
   return pack(type, half(a, 0) * half(b, 0), half(a, 1) * half(b, 1));
 }
+// Asks caches for the line of global memory that p is in. Advice only, and not taken.
+TK_DEVICE void prefetch(void const*) {}
+// Complex products of the halves: (re, im) times (by_re, by_im), each sum rounded once or twice.
+TK_DEVICE void multiply_complex_pairs(std::uint32_t& re, std::uint32_t& im, std::uint32_t by_re,
+                                      std::uint32_t by_im) {
+  float x[2], y[2];
+  TK_UNROLL
+  for (int i = 0; i < 2; ++i) {
+    auto const half = [i](std::uint32_t w) {
+      return widen(fp16{static_cast<std::uint16_t>(w >> 16 * i)});
+    };
+    x[i] = half(re) * half(by_re) - half(im) * half(by_im);
+    y[i] = half(re) * half(by_im) + half(im) * half(by_re);
+  }
+  re = pack(fp16{}, x[0], x[1]), im = pack(fp16{}, y[0], y[1]);
+}
 // Adds to four numbers in global memory, each whole.
 TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
   gcn::add_to_global(p, a);

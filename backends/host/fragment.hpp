@@ -104,6 +104,19 @@ TK_DEVICE std::uint32_t multiply_pairs(T type, std::uint32_t a, std::uint32_t b)
   auto const half = [&](std::uint32_t x, int i) { return value_of(type, x >> 16 * i & 0xffff); };
   return pack(type, half(a, 0) * half(b, 0), half(a, 1) * half(b, 1));
 }
+// Asks caches for what p points at. Advice only, and not taken: processors see streams.
+TK_DEVICE void prefetch(void const*) {}
+// Complex products of the halves: (re, im) times (by_re, by_im), each sum rounded once or twice.
+TK_DEVICE void multiply_complex_pairs(std::uint32_t& re, std::uint32_t& im, std::uint32_t by_re,
+                                      std::uint32_t by_im) {
+  float x[2], y[2];
+  for (int i = 0; i < 2; ++i) {
+    auto const half = [i](std::uint32_t w) { return value_of(fp16{}, w >> 16 * i & 0xffff); };
+    x[i] = half(re) * half(by_re) - half(im) * half(by_im);
+    y[i] = half(re) * half(by_im) + half(im) * half(by_re);
+  }
+  re = pack(fp16{}, x[0], x[1]), im = pack(fp16{}, y[0], y[1]);
+}
 // A row lies in one lane, and so does a column.
 template <int R, class F> TK_DEVICE float across_row(float x, F) { return x; }
 TK_DEVICE float shuffle_xor(float x, int) { return x; }

@@ -88,6 +88,13 @@ TK_DEVICE std::uint32_t multiply_pairs(fp16, std::uint32_t a, std::uint32_t b) {
 TK_DEVICE std::uint32_t multiply_pairs(bf16, std::uint32_t a, std::uint32_t b) {
   return ptx::multiply_bf16x2(a, b);
 }
+// Asks caches for the line of global memory, 128 bytes, that p is in. Advice only.
+TK_DEVICE void prefetch(void const* p) { ptx::prefetch(p); }
+// Complex products of the halves: (re, im) times (by_re, by_im), each sum rounded once or twice.
+TK_DEVICE void multiply_complex_pairs(std::uint32_t& re, std::uint32_t& im, std::uint32_t by_re,
+                                      std::uint32_t by_im) {
+  ptx::multiply_complex_fp16x2(re, im, by_re, by_im);
+}
 // Adds to four numbers in global memory, each whole; p is a multiple of 16 bytes.
 TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
   ptx::add_to_global(p, a, b, c, d);

@@ -92,6 +92,14 @@ TK_DEVICE std::uint32_t multiply_bf16x2(std::uint32_t a, std::uint32_t b) {
   asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y) : "r"(a), "r"(b), "r"(0x80008000));
   return y;
 }
+// (re, im) times (by_re, by_im).
+TK_DEVICE void multiply_complex_fp16x2(std::uint32_t& re, std::uint32_t& im, std::uint32_t by_re,
+                                       std::uint32_t by_im) {
+  asm("{\n.reg .b32 a, b;\nmul.rn.f16x2 a, %1, %3;\nneg.f16x2 a, a;\nmul.rn.f16x2 b, %1, %2;\n"
+      "fma.rn.f16x2 b, %0, %3, b;\nfma.rn.f16x2 %0, %0, %2, a;\nmov.b32 %1, b;\n}"
+      : "+r"(re), "+r"(im)
+      : "r"(by_re), "r"(by_im));
+}
 
 // ---- memory
 // The compiler takes such an access in C++ apart.
@@ -100,6 +108,9 @@ TK_DEVICE void write_16_bytes(void* dst, std::uint32_t const* x) {
                "r"(x[2]), "r"(x[3])
                : "memory");
 }
+
+// To the second-level cache, the line of global memory that p is in.
+TK_DEVICE void prefetch(void const* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
 // x, of which the compiler knows nothing: what follows from it is computed here, and not kept in
 // registers from before a loop.

@@ -19,8 +19,9 @@ extern "C" {
  *
  * Errors are as in tk_fft_conv: of du, dpre and dpost at most twice those of rounding, in the root
  * of the mean square; dk, which two transforms of fp16 factors enter, three times those of rounding
- * u and dy to fp16. `repeat`: elements of du, dpre and dpost depend on their own sequence and
- * filter with TK_REPEAT_RUN as well; dk is summed over the batch in a fixed order. */
+ * u and dy to fp16, or half of those to bf16. `repeat`: elements of du, dpre and dpost depend on
+ * their own sequence and filter with TK_REPEAT_RUN as well; dk is summed over the batch in a fixed
+ * order. */
 typedef struct tk_fft_conv_backward_problem {
   size_t size; /* sizeof(tk_fft_conv_backward_problem) */
   DLTensor const* u;

@@ -18,26 +18,70 @@ template <class T, class Out, int N2> struct block_outputs {
   int blocks;
   bool folds;  // element n + t of the only block is added to t
 
-  // The block-th block of a row, as transform_back left it.
+  // Of the block-th block of a row, what transform_back makes of V columns, times `back`: fp32, or,
+  // where nothing else is done to it, the output's type.
+  TK_DEVICE void put(typename fft_sizes<N2>::tile (&to)[2],
+                     reg_tile<float, 64, fft_sizes<N2>::V> const& y, float back, int row) const {
+    if constexpr (sizeof(Out) == 2) {
+      if (is_plain(row)) {
+        store(as_they_leave(to), cast<Out>(y * back));
+        return;
+      }
+    }
+    store(sums_in<N2>(to), cast<float>(y * back));
+  }
+  // The block, when all of it has been put.
   template <class Worker>
   TK_DEVICE void write(window_tiles<N2>& y, int row, int block, Worker const& w) const {
     w.sync();  // it is there
     int const outer = row / columns, column = first_column + row % columns;
     int const at = block * L;
-    TK_UNROLL
-    for (auto const& out : of) {
-      if (!out.to.data) continue;
-      Out* const to = out.to.of(outer, column);
-      T const* const gate = out.gate.data ? out.gate.of(outer, column) : nullptr;
-      bool const in_chunks = sizeof(Out) == 2 && !folds && there == n && n % 8 == 0 &&
-                             begins_chunk(to) && (!gate || begins_chunk(gate));
-      if (in_chunks) write_chunks(to, gate, at, y);
-      else write_runs(to, gate, at, y);
+    if (is_plain(row)) {
+      write_plain(of[0].to.of(outer, column), at, y);
+    } else {
+      TK_UNROLL
+      for (auto const& out : of) {
+        if (!out.to.data) continue;
+        Out* const to = out.to.of(outer, column);
+        T const* const gate = out.gate.data ? out.gate.of(outer, column) : nullptr;
+        if (in_chunks(to) && (!gate || begins_chunk(gate))) write_chunks(to, gate, at, y);
+        else write_runs(to, gate, at, y);
+      }
     }
     w.sync();  // all have read
   }
 
  private:
+  TK_DEVICE bool in_chunks(Out const* to) const {
+    return sizeof(Out) == 2 && !folds && there == n && n % 8 == 0 && begins_chunk(to);
+  }
+  // Whether there is one output of the row, without a gate, in chunks.
+  TK_DEVICE bool is_plain(int row) const {
+    return sizeof(Out) == 2 && of[0].to.data && !of[0].gate.data && !of[1].to.data &&
+           in_chunks(of[0].to.of(row / columns, first_column + row % columns));
+  }
+  static TK_DEVICE auto& as_they_leave(typename fft_sizes<N2>::tile (&x)[2]) {
+    return reuse<shared_tile<Out, 64, fft_sizes<N2>::V>>(x[0]);
+  }
+  TK_DEVICE void write_plain([[maybe_unused]] Out* to, [[maybe_unused]] int at,
+                             [[maybe_unused]] window_tiles<N2>& y) const {
+    if constexpr (sizeof(Out) == 2) {
+      using runs = lane_runs<N2>;
+      chunk16 words[runs::each];
+      TK_UNROLL
+      for (int i = 0; i < runs::each; ++i) {
+        run_place<N2> const from(runs::nth(i));
+        auto& tile = as_they_leave(y[from.part]);
+        words[i] = *reinterpret_cast<chunk16 const*>(reinterpret_cast<char const*>(&tile) +
+                                                     tile.offset(from.row, from.col));
+      }
+      TK_UNROLL
+      for (int i = 0; i < runs::each; ++i) {
+        int const place = at + 8 * runs::nth(i);
+        if (place < n) be::write_16_bytes(to + place, words[i].w);
+      }
+    }
+  }
   static TK_DEVICE run_of_eight take(window_tiles<N2>& y, int nth) {
     run_place<N2> const at(nth);
     return take_run(sums_in<N2>(y[at.part]), at.row, at.col);

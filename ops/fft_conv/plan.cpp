@@ -20,6 +20,8 @@ template <class T, int N2> struct fft_conv_run {
   static void transform(windows_to_transform const& x, spectra_place const& to, void* stream);
   static void sum(products_to_sum const& x, void* stream);
   static void convolve(windows_to_convolve const& x, void* stream);
+  static bool correlates_at_once();
+  static void correlate(windows_to_correlate const& x, void* stream);
 };
 template <class T> struct short_conv_run {
   static int most_taps();
@@ -73,18 +75,26 @@ fft_conv_plan::fft_conv_plan(fft_conv_operands const& x, bool gradient) : of_(x)
   pieces_ = pieces_of(std::min(x.k.nk, x.u.n), half_);  // later taps reach no element
   short_ = std::min(x.k.nk, x.u.n) <= short_conv_run<bf16>::most_taps();
   folds_ = x.circular && x.u.n + x.k.nk <= half_;
+  repeats_ = x.circular && x.u.n == half_ && !folds_;
   kinds_ = gradient ? 2 : 1;
   windows_ = x.circular ? blocks_ + pieces_ - 1 : blocks_;
   limit("the number of windows of all sequences", windows_ * some(x.u.h), most / some(x.u.b));
   limit("the number of pieces of all filters", pieces_of(x.k.nk, half_) * some(x.k.h), most);
 
   // First, so that another call with the same filters finds it.
-  std::int64_t const spectrum = (2 * half_ + 1) * static_cast<std::int64_t>(sizeof(float));
+  std::int64_t const spectrum = (of_spectrum() + 1) * static_cast<std::int64_t>(sizeof(float));
   if (!short_) filters_at_ = workspace_.add(static_cast<std::size_t>(x.k.h * pieces_ * spectrum));
-  if (!gradient && (short_ || pieces_ == 1)) return;
+  // A worker sums over all sequences of a filter, for which it should not take too long.
+  constexpr std::int64_t few = 32;
+  with_instance(type_, columns_, [&](auto run) {
+    at_once_ = windows_ == 1 && x.u.b * x.share() <= few && run.correlates_at_once() &&
+               x.k.nk <= half_;  // later ones are 0, and blocks of their own
+  });
+  if ((!gradient || at_once_) && (short_ || pieces_ == 1)) return;
   // Spectra of a group stay in a cache of some tens of megabytes; groups are not too many.
   constexpr std::int64_t enough = 64 << 20, most_groups = 1024;
-  std::int64_t const of_filter = kinds_ * x.u.b * x.share() * windows_ * spectrum;
+  std::int64_t const of_filter = kinds_ * x.u.b * x.share() * windows_ * (of_spectrum() + 1) *
+                                 static_cast<std::int64_t>(sizeof(float));
   in_group_ = std::max(std::min(enough / some(of_filter), x.k.h),
                        some((x.k.h + most_groups - 1) / most_groups));
   windows_at_ = workspace_.add(static_cast<std::size_t>(in_group_ * of_filter));
@@ -92,15 +102,14 @@ fft_conv_plan::fft_conv_plan(fft_conv_operands const& x, bool gradient) : of_(x)
 
 spectra_place fft_conv_plan::spectra_of_windows(int nth, void* workspace) const {
   std::int64_t const count = of_.u.b * of_.share() * in_group_ * windows_;
-  float *const all = in_workspace<float>(workspace, windows_at_), *const bounds =
-                                                                      all +
-                                                                      kinds_ * count * 2 * half_;
-  return {all + nth * count * 2 * half_, bounds + nth * count};
+  float* const all = in_workspace<float>(workspace, windows_at_);
+  float* const bounds = all + kinds_ * count * of_spectrum();
+  return {all + nth * count * of_spectrum(), bounds + nth * count};
 }
 spectra_place fft_conv_plan::spectra_of_filters(group const& g, void* workspace) const {
   float* const all = in_workspace<float>(workspace, filters_at_);
   std::int64_t const first = g.first * pieces_;
-  return {all + first * 2 * half_, all + of_.k.h * pieces_ * 2 * half_ + first};
+  return {all + first * of_spectrum(), all + of_.k.h * pieces_ * of_spectrum() + first};
 }
 fft_conv_plan::group fft_conv_plan::at(std::int64_t i) const {
   std::int64_t const first = i * in_group_;
@@ -152,7 +161,8 @@ spectral_plan fft_conv_plan::products(group const& g, int kind) const {
 
 void fft_conv_plan::transform_filters(void* workspace, void* stream) const {
   if (short_ || of_.filter_is_ready) return;
-  filters_to_transform const x{of_.k, pieces_, spectra_of_filters(all(), workspace)};
+  filters_to_transform const x{of_.k, pieces_, repeats_, type_ != element::bf16,
+                               spectra_of_filters(all(), workspace)};
   with_size(columns_, [&](auto size) { fft_filters_run<size>::launch(x, stream); });
 }
 void fft_conv_plan::transform(windows_to_transform const& x, int nth, void* workspace,
@@ -177,9 +187,10 @@ void fft_conv_plan::convolve(window_kind kind, sequences const& x, sequences con
     return;
   }
   if (pieces_ == 1) {
-    windows_to_convolve const one{windows(all(), kind, x, gate),
-                                  spectra_of_filters(all(), workspace), of_.share(), correlates,
-                                  blocks(all(), kind, first, second)};
+    auto from = windows(all(), kind, x, gate);
+    if (repeats_) from.both = false, from.kind = window_kind::alone;
+    windows_to_convolve const one{from, spectra_of_filters(all(), workspace), of_.share(),
+                                  correlates, blocks(all(), kind, first, second)};
     with_instance(type_, columns_, [&](auto run) { run.convolve(one, stream); });
     return;
   }
@@ -196,10 +207,7 @@ void fft_conv_plan::convolve(window_kind kind, sequences const& x, sequences con
 void fft_conv_plan::correlate(filters const& dk, sequences const& y, sequences const& by,
                               sequences const& x, sequences const& gate, void* workspace,
                               void* stream) const {
-  for (std::int64_t i = 0; i < groups(); ++i) {
-    auto const g = at(i);
-    transform(windows(g, window_kind::after, y, by), 0, workspace, stream);
-    transform(windows(g, window_kind::alone, x, gate), 1, workspace, stream);
+  auto const written = [&](group const& g) {
     blocks_to_write to{};
     to.out[0] = {{dk.data, dk.type}, 1, dk.h, dk.nk, 0, dk.h_stride};
     to.rows = 1;
@@ -208,8 +216,22 @@ void fft_conv_plan::correlate(filters const& dk, sequences const& y, sequences c
     to.blocks = pieces_of(dk.nk, half_);
     to.n = dk.nk;
     to.there = std::min(dk.nk, of_.u.n);
+    return to;
+  };
+  if (at_once_) {
+    auto const g = all();
+    windows_to_correlate const one{windows(g, window_kind::after, y, by),
+                                   windows(g, window_kind::alone, x, gate), of_.share(),
+                                   written(g)};
+    with_instance(type_, columns_, [&](auto run) { run.correlate(one, stream); });
+    return;
+  }
+  for (std::int64_t i = 0; i < groups(); ++i) {
+    auto const g = at(i);
+    transform(windows(g, window_kind::after, y, by), 0, workspace, stream);
+    transform(windows(g, window_kind::alone, x, gate), 1, workspace, stream);
     sum({products(g, spectral_plan::filter_gradient), spectra_of_windows(0, workspace),
-         spectra_of_windows(1, workspace), to},
+         spectra_of_windows(1, workspace), written(g)},
         stream);
   }
 }

@@ -47,6 +47,8 @@ class fft_conv_plan {
   void sum(products_to_sum const& x, void* stream) const;
   spectra_place spectra_of_windows(int nth, void* workspace) const;
   spectra_place spectra_of_filters(group const& g, void* workspace) const;
+  // Floats of a spectrum: fp16 or fp32 numbers (kept_spectra).
+  std::int64_t of_spectrum() const { return type_ == element::bf16 ? half_ : 2 * half_; }
   // The first window of a sequence, counted in blocks.
   std::int64_t first_window(window_kind kind) const {
     return kind == window_kind::before && of_.circular ? 1 - pieces_ : 0;
@@ -56,11 +58,13 @@ class fft_conv_plan {
   element type_;
   int columns_ = 0;  // N2 of the transforms
   bool short_;       // few taps: no transforms, but for a filter's gradient
-  bool folds_;  // circular, and what a causal convolution gives is in one block: its end is added
-                // to its beginning
+  bool folds_;    // circular, and what a causal convolution gives is in one block: its end is added
+                  // to its beginning
+  bool repeats_;  // circular, and a sequence is one whole block
   std::int64_t half_ = 0;                   // of the transforms' points
   std::int64_t blocks_, pieces_, windows_;  // windows and blocks of a sequence
   std::int64_t kinds_, in_group_ = 1;       // of windows in the workspace
+  bool at_once_ = false;  // a filter's gradient: of sequences of one window, of which there are few
 
   workspace_layout workspace_;
   std::size_t filters_at_ = 0, windows_at_ = 0;

@@ -62,6 +62,12 @@ struct products_to_sum {
   spectra_place a, b;
   blocks_to_write to;
 };
+// Sums of products of two windows' spectra (filter_gradient.hpp).
+struct windows_to_correlate {
+  windows_to_transform a, b;
+  std::int64_t share;
+  blocks_to_write to;
+};
 // Windows times filters of one piece (window_conv.hpp).
 struct windows_to_convolve {
   windows_to_transform from;
@@ -81,6 +87,8 @@ struct short_filters {
 struct filters_to_transform {
   filters k;
   std::int64_t pieces;
+  bool repeats;  // for blocks that stand beside themselves
+  bool whole;    // spectra are kept as fp32, not as fp16
   spectra_place to;
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 #include <algorithm>
 
+#include "ops/fft_conv/filter_gradient.hpp"
 #include "ops/fft_conv/filter_spectra.hpp"
 #include "ops/fft_conv/launched.hpp"
 #include "ops/fft_conv/spectra_conv.hpp"
@@ -21,9 +22,14 @@ template <class T, int N2> struct fft_conv_run {
   static void transform(windows_to_transform const& x, spectra_place const& to, void* stream);
   static void sum(products_to_sum const& x, void* stream);
   static void convolve(windows_to_convolve const& x, void* stream);
+  static bool correlates_at_once();
+  static void correlate(windows_to_correlate const& x, void* stream);
 };
 
-template <int N2> spectra<N2> spectra_at(spectra_place const& x) { return {{x.tiles}, x.bounds}; }
+template <int N2, class E> spectra<N2, E> spectra_at(spectra_place const& x) {
+  if constexpr (sizeof(E) == 2) return {{reinterpret_cast<std::uint32_t*>(x.tiles)}, x.bounds};
+  else return {{x.tiles}, x.bounds};
+}
 
 // N2, or the nearest that the chip wants.
 template <int N2>
@@ -37,7 +43,8 @@ template <int N2> void fft_filters_run<N2>::launch(filters_to_transform const& x
   constexpr int columns = fft_columns<N2>;
   be::launch<filter_spectra<columns>>(
       {static_cast<float const*>(x.k.data), x.k.h_stride, static_cast<int>(x.k.nk),
-       static_cast<int>(x.k.h), static_cast<int>(x.pieces), spectra_at<columns>(x.to)},
+       static_cast<int>(x.k.h), static_cast<int>(x.pieces), x.repeats,
+       spectra_at<columns, fp16>(x.to), x.whole},
       stream);
 }
 
@@ -58,15 +65,16 @@ void fft_conv_run<T, N2>::transform(windows_to_transform const& x, spectra_place
                                     void* stream) {
   constexpr int columns = fft_columns<N2>;
   auto const from = source_of<T, columns>(x);
-  auto const to = spectra_at<columns>(place);
+  auto const to = spectra_at<columns, kept_spectra<T>>(place);
   if (x.both) be::launch<window_spectra<T, columns, true>>({from, to}, stream);
   else be::launch<window_spectra<T, columns, false>>({from, to}, stream);
 }
 
 template <class T, class Out, int N2> void launch_products(products_to_sum const& x, void* stream) {
-  be::launch<spectra_conv<T, Out, N2>>({x.plan, spectra_at<N2>(x.a), spectra_at<N2>(x.b),
-                                        outputs_of<T, Out, N2>(x.to), static_cast<int>(x.to.rows)},
-                                       stream);
+  be::launch<spectra_conv<T, Out, N2>>(
+      {x.plan, spectra_at<N2, kept_spectra<T>>(x.a), spectra_at<N2, kept_spectra<T>>(x.b),
+       outputs_of<T, Out, N2>(x.to), static_cast<int>(x.to.rows)},
+      stream);
 }
 template <class T, int N2> void fft_conv_run<T, N2>::sum(products_to_sum const& x, void* stream) {
   constexpr int columns = fft_columns<N2>;
@@ -79,13 +87,37 @@ template <class T, int N2>
 void fft_conv_run<T, N2>::convolve(windows_to_convolve const& x, void* stream) {
   constexpr int columns = fft_columns<N2>;
   auto const launch = [&]<bool Both>(std::bool_constant<Both>) {
-    be::launch<window_conv<T, columns, Both>>(
-        {source_of<T, columns>(x.from), spectra_at<columns>(x.filters), static_cast<int>(x.share),
-         x.correlates ? -1.f : 1.f, outputs_of<T, T, columns>(x.to)},
+    using op = window_conv<T, columns, Both>;
+    auto const from = source_of<T, columns>(x.from);
+    // Every worker has as many, but for the last ones.
+    int const workers = be::rt::multiprocessors() * op::workers;
+    int const each = std::max(1, ceil_div(from.count(), workers));
+    be::launch<op>(
+        {from, spectra_at<columns, kept_spectra<T>>(x.filters), static_cast<int>(x.share),
+         x.correlates ? -1.f : 1.f, outputs_of<T, T, columns>(x.to), each},
         stream);
   };
   if (x.from.both) launch(std::true_type{});
   else launch(std::false_type{});
+}
+
+template <class T, int N2> bool fft_conv_run<T, N2>::correlates_at_once() {
+  return fft_sizes<fft_columns<N2>>::P == 1;
+}
+template <class T, int N2>
+void fft_conv_run<T, N2>::correlate(windows_to_correlate const& x, void* stream) {
+  constexpr int columns = fft_columns<N2>;
+  if constexpr (fft_sizes<columns>::P == 1) {
+    auto const launch = [&]<bool Both>(std::bool_constant<Both>) {
+      be::launch<filter_gradient<T, columns, Both>>(
+          {source_of<T, columns>(x.a), source_of<T, columns>(x.b),
+           outputs_of<T, float, columns>(x.to), static_cast<int>(x.to.columns),
+           static_cast<int>(x.share)},
+          stream);
+    };
+    if (x.a.both) launch(std::true_type{});
+    else launch(std::false_type{});
+  }
 }
 
 }  // namespace tk

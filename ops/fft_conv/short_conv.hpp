@@ -69,7 +69,7 @@ template <class T> struct short_conv {
       c.w.sync();  // all products have read
       auto& sums = reuse<window_tiles<B>>(x);
       float const back = inverse_of_power(scale) * inverse_of_power(of_taps);
-      tk::store(sums_in<B>(sums[0]), cast<float>(y * back));
+      a.to.put(sums[0], y, back, b * a.h + h);
       a.to.write(sums, b * a.h + h, window, c.w);
     }
   }

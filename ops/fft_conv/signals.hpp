@@ -85,6 +85,13 @@ template <class T> struct gated_sequence {
   TK_DEVICE bool in_chunks(int count) const {
     return n % 8 == 0 && begins_chunk(x) && (!gate || begins_chunk(gate)) && (!wraps || n >= count);
   }
+  // Where the element lies that comes `by` after p, of a sequence in chunks of count elements.
+  TK_DEVICE int inside(int p, int by) const {
+    if (!wraps) return p + by;
+    p %= n;
+    if (p < 0) p += n;
+    return p + by >= n ? p + by - n : p + by;
+  }
 };
 
 // Of a block of 64 N2 elements, the runs that are this lane's. A few of them are on their way at
@@ -93,7 +100,12 @@ template <int N2> struct lane_runs {
   static constexpr int across = N2 / 8, each = 64 * across / be::worker_lanes;
   static constexpr int ahead = each % 4 == 0 ? 4 : each % 2 == 0 ? 2 : 1;
   static_assert(64 * across % be::worker_lanes == 0);
-  static TK_DEVICE int nth(int i) { return be::worker_lane() + i * be::worker_lanes; }
+  static TK_DEVICE int nth(int i) {
+    int lane = be::worker_lane();
+    // Large transforms need the registers that places would keep from window to window.
+    if constexpr (N2 > 64) lane = static_cast<int>(be::opaque(static_cast<std::uint32_t>(lane)));
+    return lane + i * be::worker_lanes;
+  }
 };
 // Where a run lies in tiles of V columns.
 template <int N2> struct run_place {
@@ -106,49 +118,6 @@ template <int N2> struct run_place {
 // The chunk at p, where that is inside, of a sequence in chunks.
 template <class T> TK_DEVICE chunk16 read_chunk_inside(T const* x, int p, int n) {
   return p < 0 || p >= n ? chunk16{} : *reinterpret_cast<chunk16 const*>(x + p);
-}
-// body(nth, run) for each run of a lane, of the block that begins at `first`.
-template <int N2, class T, class Body>
-TK_DEVICE void for_each_run(gated_sequence<T> const& x, int first, Body body) {
-  using runs = lane_runs<N2>;
-  if (!x.in_chunks(64 * N2)) {
-    TK_ROLL
-    for (int i = 0; i < runs::each; ++i) body(runs::nth(i), x.read(first + 8 * runs::nth(i)));
-    return;
-  }
-  if (x.wraps) {
-    first %= x.n;
-    if (first < 0) first += x.n;
-  }
-  TK_ROLL
-  for (int i = 0; i < runs::each; i += runs::ahead) {
-    chunk16 words[runs::ahead], gates[runs::ahead];
-    TK_UNROLL
-    for (int k = 0; k < runs::ahead; ++k) {
-      int p = first + 8 * runs::nth(i + k);
-      if (x.wraps && p >= x.n) p -= x.n;
-      words[k] = read_chunk_inside(x.x, p, x.n);
-      if (x.gate) gates[k] = read_chunk_inside(x.gate, p, x.n);
-    }
-    TK_UNROLL
-    for (int k = 0; k < runs::ahead; ++k) {
-      auto y = widen_run<T>(words[k]);
-      if (x.gate) y = product_of(y, widen_run<T>(gates[k]));
-      body(runs::nth(i + k), y);
-    }
-  }
-}
-
-// The half-th tiles of a window = the block that begins at `first`, times scale. It is read anew:
-// caches have it, and registers are for tiles.
-template <int N2, class T, class Tiles>
-TK_DEVICE void fill_scaled(Tiles& dst, int half, gated_sequence<T> const& x, int first,
-                           float scale) {
-  for_each_run<N2>(x, first, [&](int nth, run_of_eight const& y) {
-    run_place<N2> const at(nth);
-    put_run(dst[at.part][half], at.row, at.col, scaled(y, scale));
-  });
-  be::publish_shared();
 }
 
 }  // namespace tk

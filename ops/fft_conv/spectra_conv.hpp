@@ -6,8 +6,8 @@
 // each block of each sequence of its channels.
 //
 // Shapes    outputs[rows, columns, n] (outputs.hpp), of which a worker gives L = N / 2 elements.
-// Numerics  products and their sum fp32, in the order of the terms; the sum is scaled by a power of
-//           two to what fp16 holds best.
+// Numerics  sums fp32, in the order of the terms, scaled by a power of two to what fp16 holds best;
+//           of bf16 sequences products may be rounded to fp16.
 #pragma once
 #include "core/schedule.hpp"
 #include "ops/fft_conv/outputs.hpp"
@@ -15,12 +15,12 @@
 
 namespace tk {
 
-template <class T, class Out, int N2> struct spectra_conv : fft_workers<N2> {
-  using base = fft_workers<N2>;
+template <class T, class Out, int N2> struct spectra_conv : window_workers<T, N2> {
+  using base = window_workers<T, N2>;
   using sizes = typename base::sizes;
   struct args {
     spectral_plan plan;
-    spectra<N2> a, b;
+    spectra<N2, kept_spectra<T>> a, b;  // of windows; of filters, or windows
     block_outputs<T, Out, N2> to;
     int rows;
   };
@@ -39,19 +39,21 @@ template <class T, class Out, int N2> struct spectra_conv : fft_workers<N2> {
     for (int part = 0; part < sizes::P; ++part) {
       complex_tile<64, sizes::V> s;
       TK_UNROLL
-      for (int i = 0; i < sizes::V / sizes::part; ++i)
-        sum(s, i, a, terms, row, part * (sizes::V / sizes::part) + i);
-      s.re = s.re * up;
-      s.im = s.im * up;
-      p.re.push(s.re);
-      p.im.push(s.im);
+      for (int i = 0; i < parts; i += at_once) sum(s, i, a, terms, row, part * parts + i, up);
+      p.push(pack(s));
     }
-    float const back = inverse_of_power(up) * (2 * sizes::step);
-    transform_back(c.scratch.x, p, back, c.resident, c.w);
+    float const back = inverse_of_power(up) * (2 * N2 * sizes::step);
+    transform_back(c.scratch.x, p, c.resident, c.w,
+                   [&](auto& through, auto const& y) { a.to.put(through, y, back, row); });
     a.to.write(c.scratch.x, row, block, c.w);
   }
 
  private:
+  // Parts of V columns, and how many of them a lane reads at a time.
+  static constexpr int parts = sizes::V / sizes::part, at_once = !in_pairs<T>     ? 1
+                                                                 : sizes::P > 1   ? parts
+                                                                 : parts % 2 == 0 ? 2
+                                                                                  : 1;
   // body(a, b) for the numbers of the spectra of each term, in order.
   template <class Body>
   static TK_DEVICE void for_each(args const& a, spectral_terms const& t, int row, Body body) {
@@ -71,19 +73,29 @@ template <class T, class Out, int N2> struct spectra_conv : fft_workers<N2> {
              [&](std::int64_t x, std::int64_t y) { most += a.a.bounds[x] * a.b.bounds[y]; });
     return most;
   }
-  // The part-th columns of a spectrum, the i-th of s.
+  // `up` times the columns of at_once parts of the sum, from the part-th on, the i-th of s.
   static TK_DEVICE void sum(complex_tile<64, sizes::V>& s, int i, args const& a,
-                            spectral_terms const& t, int row, int part) {
+                            spectral_terms const& t, int row, int part, float up) {
     float const sign = a.plan.kind == spectral_plan::causal ? 1.f : -1.f;
-    complex_tile<64, sizes::part> of_part;
-    of_part.re = 0.f, of_part.im = 0.f;
+    complex_tile<64, sizes::part> sums[at_once];
+    for (auto& of_part : sums) of_part.re = 0.f, of_part.im = 0.f;
     for_each(a, t, row, [&](std::int64_t left, std::int64_t right) {
-      complex_tile<64, sizes::part> x, y;
-      tk::load(x, a.a, left, part);
-      tk::load(y, a.b, right, part);
-      add_product(of_part, x, y, sign);
+      typename spectra<N2, kept_spectra<T>>::part x[at_once], y[at_once];
+      TK_UNROLL
+      for (int k = 0; k < at_once; ++k) {
+        tk::load(x[k], a.a, left, part + k);
+        tk::load(y[k], a.b, right, part + k);
+      }
+      float const by = up * inverse_of_power(scale_of_spectrum(a.a.bounds[left])) *
+                       inverse_of_power(scale_of_spectrum(a.b.bounds[right]));
+      TK_UNROLL
+      for (int k = 0; k < at_once; ++k) {
+        if constexpr (in_pairs<T>) add_rounded_product(sums[k], x[k], y[k], sign, by);
+        else add_product(sums[k], x[k], y[k], sign, by);
+      }
     });
-    put_part(s, i, of_part);
+    TK_UNROLL
+    for (int k = 0; k < at_once; ++k) put_part(s, i + k, sums[k]);
   }
 };
 

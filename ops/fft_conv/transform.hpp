@@ -11,12 +11,15 @@
 //   x[m] = 2 / N Re(sum over k1 < 64 and k2 of X[k] e^(-2 pi i m (k + 1/2) / N))
 // Shapes    x in two shared tiles [64, N2], n1 below 64 and from there on; X[k1, k2] = [64, N2] in
 //           registers.
-// Numerics  operands fp16, sums and t fp32. Operands must be scaled: x below 2^8 keeps sums of the
-//           first product below 2^15, X below 2^8 those of the first one back below 2^15.5.
+// Numerics  operands fp16, sums fp32. F is kept as F / N2. With x below 2, sums of the first
+// product
+//           are below 2^8, and so is X / N2; times a spectrum below 2^7 it is below 2^15.5, and so
+//           are sums of the first product back. So all that lies between products may be fp16; with
+//           Pairs t is, too, and what it turns, at once in pairs. Else these are fp32.
 // Source    Bailey's four-step form; as products of tiles: Fu et al., FlashFFTConv, 2023.
 #pragma once
 #include "backends/kernel.hpp"
-#include "core/complex_tile.hpp"
+#include "core/packed_complex.hpp"
 #include "core/product.hpp"
 #include "core/tile_runs.hpp"
 #include "ops/fft_conv/tuning.hpp"
@@ -34,30 +37,47 @@ template <int N2> struct fft_sizes {
 // x in shared memory, P tiles of each half of n1.
 template <int N2> using window_tiles = typename fft_sizes<N2>::tile[fft_sizes<N2>::P][2];
 
-// Where spectra lie in global memory: tiles of a few columns, re and im in turn; and a bound of
-// each one's magnitudes: the sum of those of the numbers that it is the spectrum of.
-template <int N2> struct spectra {
+// A window is scaled to less than 2^window_bits, a spectrum in global memory by what scales its
+// bound to less than 2^spectrum_bits.
+constexpr int window_bits = 1, spectrum_bits = 7;
+// They are kept as fp16 where sequences are bf16; fp16 ones would feel its rounding.
+template <class T> using kept_spectra = std::conditional_t<std::is_same_v<T, bf16>, fp16, float>;
+TK_DEVICE float scale_of_spectrum(float bound) { return scale_to(bound, spectrum_bits); }
+
+// Where spectra lie in global memory, as fp16 or fp32: tiles of a few columns, re and im in turn;
+// and a bound of each one's magnitudes before it was scaled: the sum of those of the numbers that
+// it is the spectrum of.
+template <int N2, class E> struct spectra {
   using sizes = fft_sizes<N2>;
-  partial_tiles<sizes::K1, sizes::part> tiles;
+  static constexpr bool packed = sizeof(E) == 2;
+  using part = std::conditional_t<packed, packed_complex_tile<sizes::K1, sizes::part>,
+                                  complex_tile<sizes::K1, sizes::part>>;
+  std::conditional_t<packed, packed_tiles<sizes::K1, sizes::part>,
+                     partial_tiles<sizes::K1, sizes::part>>
+      tiles;
   float* bounds;
   static TK_BOTH std::int64_t place(std::int64_t n, int part) {
     return (n * sizes::parts + part) * 2;
   }
 };
-template <int N2>
-TK_DEVICE void load(complex_tile<64, 16>& x, spectra<N2> const& from, std::int64_t n, int part) {
+template <class Part, int N2, class E>
+TK_DEVICE void load(Part& x, spectra<N2, E> const& from, std::int64_t n, int part) {
   load(x.re, from.tiles, from.place(n, part));
   load(x.im, from.tiles, from.place(n, part) + 1);
 }
 // Columns of V from the first-th part on.
-template <int N2, int V>
-TK_DEVICE void store(spectra<N2> const& to, std::int64_t n, int first,
+template <int N2, class E, int V>
+TK_DEVICE void store(spectra<N2, E> const& to, std::int64_t n, int first,
                      complex_tile<64, V> const& x) {
-  TK_UNROLL
-  for (int part = 0; part < V / 16; ++part) {
-    store(to.tiles, to.place(n, first + part), columns<16>(x.re, part));
-    store(to.tiles, to.place(n, first + part) + 1, columns<16>(x.im, part));
-  }
+  auto const put = [&](auto const& y) {
+    TK_UNROLL
+    for (int part = 0; part < V / 16; ++part) {
+      store(to.tiles, to.place(n, first + part), columns<16>(y.re, part));
+      store(to.tiles, to.place(n, first + part) + 1, columns<16>(y.im, part));
+    }
+  };
+  if constexpr (spectra<N2, E>::packed) put(pack(x));
+  else put(x);
 }
 
 // C and F. C[n1, k1] is e^(2 pi i n1 (2 k1 + 1) / 256).
@@ -68,40 +88,83 @@ template <int N2> TK_DEVICE complex_number second_factor(int n2, int k2) {
   return unit_root(static_cast<float>(n2 * k2 % N2) * (1.f / N2));
 }
 
-template <int N2> struct fft_factors {
+// t of the part-th V columns, where it is kept.
+template <int N2, bool Pairs> struct fft_turns {
+  static constexpr int V = fft_sizes<N2>::V, P = fft_sizes<N2>::P;
+  // Without: found when it is wanted.
+  TK_DEVICE void fill_turns(int, int) {}
+  template <int Sign>
+  TK_DEVICE packed_complex_tile<64, V> turned(complex_tile<64, V>& x, int part) const {
+    turn<Sign>(x, 0.5f, part * V, fft_sizes<N2>::step);
+    return pack(x);
+  }
+};
+template <int N2> struct fft_turns<N2, true> {
+  static constexpr int V = fft_sizes<N2>::V, P = fft_sizes<N2>::P;
+  shared_packed<64, V> re[P], im[P];
+
+  TK_DEVICE void fill_turns(int first, int step) {
+    TK_ROLL
+    for (int part = 0; part < P; ++part)
+      fill(re[part], im[part], first, step, [=](int k1, int col) {
+        float const turns = static_cast<float>((2 * k1 + 1) * (part * V + col));
+        return half_root(turns * (fft_sizes<N2>::step / 2));
+      });
+  }
+  template <int Sign>
+  TK_DEVICE packed_complex_tile<64, V> turned(complex_tile<64, V> const& x, int part) const {
+    auto y = pack(x);
+    packed_complex_tile<64, V> t;
+    load(t.re, re[part]);
+    load(t.im, im[part]);
+    if constexpr (Sign > 0) multiply(y, 0, t);
+    else multiply_conjugate(y, 0, t);
+    return y;
+  }
+};
+
+template <int N2, bool Pairs> struct fft_factors : fft_turns<N2, Pairs> {
   static constexpr int V = fft_sizes<N2>::V, P = fft_sizes<N2>::P;
   shared_tile<fp16, 64, 64> cos1[2], sin1[2];      // [n1, k1] of each half of n1
-  shared_tile<fp16, V, V> cos2[P][P], sin2[P][P];  // [n2, k2], the same transposed
+  shared_tile<fp16, V, V> cos2[P][P], sin2[P][P];  // [n2, k2] / N2, the same transposed
 
-  // By lanes first, first + lanes, ...
-  TK_DEVICE void fill(int first, int lanes) {
+  // By worker `index` of `workers`.
+  TK_DEVICE void fill(int index, int workers) {
+    int const first = index * be::worker_lanes + be::worker_lane(),
+              lanes = workers * be::worker_lanes;
     TK_ROLL
-    for (int half = 0; half < 2; ++half) {
-      auto const of = [half](int row, int k1) { return first_factor(64 * half + row, k1); };
-      fill_roots<true>(cos1[half], first, lanes, of);
-      fill_roots<false>(sin1[half], first, lanes, of);
-    }
+    for (int half = 0; half < 2; ++half)
+      fill_roots(cos1[half], sin1[half], first, lanes,
+                 [half](int row, int k1) { return first_factor(64 * half + row, k1); });
     TK_ROLL
     for (int i = 0; i < P * P; ++i) {
       int const k = i / P, n = i % P;
-      auto const of = [=](int row, int col) { return second_factor<N2>(k * V + row, n * V + col); };
-      fill_roots<true>(cos2[k][n], first, lanes, of);
-      fill_roots<false>(sin2[k][n], first, lanes, of);
+      fill_roots(cos2[k][n], sin2[k][n], first, lanes, [=](int row, int col) {
+        auto const z = second_factor<N2>(k * V + row, n * V + col);
+        return complex_number{z.re / N2, z.im / N2};
+      });
     }
+    this->fill_turns(index, workers);
   }
 
  private:
-  template <bool Real, int R, int C, class Root>
-  static TK_DEVICE void fill_roots(shared_tile<fp16, R, C>& dst, int first, int lanes, Root root) {
-    fill_runs(dst, first, lanes, [&](int row, int col) {
-      run_of_eight y;
+  template <int R, int C, class Root>
+  static TK_DEVICE void fill_roots(shared_tile<fp16, R, C>& re, shared_tile<fp16, R, C>& im,
+                                   int first, int lanes, Root root) {
+    constexpr int across = C / 8;
+    TK_ROLL
+    for (int n = first; n < R * across; n += lanes) {
+      int const row = n / across, col = n % across * 8;
+      run_of_eight x, y;
       TK_UNROLL
       for (int i = 0; i < 8; ++i) {
         auto const z = root(row, col + i);
-        y.x[i] = Real ? z.re : z.im;
+        x.x[i] = z.re, y.x[i] = z.im;
       }
-      return y;
-    });
+      put_run(re, row, col, x);
+      put_run(im, row, col, y);
+    }
+    be::publish_shared();
   }
 };
 
@@ -111,30 +174,46 @@ template <int N2> struct packed_parts {
   reg_tile<fp16, 64, V> of[P];
   // For loops that make the parts in order, and whose code should be there once: the others move
   // up, and the last one becomes x.
-  TK_DEVICE void push(reg_tile<float, 64, V> const& x) {
+  TK_DEVICE void push(reg_tile<fp16, 64, V> const& x) {
     TK_UNROLL
     for (int i = 0; i + 1 < P; ++i) of[i] = of[i + 1];
-    of[P - 1] = cast<fp16>(x);
+    of[P - 1] = x;
   }
 };
 template <int N2> struct packed_complex {
   packed_parts<N2> re, im;
+  TK_DEVICE void push(packed_complex_tile<64, fft_sizes<N2>::V> const& x) {
+    re.push(x.re);
+    im.push(x.im);
+  }
 };
-// d = a times the n-th columns of f, or d += it.
-template <bool Keep, int N2, int V, int P>
+// d = a times the n-th columns of f, or d += or -= it.
+template <int N2, int V, int P>
 TK_DEVICE void multiply(reg_tile<float, 64, V>& d, packed_parts<N2> const& a,
                         shared_tile<fp16, V, V> const (&f)[P][P], int n) {
-  if constexpr (Keep) mma_ab(d, a.of[0], f[0][n]);
-  else mm_ab(d, a.of[0], f[0][n]);
+  mm_ab(d, a.of[0], f[0][n]);
   TK_UNROLL
   for (int k = 1; k < P; ++k) mma_ab(d, a.of[k], f[k][n]);
 }
+template <int N2, int V, int P>
+TK_DEVICE void add_product(reg_tile<float, 64, V>& d, packed_parts<N2> const& a,
+                           shared_tile<fp16, V, V> const (&f)[P][P], int n) {
+  TK_UNROLL
+  for (int k = 0; k < P; ++k) mma_ab(d, a.of[k], f[k][n]);
+}
+template <int N2, int V, int P>
+TK_DEVICE void subtract_product(reg_tile<float, 64, V>& d, packed_parts<N2> const& a,
+                                shared_tile<fp16, V, V> const (&f)[P][P], int n) {
+  TK_UNROLL
+  for (int k = 0; k < P; ++k) mms_ab(d, a.of[k], f[k][n]);
+}
 
-// each(part, s): of the spectrum of x, V columns after another; without Both x's second half is 0
-// and not looked at. x may be used again when `each` is first called.
-template <bool Both, int N2, class Worker, class Each>
-TK_DEVICE void transform(window_tiles<N2> const& x, fft_factors<N2> const& f, Worker const& w,
-                         Each each) {
+// each(part, s): of the spectrum of x / N2, V columns after another, each after ahead(part), whose
+// loads may be on their way while products run; without Both x's second half is 0 and not looked
+// at. x may be used again when `each` is first called.
+template <bool Both, int N2, bool Pairs, class Worker, class Ahead, class Each>
+TK_DEVICE void transform(window_tiles<N2> const& x, fft_factors<N2, Pairs> const& f,
+                         Worker const& w, Ahead ahead, Each each) {
   constexpr int V = fft_sizes<N2>::V, P = fft_sizes<N2>::P;
   packed_complex<N2> d;
   TK_ROLL
@@ -144,23 +223,21 @@ TK_DEVICE void transform(window_tiles<N2> const& x, fft_factors<N2> const& f, Wo
     if constexpr (Both) mma_atb(sum.re, f.cos1[1], x[part][1]);
     mm_atb(sum.im, f.sin1[0], x[part][0]);
     if constexpr (Both) mma_atb(sum.im, f.sin1[1], x[part][1]);
+    if (part == P - 1) ahead(0);
     wait<0>(sum.re, sum.im);
-    turn<1>(sum, 0.5f, part * V, fft_sizes<N2>::step);
-    d.re.push(sum.re);
-    d.im.push(sum.im);
+    d.push(f.template turned<1>(sum, part));
   }
   w.sync();  // all products have read x
   TK_ROLL
   for (int part = 0; part < P; ++part) {
     complex_tile<64, V> s;
-    multiply<false>(s.re, d.im, f.sin2, part);
-    multiply<false>(s.im, d.re, f.sin2, part);
-    multiply<true>(s.im, d.im, f.cos2, part);
-    wait<2 * P>(s.re);
-    s.re = -s.re;
-    multiply<true>(s.re, d.re, f.cos2, part);
+    multiply(s.re, d.re, f.cos2, part);
+    subtract_product(s.re, d.im, f.sin2, part);
+    multiply(s.im, d.re, f.sin2, part);
+    add_product(s.im, d.im, f.cos2, part);
     wait<0>(s.re, s.im);
     each(part, s);
+    if (part + 1 < P) ahead(part + 1);
   }
 }
 
@@ -169,34 +246,33 @@ template <int N2> TK_DEVICE auto& sums_in(typename fft_sizes<N2>::tile (&x)[2]) 
   return reuse<shared_tile<float, 64, fft_sizes<N2>::V>>(x);
 }
 
-// y[n1, n2] = `back` N / 2 x of n1 < 64, where p is x's spectrum; in parts, each in the memory of
-// two tiles of `to`, which no product and no lane may still read. All lanes may read y when they
-// have met.
-template <int N2, class Worker>
-TK_DEVICE void transform_back(window_tiles<N2>& to, packed_complex<N2> const& p, float back,
-                              fft_factors<N2> const& f, Worker const& w) {
+// y[n1, n2] = N / 2 / N2 x of n1 < 64, where p is x's spectrum; in parts, put(through, y), each in
+// the memory of two tiles of `to`, which no product and no lane may still read. What was put there
+// all lanes may read when they have met.
+template <int N2, bool Pairs, class Worker, class Put>
+TK_DEVICE void transform_back(window_tiles<N2>& to, packed_complex<N2> const& p,
+                              fft_factors<N2, Pairs> const& f, Worker const& w, Put put) {
   constexpr int V = fft_sizes<N2>::V, P = fft_sizes<N2>::P;
   TK_ROLL
   for (int part = 0; part < P; ++part) {
     complex_tile<64, V> d;
-    multiply<false>(d.im, p.re, f.sin2, part);
-    multiply<false>(d.re, p.re, f.cos2, part);
-    multiply<true>(d.re, p.im, f.sin2, part);
-    wait<2 * P>(d.im);
-    d.im = -d.im;
-    multiply<true>(d.im, p.im, f.cos2, part);
+    multiply(d.re, p.re, f.cos2, part);
+    add_product(d.re, p.im, f.sin2, part);
+    multiply(d.im, p.im, f.cos2, part);
+    subtract_product(d.im, p.re, f.sin2, part);
     wait<0>(d.re, d.im);
-    turn<-1>(d, 0.5f, part * V, fft_sizes<N2>::step);
+    auto const turned = f.template turned<-1>(d, part);
     auto& through = to[part];
-    store(through[0], cast<fp16>(d.re));
-    store(through[1], cast<fp16>(d.im));
+    store_relaxed(through[0], turned.re);
+    store_relaxed(through[1], turned.im);
+    be::publish_shared();
     w.sync();
     reg_tile<float, 64, V> y;
     mm_ab(y, f.cos1[0], through[0]);
     mma_ab(y, f.sin1[0], through[1]);
     wait<0>(y);
     w.sync();  // all products have read
-    store(sums_in<N2>(through), cast<float>(y * back));
+    put(through, y);
   }
 }
 

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: MIT
 // What the long convolution lets a chip choose; the choices are in
-// backends/<chip>/tune/fft_conv.hpp: tune_fft_conv().
+// backends/<chip>/tune/fft_conv.hpp: tune_fft_conv(), tune_fft_workers().
 #pragma once
 #include "backends/select.hpp"
 
 namespace tk {
 
 // Transforms of 128 N2 points, N2 a power of two from least_N2, 16 or more, to most_N2, 128 or
-// less. Each worker of a block has a sequence of its own; up to N2 = 32 there are
-// few_points_workers.
+// less. With `pairs`, what lies between products is fp16 where the type is bf16.
 struct fft_conv_tuning {
-  int least_N2, most_N2, workers, few_points_workers, short_workers;  // short: of short filters
+  int least_N2, most_N2;
+  int short_workers;  // of short filters
+  bool pairs;
+};
+// Workers of a block, each with a sequence or a filter of its own, for transforms of some N2, what
+// lies between products of windows in pairs or not.
+struct fft_worker_tuning {
+  int windows, filters, gradients;
 };
 
 }  // namespace tk

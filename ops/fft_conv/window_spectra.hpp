@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Spectra of windows of sequences.
 // Shapes    x[b, h, n] and a gate (windows.hpp); spectra[b, h, blocks].
-// Numerics  each window is scaled by a power of two to what fp16 holds best.
+// Numerics  each window is scaled by a power of two to what fp16 holds best, and so is its
+//           spectrum.
 // Order     a worker has a window.
 #pragma once
 #include "core/schedule.hpp"
@@ -9,12 +10,12 @@
 
 namespace tk {
 
-template <class T, int N2, bool Both> struct window_spectra : fft_workers<N2> {
-  using base = fft_workers<N2>;
+template <class T, int N2, bool Both> struct window_spectra : window_workers<T, N2> {
+  using base = window_workers<T, N2>;
   using sizes = typename base::sizes;
   struct args {
     window_source<T, N2> from;
-    spectra<N2> to;
+    spectra<N2, kept_spectra<T>> to;
   };
   static TK_BOTH int tasks(args const& a) { return ceil_div(a.from.count(), base::workers); }
 
@@ -22,14 +23,17 @@ template <class T, int N2, bool Both> struct window_spectra : fft_workers<N2> {
   static TK_DEVICE void compute(Context& c, args const& a, typename base::task const& t) {
     int const window = t.first + c.w.id();
     if (window >= a.from.count()) return;
-    auto const scale = load_window<Both>(c.scratch.x, a.from, window, c.scratch.exchange, c.w);
+    auto const scale = window_reader<T, N2, Both>::template put<true>(
+        c.scratch.x, a.from, window_place::of(a.from, window), c.scratch.exchange, c.w);
     c.w.sync();
-    float const back = inverse_of_power(scale.by);
-    transform<Both>(c.scratch.x, c.resident, c.w, [&](int part, complex_tile<64, sizes::V>& s) {
-      s.re = s.re * back;
-      s.im = s.im * back;
-      tk::store(a.to, window, part * (sizes::V / sizes::part), s);
-    });
+    float const by = inverse_of_power(scale.by) * N2 * scale_of_spectrum(scale.sum);
+    transform<Both>(
+        c.scratch.x, c.resident, c.w, [](int) {},
+        [&](int part, complex_tile<64, sizes::V>& s) {
+          s.re = s.re * by;
+          s.im = s.im * by;
+          tk::store(a.to, window, part * (sizes::V / sizes::part), s);
+        });
     // All have exchanged: there was a barrier.
     if (c.w.leader()) a.to.bounds[window] = scale.sum;
   }

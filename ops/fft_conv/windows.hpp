@@ -3,8 +3,11 @@
 // a causal convolution wants to know) or after it (a correlation). With the block itself in the
 // window's first half and the other one in the second, the first half of a product of spectra is
 // right everywhere: what comes from the block before wraps around the window's end, which turns its
-// sign, and so it is negated.
+// sign, and so it is negated. A block that stands beside itself, as where one block goes round, is
+// alone, and the filter's spectrum has what that changes.
 #pragma once
+#include <type_traits>
+
 #include "ops/fft_conv/signals.hpp"
 #include "ops/fft_conv/terms.hpp"
 #include "ops/fft_conv/transform.hpp"
@@ -24,48 +27,153 @@ template <class T, int N2> struct window_source {
   TK_BOTH int count() const { return b * h * blocks; }
 };
 
-// What a window was multiplied by, a power of two, and the sum of its magnitudes before that.
+// A window of a source: of which sequence, h among those of the source, and which of its blocks.
+struct window_place {
+  int b, h, block;
+  // The index-th, by sequences [b, h], or by those of a channel, one after another.
+  template <class Source> static TK_DEVICE window_place of(Source const& a, int index) {
+    int const sequence = index / a.blocks;
+    return {sequence / a.h, sequence % a.h, index % a.blocks};
+  }
+  template <class Source> static TK_DEVICE window_place by_channel(Source const& a, int index) {
+    int const sequence = index / a.blocks;
+    return {sequence % a.b, sequence / a.b, index % a.blocks};
+  }
+  // The next one by channels.
+  template <class Source> TK_DEVICE void next(Source const& a) {
+    if (++block < a.blocks) return;
+    block = 0;
+    if (++b < a.b) return;
+    b = 0;
+    ++h;
+  }
+};
+
+// What a window was multiplied by, a power of two, and the sum of its magnitudes before that, where
+// it is asked for.
 struct window_scale {
   float by, sum;
 };
 
-// The index-th window of a source as two tiles, by a worker. Without Both the second half is 0, and
-// not written. `exchange` and the tiles are used again after a barrier.
-template <bool Both, class T, int N2, class Worker>
-TK_DEVICE window_scale load_window(window_tiles<N2>& to, window_source<T, N2> const& a, int index,
-                                   magnitudes_exchange& exchange, Worker const& w) {
-  constexpr int L = fft_sizes<N2>::half;
-  int const block = a.first + index % a.blocks, sequence = index / a.blocks;
-  int const b = sequence / a.h, h = a.first_h + sequence % a.h;
-  // A block alone ends where its sequence does.
-  gated_sequence<T> const all{a.x.of(b, h), a.gate.data ? a.gate.of(b, h) : nullptr, a.n, a.wraps},
-      mine{all.x, all.gate, all.n, a.wraps && a.kind != window_kind::alone};
-  bool const before = a.kind == window_kind::before;
-  int const at = block * L, other = before ? at - L : at + L;
-  magnitudes size;
-  auto const add = [&](int, run_of_eight const& y) { size.add(y); };
-  for_each_run<N2>(mine, at, add);
-  if constexpr (Both) for_each_run<N2>(all, other, add);
-  size = of_all_lanes(w, size, exchange);
-  window_scale const scale{scale_to(size.largest, 8), size.sum};
-  fill_scaled<N2>(to, 0, mine, at, scale.by);
-  if constexpr (Both) fill_scaled<N2>(to, 1, all, other, before ? -scale.by : scale.by);
-  return scale;
-}
+// Windows of a source. put() brings one into two tiles, by a worker, times its gate; prefetch() has
+// caches fetch one's first half. Without Both the second half is 0, and not written.
+template <class T, int N2, bool Both> class window_reader {
+ public:
+  using source = window_source<T, N2>;
+  using runs = lane_runs<N2>;
+  static constexpr int halves = Both ? 2 : 1, L = fft_sizes<N2>::half;
+
+  static TK_DEVICE void prefetch(source const& a, window_place const& at) {
+    sequence const x(a, at);
+    constexpr int line = 64, lines = L / line;  // of 128 bytes
+    TK_UNROLL
+    for (int i = 0; i < lines; i += be::worker_lanes) {
+      int const nth = i + be::worker_lane(), p = x.at[0] + nth * line;
+      if (nth < lines && p < a.n) be::prefetch(x.half[0].x + p);
+    }
+  }
+
+  // It is scaled to less than 2^bits; with Sum the magnitudes are added up. `exchange` and the
+  // tiles are used again after a barrier.
+  template <bool Sum, class Worker>
+  static TK_DEVICE window_scale put(window_tiles<N2>& to, source const& a, window_place const& at,
+                                    magnitudes_exchange& exchange, Worker const& w,
+                                    int bits = window_bits) {
+    float const sign = a.kind == window_kind::before ? -1.f : 1.f;
+    sequence const x(a, at);
+    window_scale scale;
+    auto const put_all = [&](auto const& for_each_run) {
+      magnitudes size;
+      for_each_run([&](int, int, run_of_eight const& y) {
+        if constexpr (Sum) size.add(y);
+        else size.largest = be::max(size.largest, largest_magnitude(y));
+      });
+      size = of_all_lanes<Sum>(w, size, exchange);
+      scale = {scale_to(size.largest, bits), size.sum};
+      for_each_run([&](int half, int nth, run_of_eight const& y) {
+        run_place<N2> const in(nth);
+        put_run(to[in.part][half], in.row, in.col, scaled(y, half ? sign * scale.by : scale.by));
+      });
+    };
+    if (x.half[halves - 1].in_chunks(L)) {  // which are read once
+      chunk16 words[halves][runs::each], gates[halves][runs::each];
+      auto const held = [&]<bool Gated>(std::bool_constant<Gated>) {
+        TK_UNROLL
+        for (int half = 0; half < halves; ++half) {
+          auto const& s = x.half[half];
+          read_chunks(words[half], s, s.x, x.at[half]);
+          if constexpr (Gated) read_chunks(gates[half], s, s.gate, x.at[half]);
+        }
+        put_all([&](auto body) {
+          TK_UNROLL
+          for (int half = 0; half < halves; ++half) TK_UNROLL
+          for (int i = 0; i < runs::each; ++i) {
+            auto y = widen_run<T>(words[half][i]);
+            if constexpr (Gated) y = product_of(y, widen_run<T>(gates[half][i]));
+            body(half, runs::nth(i), y);
+          }
+        });
+      };
+      if (a.gate.data) held(std::true_type{});
+      else held(std::false_type{});
+    } else {
+      put_all([&](auto body) {
+        TK_UNROLL
+        for (int half = 0; half < halves; ++half) TK_ROLL
+        for (int i = 0; i < runs::each; ++i) {
+          int const nth = runs::nth(i);
+          body(half, nth, x.half[half].read(x.at[half] + 8 * nth));
+        }
+      });
+    }
+    be::publish_shared();
+    return scale;
+  }
+
+ private:
+  // Where its halves lie.
+  struct sequence {
+    gated_sequence<T> half[2];
+    int at[2];
+    TK_DEVICE sequence(source const& a, window_place const& x) {
+      int const h = a.first_h + x.h;
+      half[1] = {a.x.of(x.b, h), a.gate.data ? a.gate.of(x.b, h) : nullptr, a.n, a.wraps};
+      half[0] = half[1];
+      // A block alone ends where its sequence does.
+      half[0].wraps = a.wraps && a.kind != window_kind::alone;
+      at[0] = (a.first + x.block) * L;
+      at[1] = a.kind == window_kind::before ? at[0] - L : at[0] + L;
+    }
+  };
+  static TK_DEVICE void read_chunks(chunk16 (&to)[runs::each], gated_sequence<T> const& s,
+                                    T const* x, int first) {
+    if (first >= 0 && first + L <= s.n) {  // all of it
+      auto const* const from = reinterpret_cast<chunk16 const*>(x + first);
+      TK_UNROLL
+      for (int i = 0; i < runs::each; ++i) to[i] = from[runs::nth(i)];
+    } else {
+      TK_UNROLL
+      for (int i = 0; i < runs::each; ++i)
+        to[i] = read_chunk_inside(x, s.inside(first, 8 * runs::nth(i)), s.n);
+    }
+  }
+};
+
+// Whether what lies between products of windows of T is pairs of fp16.
+template <class T>
+inline constexpr bool in_pairs = be::tune_fft_conv().pairs && std::is_same_v<T, bf16>;
 
 // What kernels of the block template have that give each worker a window or a block of its own.
-template <int N2> struct fft_workers {
+template <int N2, bool Pairs, int Workers> struct fft_workers {
   using sizes = fft_sizes<N2>;
-  static constexpr auto tune = be::tune_fft_conv();
-  static constexpr int workers = N2 <= 32 ? tune.few_points_workers : tune.workers, cluster = 1,
-                       stages = 1, own_slots = 1, L = sizes::half;
+  static constexpr int workers = Workers, cluster = 1, stages = 1, own_slots = 1, L = sizes::half;
   struct stage {};
   struct own {};
   struct scratch {
     window_tiles<N2> x;
     magnitudes_exchange exchange;
   };
-  using resident = fft_factors<N2>;
+  using resident = fft_factors<N2, Pairs>;
   struct task {
     int first, steps;  // of the workers
   };
@@ -79,8 +187,10 @@ template <int N2> struct fft_workers {
   static TK_DEVICE void load_own(own&, Args const&, task const&, int, be::arrival) {}
   template <class Worker, class Args>
   static TK_DEVICE void fill_resident(Worker const& w, resident& r, Args const&) {
-    r.fill(w.id() * be::worker_lanes + w.lane(), workers * be::worker_lanes);
+    r.fill(w.id(), workers);
   }
 };
+template <class T, int N2>
+using window_workers = fft_workers<N2, in_pairs<T>, be::tune_fft_workers(N2, in_pairs<T>).windows>;
 
 }  // namespace tk

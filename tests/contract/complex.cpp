@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs of shared tiles, magnitudes of all lanes, and pairs of real tiles as complex numbers: every
 // lane's elements are where they belong, roots of unity are right.
-#include "core/complex_tile.hpp"
+#include "core/packed_complex.hpp"
 #include "core/tile_runs.hpp"
 #include "tests/contract/support.hpp"
 
@@ -85,39 +85,53 @@ TEST_CASE("runs of eight go to shared tiles and come back") {
   check_runs<128>(tasks);
 }
 
-// z = ((x turned) times the parts of y, plus x times conj(y)), and each part put into its place.
+// z = x times the parts of y, plus twice x times conj(y), plus half of y times x, and each part put
+// into its place; y goes through global memory.
 template <int C, int Sign> struct complex_work : simple_op {
   static constexpr int R = M, V = 16;
   struct args {
     int cases;
     float const *x, *y;  // two tiles each
-    float* out;          // [cases, 2, 2, R, C]
+    float* out;          // [cases, 3, 2, R, C]
+    std::uint32_t* via;  // [2, C / V, R V / 2]
     int* ran;
   };
   static constexpr int base = 32;
   static constexpr float shift = 0.5f, step = 1.f / (4 * 2 * M * (base + C));
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     complex_tile<R, C> x, sum, turned;
-    complex_tile<R, V> y;
     read_tile(x.re, a.x, 0);
     read_tile(x.im, a.x, 1);
     turned = x;
     turn<Sign>(turned, shift, base, step);
-    write_tile<float>(a.out, t.index * 4, turned.re * 1.f);
-    write_tile<float>(a.out, t.index * 4 + 1, turned.im * 1.f);
+    write_tile<float>(a.out, t.index * 6, turned.re * 1.f);
+    write_tile<float>(a.out, t.index * 6 + 1, turned.im * 1.f);
+    auto const all = pack(x);
+    auto packed_sum = all;
+    packed_tiles<R, V> const via{a.via};
     TK_UNROLL
     for (int part = 0; part < C / V; ++part) {
+      complex_tile<R, V> y, other{columns<V>(x.re, part), columns<V>(x.im, part)};
+      packed_complex_tile<R, V> const mine{columns<V>(all.re, part), columns<V>(all.im, part)};
       read_tile(y.re, a.y, 0);
       read_tile(y.im, a.y, 1);
       y.re = y.re + static_cast<float>(part);
-      complex_tile<R, V> const mine{columns<V>(x.re, part), columns<V>(x.im, part)};
-      complex_tile<R, V> other = mine;
-      multiply(other, 0, y, 1.f);
-      add_product(other, mine, y, -1.f);
+      auto by = pack(y);
+      tk::store(via, 2 * part, by.re);
+      tk::store(via, 2 * part + 1, by.im);
+      tk::load(by.re, via, 2 * part);
+      tk::load(by.im, via, 2 * part + 1);
+      multiply(other, 0, by, 1.f);
+      add_product(other, mine, by, -1.f, 2.f);
+      add_rounded_product(other, by, mine, 1.f, 0.5f);
       put_part(sum, part, other);
+      if (part % 2) multiply(packed_sum, part, by);
+      else multiply_conjugate(packed_sum, part, by);
     }
-    write_tile<float>(a.out, t.index * 4 + 2, sum.re * 1.f);
-    write_tile<float>(a.out, t.index * 4 + 3, sum.im * 1.f);
+    write_tile<float>(a.out, t.index * 6 + 2, sum.re * 1.f);
+    write_tile<float>(a.out, t.index * 6 + 3, sum.im * 1.f);
+    write_tile<float>(a.out, t.index * 6 + 4, negative(packed_sum.re) * 1.f);
+    write_tile<float>(a.out, t.index * 6 + 5, packed_sum.im * 1.f);
     report(c, a, t.index);
   }
 };
@@ -126,8 +140,9 @@ template <int C, int Sign> void check_complex() {
   using op = complex_work<C, Sign>;
   constexpr int R = op::R, V = op::V;
   auto const x = wholes(at(2 * R * C), 11, 3), y = wholes(at(2 * R * V), 12, 3);
-  device_array<float> const dx(x), dy(y), out(untouched<float>(at(4 * R * C)));
-  run<op>({1, dx.data(), dy.data(), out.data(), nullptr});
+  device_array<float> const dx(x), dy(y), out(untouched<float>(at(6 * R * C)));
+  device_array<std::uint32_t> const via(std::vector<std::uint32_t>(at(R * C)));
+  run<op>({1, dx.data(), dy.data(), out.data(), via.data(), nullptr});
   auto const got = out.read();
   double worst = 0;
   int wrong = 0;
@@ -139,10 +154,16 @@ template <int C, int Sign> void check_complex() {
                  turned_im = re * std::sin(angle) + im * std::cos(angle);
     worst = std::max(
         {worst, std::fabs(got[at(i)] - turned_re), std::fabs(got[at(R * C + i)] - turned_im)});
-    // x y + x conj(y) = 2 x Re(y)
-    float const by = 2 * (y[at(r * V + c % V)] + static_cast<float>(c / V));
-    wrong += got[at(2 * R * C + i)] != static_cast<float>(re) * by;
-    wrong += got[at(3 * R * C + i)] != static_cast<float>(im) * by;
+    double const by_re = y[at(r * V + c % V)] + c / V, by_im = y[at(R * V + r * V + c % V)];
+    auto const differ = [&](int tile, double exact) {
+      return got[at(tile * R * C + i)] != static_cast<float>(exact);
+    };
+    // 3/2 x y + 2 x conj(y)
+    wrong += differ(2, 3.5 * re * by_re + 0.5 * im * by_im);
+    wrong += differ(3, 3.5 * im * by_re - 0.5 * re * by_im);
+    double const sign = c / V % 2 ? 1 : -1;
+    wrong += differ(4, -(re * by_re - sign * im * by_im));
+    wrong += differ(5, im * by_re + sign * re * by_im);
   }
   CHECK(wrong == 0);
   CHECK(worst < 4.3 * 0x1p-20);  // of numbers up to 4.3
@@ -156,6 +177,48 @@ TEST_CASE("complex tiles turn and are multiplied") {
   check_complex<16, -1>();
   check_complex<64, -1>();
   check_complex<128, 1>();
+}
+
+// Numbers that say where they are, by lanes in shared memory.
+template <int C> struct packed_places : simple_op {
+  static constexpr int R = M;
+  struct scratch {
+    shared_packed<R, C> re, im;
+  };
+  struct args {
+    int cases;
+    float* out;  // [2, R, C]
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    auto& s = c.scratch;
+    for (int i = 0; i < 2; ++i)
+      fill(s.re, s.im, i, 2, [](int row, int col) {
+        return complex_number{static_cast<float>(row), static_cast<float>(col)};
+      });
+    c.w.sync();
+    packed_complex_tile<R, C> x;
+    tk::load(x.re, s.re);
+    tk::load(x.im, s.im);
+    write_tile<float>(a.out, 0, x.re * 1.f);
+    write_tile<float>(a.out, 1, x.im * 1.f);
+    report(c, a, t.index);
+  }
+};
+template <int C> void check_places() {
+  using op = packed_places<C>;
+  device_array<float> const out(untouched<float>(at(2 * op::R * C)));
+  run<op>({1, out.data(), nullptr});
+  std::vector<float> places;
+  for (int i = 0; i < op::R * C; ++i) places.push_back(static_cast<float>(i / C));
+  for (int i = 0; i < op::R * C; ++i) places.push_back(static_cast<float>(i % C));
+  check_same(out.read(), places);
+}
+TEST_CASE("packed tiles in the order of lanes") {
+  expect_cases const counted(3);
+  check_places<16>();
+  check_places<32>();
+  check_places<64>();
 }
 
 TEST_CASE("roots of unity and scales") {

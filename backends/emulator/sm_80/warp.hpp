@@ -65,9 +65,15 @@ TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
 TK_DEVICE std::uint32_t multiply_bf16x2(std::uint32_t a, std::uint32_t b) {
   return emulator::multiply_bf16x2(a, b);
 }
+TK_DEVICE void multiply_complex_fp16x2(std::uint32_t& re, std::uint32_t& im, std::uint32_t by_re,
+                                       std::uint32_t by_im) {
+  emulator::multiply_complex_fp16x2(re, im, by_re, by_im);
+}
 
 // ---- memory
 TK_DEVICE void write_16_bytes(void* dst, std::uint32_t const* x) { std::memcpy(dst, x, 16); }
+
+TK_DEVICE void prefetch(void const*) {}
 
 TK_DEVICE int opaque(int x) { return x; }
 

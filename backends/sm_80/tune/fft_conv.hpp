@@ -6,7 +6,10 @@
 namespace tk::be {
 
 constexpr fft_conv_tuning tune_fft_conv() {
-  return {.least_N2 = 16, .most_N2 = 64, .workers = 2, .few_points_workers = 2, .short_workers = 2};
+  return {.least_N2 = 16, .most_N2 = 64, .short_workers = 2, .pairs = false};
+}
+constexpr fft_worker_tuning tune_fft_workers(int, bool) {
+  return {.windows = 2, .filters = 1, .gradients = 1};
 }
 
 }  // namespace tk::be

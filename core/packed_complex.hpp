@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// Complex numbers in pairs of packed fp16 tiles, and such tiles in memory, in the order in which
+// lanes hold them (core/partial_tiles.hpp).
+//   packed_tiles<R, C>, shared_packed<R, C>   fp16 tiles in global and in shared memory
+//   load(x, tiles, n), store(tiles, n, x)     x becomes the n-th tile, and the other way
+//   load(x, shared)                           x becomes it
+//   fill(re, im, first, step, f)              re + i im = f(row, col)
+//   multiply(x, part, y), multiply_conjugate(x, part, y)
+//                                             columns of x *= y, or conj(y), at once in fp16
+//   multiply(x, part, y, sign)                the same of x in fp32 and y in fp16 or fp32; conj(y)
+//                                             where sign is -1
+//   add_product(sum, x, y, sign, by)          sum += by x y, or by x conj(y) where sign is -1, of
+//                                             pairs of fp16 or fp32 tiles
+//   add_rounded_product(sum, x, y, sign, by)  the same of fp16 ones, each product rounded to fp16
+#pragma once
+#include "core/complex_tile.hpp"
+
+namespace tk {
+
+template <int R, int C> struct packed_complex_tile {
+  reg_tile<fp16, R, C> re, im;
+};
+template <int R, int C> TK_DEVICE packed_complex_tile<R, C> pack(complex_tile<R, C> const& x) {
+  packed_complex_tile<R, C> y;
+  y.re = cast<fp16>(x.re);
+  y.im = cast<fp16>(x.im);
+  return y;
+}
+
+// A lane's words of a tile, and how many of them are moved at once.
+template <int R, int C> struct packed_order {
+  static constexpr int words = be::fragment_map<R, C>::count / 2, at_once = words % 4 == 0   ? 4
+                                                                            : words % 2 == 0 ? 2
+                                                                                             : 1;
+  struct alignas(4 * at_once) group {
+    std::uint32_t w[at_once];
+  };
+  static constexpr int groups = words / at_once;
+  static TK_DEVICE int place(int i) { return be::worker_lane() + i * be::worker_lanes; }
+};
+template <int R, int C> struct packed_tiles {
+  std::uint32_t* data;
+};
+template <int R, int C> struct shared_packed {
+  typename packed_order<R, C>::group x[R * C / 2 / packed_order<R, C>::at_once];
+};
+
+template <int R, int C, class Group>
+TK_DEVICE void load_groups(reg_tile<fp16, R, C>& x, Group const* from) {
+  using order = packed_order<R, C>;
+  TK_UNROLL
+  for (int i = 0; i < order::groups; ++i) {
+    auto const y = from[order::place(i)];
+    TK_UNROLL
+    for (int k = 0; k < order::at_once; ++k) x.e[i * order::at_once + k] = y.w[k];
+  }
+}
+template <int R, int C>
+TK_DEVICE void load(reg_tile<fp16, R, C>& x, shared_packed<R, C> const& from) {
+  load_groups(x, from.x);
+}
+template <int R, int C>
+TK_DEVICE void load(reg_tile<fp16, R, C>& x, packed_tiles<R, C> const& from, std::int64_t n) {
+  using group = typename packed_order<R, C>::group;
+  load_groups(x, reinterpret_cast<group const*>(from.data + n * (R * C / 2)));
+}
+template <int R, int C>
+TK_DEVICE void store(packed_tiles<R, C> const& to, std::int64_t n, reg_tile<fp16, R, C> const& x) {
+  using order = packed_order<R, C>;
+  auto* const first = reinterpret_cast<typename order::group*>(to.data + n * (R * C / 2));
+  TK_UNROLL
+  for (int i = 0; i < order::groups; ++i) {
+    typename order::group y;
+    TK_UNROLL
+    for (int k = 0; k < order::at_once; ++k) y.w[k] = x.e[i * order::at_once + k];
+    first[order::place(i)] = y;
+  }
+}
+
+// The part-th V columns of a packed tile. `part` must be known when the program is compiled.
+template <int V, int R, int C>
+TK_DEVICE reg_tile<fp16, R, V> columns(reg_tile<fp16, R, C> const& x, int part) {
+  reg_tile<fp16, R, V> y;
+  TK_UNROLL
+  for (int i = 0; i < be::fragment_map<R, V>::count; i += 2)
+    y.e[i / 2] = x.e[be::fragment_map<R, C>::template part<V>(i, part) / 2];
+  return y;
+}
+
+// By all lanes of workers first, first + step, ... of the block.
+template <int R, int C, class F>
+TK_DEVICE void fill(shared_packed<R, C>& re, shared_packed<R, C>& im, int first, int step, F f) {
+  using order = packed_order<R, C>;
+  using map = be::fragment_map<R, C>;
+  int const lane = be::worker_lane();
+  TK_ROLL
+  for (int i = first; i < order::groups; i += step) {
+    typename order::group x, y;
+    TK_UNROLL
+    for (int k = 0; k < order::at_once; ++k) {
+      complex_number z[2];
+      TK_UNROLL
+      for (int e = 0; e < 2; ++e) {
+        int const n = (i * order::at_once + k) * 2 + e;
+        z[e] =
+            f(map::lane_row(lane) + map::row(map::row_index(n)), map::lane_col(lane) + map::col(n));
+      }
+      x.w[k] = be::pack(fp16{}, z[0].re, z[1].re);
+      y.w[k] = be::pack(fp16{}, z[0].im, z[1].im);
+    }
+    re.x[order::place(i)] = x;
+    im.x[order::place(i)] = y;
+  }
+}
+
+template <int V, int R, int C>
+TK_DEVICE void multiply(packed_complex_tile<R, C>& x, int part,
+                        packed_complex_tile<R, V> const& y) {
+  TK_UNROLL
+  for (int i = 0; i < packed_order<R, V>::words; ++i) {
+    int const at = be::fragment_map<R, C>::template part<V>(2 * i, part) / 2;
+    be::multiply_complex_pairs(x.re.e[at], x.im.e[at], y.re.e[i], y.im.e[i]);
+  }
+}
+// i conj(x conj(y)) = i conj(x) y: the same product with re and im exchanged.
+template <int V, int R, int C>
+TK_DEVICE void multiply_conjugate(packed_complex_tile<R, C>& x, int part,
+                                  packed_complex_tile<R, V> const& y) {
+  TK_UNROLL
+  for (int i = 0; i < packed_order<R, V>::words; ++i) {
+    int const at = be::fragment_map<R, C>::template part<V>(2 * i, part) / 2;
+    be::multiply_complex_pairs(x.im.e[at], x.re.e[at], y.re.e[i], y.im.e[i]);
+  }
+}
+
+template <int R, int C> TK_DEVICE float value_of(reg_tile<float, R, C> const& x, int i) {
+  return x.e[i];
+}
+template <int R, int C> TK_DEVICE float value_of(reg_tile<fp16, R, C> const& x, int i) {
+  return x.value(i);
+}
+// Pair is a complex_tile<R, V>, or packed.
+template <int V, int R, int C, template <int, int> class Pair>
+TK_DEVICE void multiply(complex_tile<R, C>& x, int part, Pair<R, V> const& y, float sign) {
+  TK_UNROLL
+  for (int i = 0; i < be::fragment_map<R, V>::count; ++i) {
+    int const e = be::fragment_map<R, C>::template part<V>(i, part);
+    auto const z = complex_number{x.re.e[e], x.im.e[e]} *
+                   complex_number{value_of(y.re, i), sign * value_of(y.im, i)};
+    x.re.e[e] = z.re;
+    x.im.e[e] = z.im;
+  }
+}
+template <int R, int C, class X, class Y>
+TK_DEVICE void add_product(complex_tile<R, C>& sum, X const& x, Y const& y, float sign, float by) {
+  be::fragment_map<R, C>::for_each([&](int i, int, int) {
+    auto const z = complex_number{by * value_of(x.re, i), by * value_of(x.im, i)} *
+                   complex_number{value_of(y.re, i), sign * value_of(y.im, i)};
+    sum.re.e[i] += z.re;
+    sum.im.e[i] += z.im;
+  });
+}
+template <int R, int C>
+TK_DEVICE void add_rounded_product(complex_tile<R, C>& sum, packed_complex_tile<R, C> x,
+                                   packed_complex_tile<R, C> const& y, float sign, float by) {
+  if (sign < 0) multiply_conjugate(x, 0, y);
+  else multiply(x, 0, y);
+  be::fragment_map<R, C>::for_each([&](int i, int, int) {
+    sum.re.e[i] += by * x.re.value(i);
+    sum.im.e[i] += by * x.im.value(i);
+  });
+}
+
+}  // namespace tk
