@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
 """libtk_ops through ctypes, with problems filled from PyTorch tensors.
 
-The problems are those of the headers beside this file (c_headers.py); the library compares their
+The problems are those of the headers (ops/api/c_headers.py); the library compares their
 sizes with its own.
 """
 import ctypes
 import os
+import sys
 
 import torch
 
-from c_headers import DLDataType, DLDevice, DLTensor, c_interface
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../ops/api"))
+from c_headers import DLDataType, DLDevice, DLTensor, c_interface  # noqa: E402
 
 DL_TYPES = {torch.bfloat16: (4, 16), torch.float16: (2, 16), torch.float32: (2, 32),
             torch.int32: (0, 32), torch.int64: (0, 64), torch.float8_e4m3fn: (10, 8),

@@ -17,9 +17,10 @@ import sys
 
 import torch
 
-from c_headers import ROOT, folders
-
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../ops/api"))
+from c_headers import ROOT, folders  # noqa: E402
+
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The structs that benchmarks/c_headers.py reads from the C headers are those of the compiler: sizes,
+"""The structs that ops/api/c_headers.py reads from the C headers are those of the compiler: sizes,
 offsets of all fields, values of all enumerators, for every op of the list. And what it cannot read
 is refused in a sentence.
 
@@ -12,7 +12,7 @@ import sys
 
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
+sys.path.insert(0, os.path.join(ROOT, "ops/api"))
 from c_headers import c_interface, listed_ops  # noqa: E402
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The structs and enums of the C interface as ctypes, read from the headers themselves.
+"""The structs and enums of the C interface as ctypes, read from the headers themselves, for what calls it
+from Python.
 
 ops/ops.cmake lists the ops: tk_op(<number> <name> <folder>). The problem of each is a struct
 tk_<name>_problem in ops/<folder>/<name>.h, whose fields are numbers, enums and pointers; anything
@@ -10,7 +11,7 @@ import ctypes
 import os
 import re
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 class DLDevice(ctypes.Structure):
@@ -62,11 +63,12 @@ def folders(root=ROOT):
 
 
 class c_interface:
-    """`ops` by name, each with its problem; `parts`, the structs that problems point to, and `values` of the
-    enumerators by name."""
+    """`ops` by name, each with its problem; `parts`, the structs that problems point to; `values` of the
+    enumerators by name, and the `enums` by theirs, each a dict of its own. A struct's `kinds` are the C types
+    of its fields."""
 
     def __init__(self, root=ROOT):
-        self.types, self.values, self.parts = dict(FIELD_TYPES), {}, {}
+        self.types, self.values, self.parts, self.enums = dict(FIELD_TYPES), {}, {}, {}
         self.ops = {op.name: op for op in listed_ops(root)}
         self.read(root, "ops/tk_base.h")
         for op in self.ops.values():
@@ -89,14 +91,15 @@ class c_interface:
 
     def add_enum(self, header, name, body):
         self.types[name] = ctypes.c_int
+        self.enums[name] = {}
         for item in filter(None, (x.strip() for x in body.split(","))):
             found = re.fullmatch(r"(\w+)\s*=\s*(-?\d+|0x[0-9a-fA-F]+)", item)
             if not found:
                 raise ValueError(f"{header}: '{item}' of {name} is not of the form NAME = number")
-            self.values[found[1]] = int(found[2], 0)
+            self.values[found[1]] = self.enums[name][found[1]] = int(found[2], 0)
 
     def struct(self, header, name, body):
-        fields = []
+        fields, kinds = [], {}
         for item in filter(None, (" ".join(x.split()) for x in body.split(";"))):
             found = re.fullmatch(r"(.*[ *])(\w+)", item)
             kind = re.sub(r" ?\* ?", "*", found[1]).strip() if found else ""
@@ -104,4 +107,5 @@ class c_interface:
                 raise ValueError(f"{header}: {name} has a field '{item}', whose type is none of "
                                  f"{', '.join(self.types)}")
             fields.append((found[2], self.types[kind]))
-        return type(name, (ctypes.Structure,), {"_fields_": fields})
+            kinds[found[2]] = kind
+        return type(name, (ctypes.Structure,), {"_fields_": fields, "kinds": kinds})

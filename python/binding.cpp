@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+// See binding.hpp. Libraries are loaded while the program runs, one for each kind of device; a call
+// goes to that of its first tensor's. Device libraries launch on the stream that the tensors'
+// framework has said is its own.
+#include "python/binding.hpp"
+
+#include <dlfcn.h>
+#include <tvm/ffi/extra/c_env_api.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ops/tk_base.h"
+#include "ops/tk_op.h"
+
+namespace tk::python {
+namespace {
+
+using launcher = tk_status (*)(void const*, void*, std::size_t, void*);
+struct library {
+  decltype(&tk_workspace) workspace;
+  decltype(&tk_last_error) last_error;
+  decltype(&tk_version) version;
+  std::vector<launcher> launch;  // null: it was built without the op
+};
+std::array<std::atomic<library const*>, 64> libraries;  // by DLDeviceType; never unloaded
+
+int raise(char const* kind, std::string const& message) {
+  TVMFFIErrorSetRaisedFromCStr(kind, message.c_str());
+  return -1;
+}
+// Python's exception for a status.
+char const* kind_of(tk_status status) {
+  switch (status) {
+    case TK_BAD_TYPE: return "TypeError";
+    case TK_UNSUPPORTED: return "NotImplementedError";
+    case TK_WRONG_CHIP:
+    case TK_RUNTIME_ERROR:
+    case TK_INTERNAL_ERROR: return "RuntimeError";
+    default: return "ValueError";
+  }
+}
+
+DLTensor const* tensor_of(TVMFFIAny const& x) {
+  if (x.type_index == kTVMFFIDLTensorPtr) return static_cast<DLTensor const*>(x.v_ptr);
+  if (x.type_index == kTVMFFITensor) return TVMFFITensorGetDLTensorPtr(x.v_obj);
+  return nullptr;
+}
+
+std::optional<std::string> string_of(TVMFFIAny const& x) {
+  if (x.type_index == kTVMFFIRawStr) return x.v_c_str;
+  if (x.type_index != kTVMFFIStr && x.type_index != kTVMFFISmallStr) return std::nullopt;
+  auto const y = x.type_index == kTVMFFIStr ? *TVMFFIBytesGetByteArrayPtr(x.v_obj)
+                                            : TVMFFISmallBytesGetContentByteArray(&x);
+  return std::string(y.data, y.size);
+}
+
+// A problem as the arguments say it is.
+class filled_problem {
+ public:
+  DLTensor const* first = nullptr;  // of its tensors
+
+  explicit filled_problem(op const& of) : of_(of) {
+    put(problem_, 0, of.size);
+    put(options_, 0, of.options_size);
+  }
+  void* data() { return problem_; }
+  // Whether an exception is set.
+  bool take(TVMFFIAny const* args) {
+    for (int i = 0; i < of_.count; ++i)
+      if (!take(of_.fields[i], args[i])) return false;
+    if (has_options_) put(problem_, of_.options_at, static_cast<void const*>(options_));
+    return true;
+  }
+
+ private:
+  template <class T> static void put(char* to, std::size_t at, T x) {
+    std::memcpy(to + at, &x, sizeof x);
+  }
+  bool refuse(field const& f, char const* what, char const* kind = "TypeError") {
+    raise(kind, std::string(of_.name) + ": " + f.name + " must be " + what);
+    return false;
+  }
+  bool take(field const& f, TVMFFIAny const& x) {
+    if (x.type_index == kTVMFFINone) return true;  // 0 is every option's "off"
+    char* const to = f.of_options ? options_ : problem_;
+    bool const whole = x.type_index == kTVMFFIInt || x.type_index == kTVMFFIBool;
+    if (f.is == field::tensor) {
+      auto const* const tensor = tensor_of(x);
+      if (!tensor) return refuse(f, "a tensor or None");
+      if (!first) first = tensor;
+      put(to, f.offset, tensor);
+    } else if (f.is == field::number) {
+      if (!whole && x.type_index != kTVMFFIFloat) return refuse(f, "a number");
+      put(to, f.offset, static_cast<float>(whole ? static_cast<double>(x.v_int64) : x.v_float64));
+    } else if (!whole) {
+      return refuse(f, "a whole number");
+    } else if (f.is == field::of_64_bits) {
+      put(to, f.offset, x.v_int64);
+    } else {
+      using limits = std::numeric_limits<std::int32_t>;
+      if (x.v_int64 < limits::min() || x.v_int64 > limits::max())
+        return refuse(f, "a number of 32 bits", "OverflowError");
+      put(to, f.offset, static_cast<std::int32_t>(x.v_int64));
+    }
+    has_options_ = has_options_ || (f.of_options && (f.is == field::tensor || x.v_int64 != 0));
+    return true;
+  }
+
+  op const& of_;
+  bool has_options_ = false;
+  alignas(16) char problem_[largest_problem] = {}, options_[largest_problem] = {};
+};
+
+// This thread's memory on the CPU, whose counters every launch leaves 0. Null: there is none.
+void* host_workspace(std::size_t bytes) {
+  static thread_local std::unique_ptr<void, decltype(&std::free)> memory{nullptr, &std::free};
+  static thread_local std::size_t size = 0;
+  if (size < bytes) {
+    memory.reset(), size = 0;
+    bytes = (bytes + 63) / 64 * 64;
+    memory.reset(std::aligned_alloc(64, bytes));
+    if (!memory) return nullptr;
+    std::memset(memory.get(), 0, bytes < TK_COUNTER_BYTES ? bytes : TK_COUNTER_BYTES);
+    size = bytes;
+  }
+  return memory.get();
+}
+
+// The library of the tensors' device; an exception where there is none.
+library const* library_of(op const& of, filled_problem const& problem) {
+  if (!problem.first) {
+    raise("ValueError", std::string(of.name) + ": no tensor is given");
+    return nullptr;
+  }
+  int const device = problem.first->device.device_type;
+  auto const* const found = device >= 0 && device < static_cast<int>(libraries.size())
+                                ? libraries[static_cast<std::size_t>(device)].load()
+                                : nullptr;
+  if (!found)
+    raise("RuntimeError", std::string(of.name) +
+                              ": no library is loaded for tensors of device type " +
+                              std::to_string(device) + " (DLPack's number)");
+  return found;
+}
+
+// The bytes of workspace; an exception where the problem is refused, as the op would say it.
+bool need(op const& of, library const& at, filled_problem& problem, std::size_t& bytes) {
+  auto const status = at.workspace(static_cast<tk_op>(of.number), problem.data(), &bytes);
+  if (status == TK_OK) return true;
+  std::string said = at.last_error();
+  if (std::string const asked = "tk_workspace"; said.starts_with(asked))
+    said.replace(0, asked.size(), std::string("tk_") + of.name);
+  raise(kind_of(status), said);
+  return false;
+}
+
+bool check_count(op const& of, int count, int wanted) {
+  if (count == wanted) return true;
+  raise("TypeError", std::string(of.name) + " takes " + std::to_string(wanted) +
+                         " arguments, not " + std::to_string(count));
+  return false;
+}
+
+}  // namespace
+
+int call(int place, TVMFFIAny const* args, int count, TVMFFIAny* result) {
+  op const& of = ops[place];
+  filled_problem problem(of);
+  if (!check_count(of, count, of.count + 1) || !problem.take(args)) return -1;
+  auto const* const at = library_of(of, problem);
+  if (!at) return -1;
+  auto const launch = at->launch[static_cast<std::size_t>(place)];
+  if (!launch)
+    return raise("NotImplementedError", std::string("the library was built without ") + of.name);
+
+  std::size_t bytes = 0;
+  if (!need(of, *at, problem, bytes)) return -1;
+  void *workspace = nullptr, *stream = nullptr;
+  auto const device = problem.first->device;
+  if (args[of.count].type_index != kTVMFFINone) {
+    auto const* const given = tensor_of(args[of.count]);
+    if (!given || given->ndim != 1 || given->dtype.bits != 8)
+      return raise("TypeError", "workspace must be a tensor of bytes, of one dimension");
+    workspace = static_cast<char*>(given->data) + given->byte_offset;
+    bytes = static_cast<std::size_t>(given->shape[0]);
+  } else if (bytes > 0) {
+    if (device.device_type != kDLCPU)
+      return raise("ValueError", std::string(of.name) + ": workspace must be given, " +
+                                     std::to_string(bytes) + " bytes on the device, once set to 0");
+    workspace = host_workspace(bytes);
+    if (!workspace) return raise("MemoryError", "no memory for a workspace");
+  }
+  if (device.device_type != kDLCPU)
+    stream = TVMFFIEnvGetStream(device.device_type, device.device_id);
+  if (auto const status = launch(problem.data(), workspace, bytes, stream))
+    return raise(kind_of(status), at->last_error());
+  result->type_index = kTVMFFINone;
+  return 0;
+}
+
+namespace {
+
+// workspace_bytes(name's place, fields...): what the op needs.
+int workspace_bytes(TVMFFIAny const* args, int count, TVMFFIAny* result) {
+  if (count < 1 || args[0].type_index != kTVMFFIInt || args[0].v_int64 < 0 ||
+      args[0].v_int64 >= op_count)
+    return raise("ValueError", "workspace_bytes: there is no such op");
+  op const& of = ops[args[0].v_int64];
+  filled_problem problem(of);
+  if (!check_count(of, count - 1, of.count) || !problem.take(args + 1)) return -1;
+  auto const* const at = library_of(of, problem);
+  if (!at) return -1;
+  std::size_t bytes = 0;
+  if (!need(of, *at, problem, bytes)) return -1;
+  result->type_index = kTVMFFIInt;
+  result->v_int64 = static_cast<std::int64_t>(bytes);
+  return 0;
+}
+
+// load(path): the library is that of its kind of device from then on. Its version.
+int load(TVMFFIAny const* args, int count, TVMFFIAny* result) {
+  auto const path = count == 1 ? string_of(args[0]) : std::nullopt;
+  if (!path) return raise("TypeError", "load takes the path of a library");
+  void* const handle = dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) return raise("OSError", dlerror());
+  auto const find = [&]<class F>(F*& f, std::string const& name) {
+    f = reinterpret_cast<F*>(dlsym(handle, name.c_str()));
+    return f != nullptr;
+  };
+  auto made = std::make_unique<library>();
+  int (*device_type)() = nullptr;
+  if (!find(made->workspace, "tk_workspace") || !find(made->last_error, "tk_last_error") ||
+      !find(made->version, "tk_version") || !find(device_type, "tk_device_type"))
+    return raise("OSError", *path + " is no libtk_ops");
+  made->launch.resize(static_cast<std::size_t>(op_count));
+  for (int i = 0; i < op_count; ++i)
+    find(made->launch[static_cast<std::size_t>(i)], std::string("tk_") + ops[i].name);
+  int const device = device_type();
+  if (device < 0 || device >= static_cast<int>(libraries.size()))
+    return raise("OSError", "a library of an unknown kind of device");
+  char const* const version = made->version();
+  libraries[static_cast<std::size_t>(device)] =
+      made.release();  // calls may be on their way to the last one
+  TVMFFIByteArray const text{version, std::strlen(version)};
+  return TVMFFIStringFromByteArray(&text, result);
+}
+
+}  // namespace
+}  // namespace tk::python
+
+#define TK_PYTHON_FUNCTION(NAME, ...)                                     \
+  extern "C" __attribute__((visibility("default"))) int __tvm_ffi_##NAME( \
+      void*, TVMFFIAny const* args, int count, TVMFFIAny* result) {       \
+    return __VA_ARGS__;                                                   \
+  }
+TK_PYTHON_FUNCTION(load, tk::python::load(args, count, result))
+TK_PYTHON_FUNCTION(workspace_bytes, tk::python::workspace_bytes(args, count, result))
+
+#include "python/functions.inc"
