@@ -39,7 +39,8 @@ struct laid_out {
       : columns(static_cast<int>(x.v.d) + (x.normalises ? 16 : 0)),
         of(x.q, std::max<std::int64_t>(based_moments::columns, columns), {}, x.starts) {
     if (x.normalises) forward.emplace(workspace, forward_of(x, x.dout));
-    states = of.lay_out_states(workspace, std::max<std::int64_t>(based_moments::columns, columns));
+    auto const widest = std::max<std::int64_t>(based_moments::columns, columns);
+    states = of.lay_out_states(workspace, {{widest, widest}});
     auto const size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
     std::size_t const all = size(x.q.b * x.q.n) * size(x.q.h);
     for (auto* const at : {&phi, &psi, &grad})

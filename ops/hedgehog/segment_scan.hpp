@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// From the sums of segments to the states that they begin with, in place: number by number, in the
-// order of segments. The last segment's place holds what the sequence begins with.
+// The states that segments begin with, from their sums, and the sums of features likewise.
 #pragma once
 #include "ops/hedgehog/hedgehog_sizes.hpp"
+#include "ops/linear_attention/segment_states.hpp"
 
 namespace tk {
 
@@ -10,9 +10,9 @@ template <class T> struct hedgehog_segment_scan {
   using sizes = hedgehog_sizes<T>;
   using args = typename sizes::args;
   // A worker has a slice of a head's state, whose numbers it takes in the order of memory.
-  using slice = reg_tile<float, 64, 16>;
+  using slice = partial_tiles<64, 16>;
   static constexpr int workers = sizes::workers, cluster = 1, stages = 1, own_slots = 1,
-                       D = sizes::D, slices = D * D / (64 * 16), ahead = 4;
+                       D = sizes::D, slices = D * D / (64 * 16), units = D * sizes::P / (64 * 16);
   struct stage {};
   struct own {};
   struct scratch {};
@@ -32,25 +32,10 @@ template <class T> struct hedgehog_segment_scan {
     int const blocks = ceil_div(a.rows.sequence(sequence).n, sizes::C),
               last = blocks > 0 ? ceil_div(blocks, hedgehog_segment) - 1 : 0,
               first = keys.first_block(sequence, hedgehog_segment * sizes::C);
-    partial_tiles<64, 16> const states{a.states.data};
-    auto const place = [&](int segment) {
-      return sizes::state_of(a, first + segment, head, 0) * (D * sizes::P / (64 * 16)) + of;
-    };
-    slice start;
-    tk::load(start, states, place(last));
-    for (int i = 0; i < last; i += ahead) {
-      slice sums[ahead];
-      TK_UNROLL
-      for (int k = 0; k < ahead; ++k)
-        if (i + k < last) tk::load(sums[k], states, place(i + k));
-      TK_UNROLL
-      for (int k = 0; k < ahead; ++k) {
-        if (i + k >= last) continue;
-        tk::store(states, place(i + k), start);
-        start = start + sums[k];
-      }
-    }
-    tk::store(states, place(last), start);
+    scan_segments(
+        slice{a.states.data}, last,
+        [&](int i) { return sizes::state_of(a, first + i, head, 0) * units + of; },
+        [](int) { return 1.f; });
     if (of > 0) return;
     for (int n = c.w.lane(); n < D; n += be::worker_lanes) {
       float from = sizes::sums_of(a, first + last, head)[n];

@@ -119,6 +119,11 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
     int sequence, group, part, block;  // block: the segment, where each is a task
     int first, steps;                  // chunks
     scan_rows::place at;
+    // Where loads find things: divisions in each step would make a producer the slowest of all.
+    int first_chunk, q, k;  // counted through all sequences; heads
+    struct {
+      int head, v, col;
+    } of[workers];
   };
 
   static TK_BOTH int tasks(args const& a) {
@@ -142,6 +147,14 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
       t.steps = left < 0 ? 0 : left < segment ? left : segment;
       if (!Outputs && is_last(a, t)) t.steps = 0;  // nothing begins with its sum
     }
+    int const head = t.group * a.sharing;
+    t.first_chunk = a.rows.first_block(t.sequence, C);
+    t.q = head / a.shares.q, t.k = head / a.shares.k;
+    TK_UNROLL
+    for (int w = 0; w < workers; ++w) {
+      auto const u = sizes::unit_of(a, t.group, t.part, w);
+      t.of[w] = {u.head, u.head / a.shares.v, u.col};
+    }
     return t;
   }
   // Whether a task ends where its sequence does. Packed sequences leave room for blocks that none
@@ -157,20 +170,17 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
   }
 
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    int const chunk = chunk_of(a, t, step), row = t.at.first + chunk * C, end = t.at.first + t.at.n,
-              first = t.group * a.sharing;
-    if constexpr (Outputs)
-      load_async(s.q, window(a.q, row, 0, first / a.shares.q, t.at.batch, end), done);
-    load_async(s.k, window(a.k, row, 0, first / a.shares.k, t.at.batch, end), done);
-    [[maybe_unused]] int const block = a.rows.first_block(t.sequence, C) + chunk;
+    int const chunk = chunk_of(a, t, step), row = t.at.first + chunk * C, end = t.at.first + t.at.n;
+    if constexpr (Outputs) load_async(s.q, window(a.q, row, 0, t.q, t.at.batch, end), done);
+    load_async(s.k, window(a.k, row, 0, t.k, t.at.batch, end), done);
     TK_UNROLL
     for (int w = 0; w < workers; ++w) {
-      auto const u = sizes::unit_of(a, t.group, t.part, w);
-      load_async(s.v[w], window(a.v, row, u.col, u.head / a.shares.v, t.at.batch, end), done);
+      auto const u = t.of[w];
+      load_async(s.v[w], window(a.v, row, u.col, u.v, t.at.batch, end), done);
       if constexpr (gates)
         if (a.gated)
           load_async(s.gate[w], window(a.gate, row, u.col, u.head, t.at.batch, end), done);
-      [[maybe_unused]] auto const place = a.decays.row(block, u.head, a.rows.h, C);
+      [[maybe_unused]] auto const place = a.decays.row(t.first_chunk + chunk, u.head, a.rows.h, C);
       if constexpr (Decays) load_async(s.decay[w], a.decays.data + place, C, done);
       if constexpr (weighs)
         if (!a.reversed) load_async(s.weight[w], a.weights + place, C, done);
@@ -271,8 +281,10 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
       start = start * a.final_scale;
       if (a.transposed) store_transposed(a.final, u.col, 0, u.head, t.sequence, start);
       else store_direct(a.final, 0, u.col, u.head, t.sequence, cast<float>(start), a.final_width);
-    } else if (t.steps > 0 && u.mine) {
-      tk::store(a.states, at, since);
+    } else if (u.mine) {
+      bool const last = is_last(a, t);
+      if (last) sizes::begin(since, a, t.sequence, u.head, u.col);  // for segment_scan.hpp
+      if (last || t.steps > 0) tk::store(a.states, at, since);
     }
   }
 
@@ -289,60 +301,6 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
       tk::load(y, x.gate[w]);
       o = o * map<silu>(y);
     }
-  }
-};
-
-// From the sums of segments to the states that they begin with, in place: a worker has a unit.
-template <class T, int D, class Family, bool Decays> struct segment_scan {
-  using sizes = chunk_scan_sizes<T, D, Family>;
-  using args = typename sizes::args;
-  static constexpr int workers = sizes::workers, cluster = 1, stages = 1, own_slots = 1,
-                       C = sizes::C, P = sizes::P, segment = sizes::segment;
-  struct stage {};
-  struct own {};
-  struct scratch {};
-  struct task {
-    int sequence, part, steps;
-  };
-
-  static TK_BOTH int parts(args const& a) { return ceil_div(a.rows.h * a.units, workers); }
-  static TK_BOTH int tasks(args const& a) { return a.rows.b * parts(a); }
-  static TK_BOTH task task_at(args const& a, int i, int) { return {i / parts(a), i % parts(a), 0}; }
-  static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
-
-  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
-    int const unit = t.part * workers + c.w.id(), head = unit / a.units, nth = unit % a.units;
-    if (head >= a.rows.h) return;
-    auto const place = a.rows.sequence(t.sequence);
-    int const chunks = ceil_div(place.n, C), segments = chunks > 0 ? ceil_div(chunks, segment) : 1;
-    int const first = a.rows.first_block(t.sequence, segment * C);
-    reg_tile<float, D, P> start, since;
-    sizes::begin(start, a, t.sequence, head, nth * P);
-    for (int i = 0; i < segments; ++i) {
-      int const s = a.reversed ? segments - 1 - i : i;
-      auto const at = sizes::state_of(a, first + s, head, nth);
-      if (i + 1 < segments) tk::load(since, a.states, at);
-      tk::store(a.states, at, start);
-      if (i + 1 == segments) break;
-      start = start * kept_over(a, t.sequence, head, place.n, s) + since;
-    }
-  }
-
- private:
-  // The factors of the chunks of a segment, in their order.
-  static TK_DEVICE float kept_over(args const& a, int sequence, int head, int n, int s) {
-    float kept = 1;
-    if constexpr (Decays) {
-      int const chunks = ceil_div(n, C), first = s * segment;
-      int const count = chunks - first < segment ? chunks - first : segment;
-      for (int i = 0; i < count; ++i) {
-        int const chunk = first + (a.reversed ? count - 1 - i : i);
-        kept *= be::exp2(
-            a.decays.data[a.decays.row(a.rows.first_block(sequence, C) + chunk, head, a.rows.h, C) +
-                          sizes::tokens(n, chunk) - 1]);
-      }
-    }
-    return kept;
   }
 };
 

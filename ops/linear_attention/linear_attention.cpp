@@ -8,7 +8,7 @@ namespace {
 struct laid_out {
   explicit laid_out(linear_attention_problem const& x) : of(x.q, x.q.d, x.decays, x.starts) {
     of.lay_out_decays(workspace);
-    states = of.lay_out_states(workspace, x.v.d);
+    states = of.lay_out_states(workspace, {{x.q.d, x.v.d}});
   }
   workspace_layout workspace;
   scans<linear_scans> of;

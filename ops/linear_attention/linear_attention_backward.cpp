@@ -22,7 +22,8 @@ struct laid_out {
   explicit laid_out(linear_attention_backward_problem const& x)
       : of(x.q, std::max(x.q.d, x.v.d), x.decays, x.starts) {
     of.lay_out_decays(workspace);
-    states = of.lay_out_states(workspace, std::max(x.q.d, x.v.d));  // one scan's after another's
+    auto const d = std::max(x.q.d, x.v.d);
+    states = of.lay_out_states(workspace, {{d, d}});
     if (!x.ddecays.given) return;
     auto const chunks = static_cast<std::size_t>(of.chunks());
     auto const h = static_cast<std::size_t>(x.q.h);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What linear attention's ops are made of on the host: decays summed up within chunks, and scans.
 #pragma once
+#include <initializer_list>
+
 #include "ops/linear_attention/plan.hpp"
 
 namespace tk {
@@ -15,10 +17,13 @@ template <class Family> class scans {
         sequence_starts const& starts);
 
   void lay_out_decays(workspace_layout& w);
-  // The offset of segments' states, for a scan of so many columns of v; 0 where none are kept.
-  // Scans of fewer columns, and any shares, may use it.
-  std::size_t lay_out_states(workspace_layout& w, std::int64_t columns,
-                             head_shares const& shares = {}) const;
+  // The offset of segments' states, for scans of so many columns of q and v, one after another; 0
+  // where none are kept.
+  struct shape {
+    std::int64_t d, columns;
+    head_shares shares{};
+  };
+  std::size_t lay_out_states(workspace_layout& w, std::initializer_list<shape> shapes) const;
 
   scan_rows const& rows() const { return rows_; }
   int chunk() const { return sizes_.C; }

@@ -60,12 +60,16 @@ bool scans<Family>::splits(scan_sizes const& sizes, std::int64_t columns,
 }
 
 template <class Family>
-std::size_t scans<Family>::lay_out_states(workspace_layout& w, std::int64_t columns,
-                                          head_shares const& shares) const {
-  if (!splits(sizes_, columns, shares)) return 0;
+std::size_t scans<Family>::lay_out_states(workspace_layout& w,
+                                          std::initializer_list<shape> shapes) const {
+  std::int64_t size = 0;
+  for (auto const& x : shapes) {
+    auto const sizes = sizes_of(x.d);
+    if (splits(sizes, x.columns, x.shares)) size = std::max(size, sizes.state_size(x.columns));
+  }
+  if (size == 0) return 0;
   std::size_t const blocks = static_cast<std::size_t>(rows_.blocks(sizes_.C * sizes_.segment));
-  return w.add(blocks * static_cast<std::size_t>(rows_.h * sizes_.state_size(columns)) *
-               sizeof(float));
+  return w.add(blocks * static_cast<std::size_t>(rows_.h * size) * sizeof(float));
 }
 
 template <class Family> void scans<Family>::sum_decays(void* workspace, void* stream) const {

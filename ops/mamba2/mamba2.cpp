@@ -51,7 +51,7 @@ namespace {
 
 struct laid_out : mamba2_layout {
   explicit laid_out(mamba2_problem const& x) : mamba2_layout(x, false) {
-    states = of.lay_out_states(workspace, x.x.d, shares_of(x));
+    states = of.lay_out_states(workspace, {{x.B.d, x.x.d, shares_of(x)}});
   }
   std::size_t states;
 };

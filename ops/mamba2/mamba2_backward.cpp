@@ -26,7 +26,8 @@ template <class Problem> void launch_as(element type, Problem const& x, void* st
 
 struct laid_out : mamba2_layout {
   explicit laid_out(mamba2_backward_problem const& x) : mamba2_layout(x, true) {
-    states = of.lay_out_states(workspace, std::max(x.x.d, x.B.d));  // one scan's after another's
+    states = of.lay_out_states(
+        workspace, {{x.x.d, x.B.d, {1, 1, shares_of(x).q}}, {x.B.d, x.x.d, shares_of(x)}});
     auto const chunks = static_cast<std::size_t>(of.chunks());
     auto const size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
     std::size_t const h = size(x.x.h), all = size(x.x.b * x.x.n) * h;

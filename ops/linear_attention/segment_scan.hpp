@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// The states that segments begin with, from their sums (chunk_scan.hpp).
+#pragma once
+#include "ops/linear_attention/chunk_scan.hpp"
+#include "ops/linear_attention/segment_states.hpp"
+
+namespace tk {
+
+template <class T, int D, class Family, bool Decays> struct segment_scan {
+  using sizes = chunk_scan_sizes<T, D, Family>;
+  using args = typename sizes::args;
+  static constexpr int workers = sizes::workers, cluster = 1, stages = 1, own_slots = 1,
+                       C = sizes::C, segment = sizes::segment;
+  // A worker has a slice of a unit's state.
+  using slice = partial_tiles<64, 16>;
+  static constexpr int slices = D * sizes::P / (64 * 16);
+  struct stage {};
+  struct own {};
+  struct scratch {};
+  struct task {
+    int first, steps;  // of the workers
+  };
+  static TK_BOTH int of_head(args const& a) { return a.units * slices; }
+  static TK_BOTH int count(args const& a) { return a.rows.b * a.rows.h * of_head(a); }
+  static TK_BOTH int tasks(args const& a) { return ceil_div(count(a), workers); }
+  static TK_BOTH task task_at(args const&, int i, int) { return {i * workers, 0}; }
+  static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
+
+  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    int const nth = t.first + c.w.id();
+    if (nth >= count(a)) return;
+    int const of = nth % of_head(a), heads = nth / of_head(a), head = heads % a.rows.h,
+              sequence = heads / a.rows.h;
+    int const n = a.rows.sequence(sequence).n, chunks = ceil_div(n, C),
+              last = chunks > 0 ? ceil_div(chunks, segment) - 1 : 0,
+              first = a.rows.first_block(sequence, segment * C);
+    auto const nth_segment = [&](int i) { return a.reversed ? last - i : i; };
+    scan_segments(
+        slice{a.states.data}, last,
+        [&](int i) { return sizes::state_of(a, first + nth_segment(i), head, 0) * slices + of; },
+        [&](int i) { return kept_over(a, sequence, head, n, nth_segment(i)); });
+  }
+
+ private:
+  // The factors of the chunks of a segment, in their order; they are read together.
+  static TK_DEVICE float kept_over(args const& a, int sequence, int head, int n, int s) {
+    float kept = 1;
+    if constexpr (Decays) {
+      int const chunks = ceil_div(n, C), first = s * segment;
+      int const count = chunks - first < segment ? chunks - first : segment;
+      int const block = a.rows.first_block(sequence, C) + first;
+      float log2_of[segment];
+      TK_UNROLL
+      for (int i = 0; i < segment; ++i) {
+        int const nth = a.reversed ? count - 1 - i : i;
+        log2_of[i] = 0;
+        if (i < count)
+          log2_of[i] = a.decays.data[a.decays.row(block + nth, head, a.rows.h, C) +
+                                     sizes::tokens(n, first + nth) - 1];
+      }
+      TK_UNROLL
+      for (int i = 0; i < segment; ++i) kept *= be::exp2(log2_of[i]);
+    }
+    return kept;
+  }
+};
+
+}  // namespace tk
