@@ -3,6 +3,7 @@
 // one order: the filters, then for each result windows and sums of a group after another, or all at
 // once. The last one of a call touches memory.
 #include <algorithm>
+#include <type_traits>
 
 #include "core/element.hpp"
 #include "ops/fft_conv/fft_conv.h"
@@ -46,14 +47,16 @@ void agree(tk::sequences const& x, char const* name) {
   require(x.b == t.size[0] && x.h == t.size[1] && x.n == t.size[2], "sizes changed");
   require(x.b_stride == t.stride[0] && x.h_stride == t.stride[1], "strides changed");
 }
+// The bytes of a number of a spectrum.
+template <class T> constexpr int of_number = std::is_same_v<T, tk::bf16> ? 2 : 4;
 // Spectra and their bounds lie in the workspace.
-void check_place(tk::spectra_place const& x, wide count, int half) {
+void check_place(tk::spectra_place const& x, wide count, int half, int number) {
   if (count == 0) return;
   wide const at = address_of(running.workspace), end = at + wide(running.needed);
   require(address_of(x.tiles) >= at + wide(tk::counter_bytes) && address_of(x.tiles) % 16 == 0 &&
-              address_of(x.tiles) + count * 2 * half * 4 <= end,
+              address_of(x.tiles) + count * 2 * half * number <= end,
           "spectra do not fit");
-  require(address_of(x.bounds) >= address_of(x.tiles) + count * 2 * half * 4 &&
+  require(address_of(x.bounds) >= address_of(x.tiles) + count * 2 * half * number &&
               address_of(x.bounds) + count * 4 <= end,
           "bounds do not fit");
 }
@@ -65,7 +68,7 @@ template <int N2> void check_filters(tk::filters_to_transform const& x, void* st
   agree(x.k, k);
   require(x.k.h == k.size[0] && x.k.nk == k.size[1] && x.k.h_stride == k.stride[0],
           "the filters changed");
-  check_place(x.to, wide(x.k.h) * x.pieces, half_of(N2));
+  check_place(x.to, wide(x.k.h) * x.pieces, half_of(N2), x.whole ? 4 : 2);
 }
 
 template <class T, int N2>
@@ -119,9 +122,9 @@ template <class T, int N2> void check_sum(tk::products_to_sum const& x, void* st
   bool const of_filters = x.plan.kind == tk::spectral_plan::filter_gradient;
   require(x.plan.pieces >= 1 && x.plan.windows >= x.plan.blocks, "another plan");
   wide const windows = wide(x.plan.b) * x.plan.h * x.plan.windows;
-  check_place(x.a, windows, half_of(N2));
+  check_place(x.a, windows, half_of(N2), of_number<T>);
   if (of_filters) {
-    check_place(x.b, wide(x.plan.b) * x.plan.h * x.plan.blocks, half_of(N2));
+    check_place(x.b, wide(x.plan.b) * x.plan.h * x.plan.blocks, half_of(N2), of_number<T>);
     check_gradient(x.to, half_of(N2));
   } else {
     check_outputs<N2>(x.to, x.plan.kind == tk::spectral_plan::correlation);
@@ -131,9 +134,18 @@ template <class T, int N2> void check_sum(tk::products_to_sum const& x, void* st
 template <class T, int N2> void check_convolution(tk::windows_to_convolve const& x, void* stream) {
   check_windows<T, N2>(x.from, !x.correlates, stream);
   require(std::min(seen("u").size[2], seen("k").size[1]) <= half_of(N2), "a filter is cut off");
-  check_place(x.filters, seen("k").size[0], half_of(N2));
+  check_place(x.filters, seen("k").size[0], half_of(N2), of_number<T>);
   check_outputs<N2>(x.to, x.correlates);
   finish(x.to, false, x.correlates);
+}
+
+template <class T, int N2> void check_correlation(tk::windows_to_correlate const& x, void* stream) {
+  check_windows<T, N2>(x.a, false, stream);
+  check_windows<T, N2>(x.b, true, stream);
+  require(x.a.blocks == 1 && x.b.blocks == 1 && !x.b.both, "more than a window");
+  require(x.share * seen("dk").size[0] == seen("u").size[1], "other sequences");
+  check_gradient(x.to, half_of(N2));
+  finish(x.to, true, false);
 }
 
 // So few taps are short here.
@@ -180,6 +192,10 @@ template <class T, int N2> struct fft_conv_run {
   static void sum(products_to_sum const& x, void* stream) { fuzz::check_sum<T, N2>(x, stream); }
   static void convolve(windows_to_convolve const& x, void* stream) {
     fuzz::check_convolution<T, N2>(x, stream);
+  }
+  static bool correlates_at_once() { return fuzz::fft_conv::nth_of(N2) == 0; }
+  static void correlate(windows_to_correlate const& x, void* stream) {
+    fuzz::check_correlation<T, N2>(x, stream);
   }
 };
 template struct fft_filters_run<16>;
