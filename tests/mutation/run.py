@@ -3,6 +3,10 @@
 """Takes each barrier, wait, fence, commit and swizzle out of a backend, and each barrier, wait and
 release out of core/ and ops/, one at a time, and finds the test that notices:
 tests/mutation/run.py [options] <preset>...
+tests/mutation/run.py --check
+
+--check builds and runs nothing: it names each line of a backend, core/ or ops/ that orders something
+and is in no edit of mutations.json, and each entry there of a line that is gone.
 
 Presets are build folders with the contract tests built; those of one arch (emulate-sm_90a and
 emulate-sm_90a-tsan) look at the same mutations, one after the other. The mutations of an arch are
@@ -37,8 +41,8 @@ WRAPPED = re.compile(
 
 # The same of core/ and ops/.
 ORDERING = re.compile(
-    r"\bsync\(\);|\.(arrive|await|pass)\(\);|\brelease\w*\((c, a)?\);|^wait<\w+>\(|\brejoin<.*>\(c\);"
-    r"|\b(signal|wait_for|count_up|wait_for_count)\([\w.]*, ")
+    r"\bsync\(\);|\.(arrive|await|pass)\(\);|\brelease\w*\((c, a)?\);|\brelease_loaded\("
+    r"|^wait<\w+>\(|\brejoin<.*>\(c\);|\b(signal|wait_for|count_up|wait_for_count)\([\w.]*, ")
 
 Line = namedtuple("Line", "file number text nth")  # the nth line of that text in the file
 Run = namedtuple("Run", "preset program seed seconds")
@@ -61,6 +65,43 @@ def ordering_intrinsics():
             if "omitted(" in function:
                 names.add(re.match(r"[^(]*?(\w+)\(", function)[1])
     return names
+
+
+def calls_of_ordering_intrinsics():
+    names = "|".join(sorted(ordering_intrinsics()))
+    return re.compile(rf"\b(?:ptx|gcn)::({names})(?:<.*>)?\(")
+
+
+# ---- what mutations.json has
+def sources():
+    """All of backends/, core/ and ops/, but for the emulator."""
+    found = sorted(p.relative_to(ROOT) for folder in ("backends", "core", "ops")
+                   for p in (ROOT / folder).rglob("*.[ch]pp"))
+    return [str(p) for p in found if "emulator" not in p.parts]
+
+
+def place(entry):
+    return entry["file"], entry["line"], entry.get("nth", 1)
+
+
+def gaps(files, listed):
+    """What mutations.json lacks for these files, and what it has that is not in them."""
+    calls = calls_of_ordering_intrinsics()
+    edits, there = {place(e) for e in listed["edits"]}, set()
+    for file in files:
+        for line in lines_of(file):
+            at = line.file, line.text, line.nth
+            there.add(at)
+            orders = WRAPPED if file.startswith("backends/") else ORDERING
+            code = not line.text.startswith("//") and "TK_DEVICE" not in line.text
+            if orders.search(line.text) and code and at not in edits and not calls.search(line.text):
+                yield f"{file}:{line.number}: '{line.text}' has no edit in mutations.json (number {line.nth})"
+    for entry in listed["edits"] + listed["exceptions"]:
+        file, text, nth = place(entry)
+        if place(entry) not in there and (file in files or not (ROOT / file).exists()):
+            yield f"mutations.json: {file} has no line '{text}' (number {nth} of that text)"
+        elif (change := entry.get("change", [text])[0]) not in text:
+            yield f"mutations.json: '{text}' of {file} has no '{change}'"
 
 
 # ---- programs
@@ -105,7 +146,7 @@ class Arch:
         self.presets = presets
         self.name = re.sub(r"-tsan$", "", presets[0])
         self.seeds, self.jobs = seeds, jobs
-        self.runs, self.reaches, self.passes = [], {}, set()
+        self.runs, self.reaches, self.passes, self.needed = [], {}, set(), None
         self.of_ops = {p for e in listed if "instances" in e and self.mutates(e) for p in e["programs"]}
 
     def mutates(self, edit):
@@ -113,6 +154,8 @@ class Arch:
 
     def programs(self, preset):
         folder = ROOT / "build" / preset / "bin"
+        if self.needed:
+            return sorted(p for p in self.needed if (folder / p).exists())
         found = sorted(p.name for p in folder.glob("co[nr]*.*"))
         if not found:
             sys.exit(f"no contract tests in {folder}")
@@ -211,8 +254,6 @@ class Arch:
             copy.parent.mkdir(parents=True)
             text = (ROOT / line.file).read_text().splitlines()
             changed = edit.get("change", [line.text, ""])
-            if changed[0] not in text[line.number - 1]:
-                sys.exit(f"{line.file}:{line.number} has no '{changed[0]}'")
             text[line.number - 1] = text[line.number - 1].replace(*changed)
             copy.write_text("\n".join(text) + "\n")
             for preset in self.presets:
@@ -226,31 +267,24 @@ class Arch:
     # ---- all of them
     def mutations(self, listed):
         """Yields (line, what is done, edit or None)."""
-        names = "|".join(sorted(ordering_intrinsics()))
-        calls = re.compile(rf"\b(?:ptx|gcn)::({names})(?:<.*>)?\(")
-        edits = {(e["file"], e["line"], e.get("nth", 1)): e for e in listed}
-        files, found = self.files(), set()
+        files = self.files()
+        if wrong := list(gaps(files, listed)):
+            sys.exit("\n".join(wrong))
+        calls, edits = calls_of_ordering_intrinsics(), {}
+        for edit in listed["edits"]:
+            edits.setdefault(place(edit), []).append(edit)
         for file in files:
             for line in lines_of(file):
-                edit = edits.get((line.file, line.text, line.nth))
-                if edit:
-                    found.add((line.file, line.text, line.nth))
-                if edit and self.mutates(edit):
-                    yield line, edit.get("what", "removed"), edit
+                for edit in edits.get((line.file, line.text, line.nth), []):
+                    if self.mutates(edit):
+                        yield line, edit.get("what", "removed"), edit
                 if calls.search(line.text) and not file.endswith("intrinsics.hpp"):
                     yield line, "left out", None
-                orders = WRAPPED if file.startswith("backends/") else ORDERING
-                code = not line.text.startswith("//") and "TK_DEVICE" not in line.text
-                if orders.search(line.text) and code and not edit and not calls.search(line.text):
-                    sys.exit(f"{file}:{line.number}: '{line.text}' has no edit in mutations.json")
-        for file, text, nth in edits:
-            if file in files and (file, text, nth) not in found:
-                sys.exit(f"mutations.json: {file} has no line '{text}' (number {nth} of that text)")
 
 
 def explained(exceptions, arch, line, what):
     for e in exceptions:
-        if (e["file"], e["line"], e.get("nth", 1)) == (line.file, line.text, line.nth) and \
+        if place(e) == (line.file, line.text, line.nth) and \
                 e.get("what", what) == what and set(arch.presets) <= set(e["presets"]):
             return e
     return None
@@ -263,8 +297,10 @@ def described(run):
 
 def test(arch, listed, only):
     """The table of one arch: rows of (line, what, catch, reason)."""
+    mutations = [m for m in arch.mutations(listed) if not only or only in f"{m[0].file}:{m[0].number}"]
+    if only and all(edit for _, _, edit in mutations):  # which programs reach a line, all must say
+        arch.needed = {p for _, _, edit in mutations for p in edit["programs"]}
     arch.look()
-    mutations = [m for m in arch.mutations(listed["edits"]) if not only or only in f"{m[0].file}:{m[0].number}"]
     built = {run.program for run in arch.runs if run.preset == arch.presets[0]}
     for line, _, edit in mutations:
         if edit and (missing := set(edit["programs"]) - built):
@@ -318,7 +354,8 @@ def merged(old, new):
 
 def main():
     parse = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parse.add_argument("presets", nargs="+")
+    parse.add_argument("presets", nargs="*")
+    parse.add_argument("--check", action="store_true", help="only compare mutations.json with the sources")
     parse.add_argument("--seeds", type=int, default=20, help="random schedules of each program")
     parse.add_argument("--jobs", type=int, default=os.cpu_count())
     parse.add_argument("--only", help="mutations of lines whose file:line contains this")
@@ -326,6 +363,12 @@ def main():
                        help="write .ci/results/mutation/<arch>.md, or with --only its rows")
     asked = parse.parse_args()
     listed = json.loads((HERE / "mutations.json").read_text())
+    if asked.check:
+        wrong = list(gaps(sources(), listed))
+        print(*wrong, sep="\n", end="\n" if wrong else "")
+        return len(wrong) > 0
+    if not asked.presets:
+        parse.error("which presets?")
     arches = {}
     for preset in asked.presets:
         arches.setdefault(re.sub(r"-tsan$", "", preset), []).append(preset)
