@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""How an op of TK becomes one of PyTorch's: torch.ops.tk_ops.<name>, with a fake kernel and a gradient.
+
+An op is a class that says
+    schema               as torch.library.define takes it, without defaults
+    made(*arguments)     its results, not yet written: what the fake kernel returns, and the real one fills
+    launch(made, *arguments)
+and, where it has a gradient,
+    saved(made, *arguments)                        the tensors that the gradient needs
+    backward(wanted, saved, options, *gradients)   those of its tensor arguments, in their order
+where `wanted` says for each tensor argument whether its gradient is, `options` are the arguments that are no
+tensors, and a gradient that nobody asked for is None. Results of `made` whose type is no floating one, and those
+that `constants` counts from the end, have no gradient. Second derivatives are refused by PyTorch
+(once_differentiable), but of ops that are their own gradients (`is_linear`).
+"""
+import math
+
+import torch
+from torch.autograd.function import once_differentiable
+
+import tk_ops
+
+library = torch.library.Library("tk_ops", "DEF")
+
+workspaces = {}
+"""Of each device and stream of it the workspace that its launches share, in order; the last is in use. Those that
+were too small stay, since captured graphs may hold their addresses."""
+
+
+def workspace_of(function, fields, device, held):
+    """A workspace that the call needs, on the device's current stream. Raises what the op refuses."""
+    needed = tk_ops.workspace_bytes(function.__name__, **fields)
+    capturing = torch.cuda.is_current_stream_capturing()
+    if held and needed <= held[-1].numel():
+        return None
+    size = needed if capturing else max(needed, 1 << 20, 2 * held[-1].numel() if held else 0)
+    workspace = torch.empty(size, dtype=torch.uint8, device=device)
+    workspace[:4096].zero_()  # its counters, which every launch leaves 0
+    if not capturing:  # of a graph's own memory nothing may be kept
+        held.append(workspace)
+    return workspace
+
+
+def launch_on_device(function, fields, device):
+    index = device.index
+    if index != torch.cuda.current_device():
+        with torch.cuda.device(index):
+            return launch_on_device(function, fields, device)
+    stream = torch.cuda.current_stream(index).cuda_stream
+    held = workspaces.setdefault((device, stream), [])
+    try:
+        function(**fields, workspace=held[-1] if held else None)
+    except ValueError:
+        if (workspace := workspace_of(function, fields, device, held)) is None:
+            raise
+        function(**fields, workspace=workspace)
+
+
+def launch(function, **fields):
+    """Calls a function of tk_ops, whose first field here is a tensor, on its device and current stream."""
+    device = next(iter(fields.values())).device
+    if device.type == "cpu":
+        function(**fields)  # which has a workspace for each thread
+    else:
+        launch_on_device(function, fields, device)
+
+
+class operator:
+    """A decorator: what it returns of the class is the op itself, torch.ops.tk_ops.<name>.default."""
+
+    def __new__(cls, described):
+        name = described.schema[:described.schema.index("(")]
+        library.define(described.schema, tags=torch.Tag.pt2_compliant_tag)
+        made, written = described.made, described.launch
+
+        def run(*arguments):
+            results = made(*arguments)
+            written(results, *arguments)
+            return results
+
+        for key in "CPU", "CUDA":
+            library.impl(name, run, key)
+        torch.library.register_fake(f"tk_ops::{name}", made, lib=library)
+        op = getattr(torch.ops.tk_ops, name).default
+        if hasattr(described, "backward"):
+            library.impl(name, with_gradient(op, described), "Autograd")
+        return op
+
+
+def with_gradient(op, described):
+    """The op's kernel for autograd."""
+    tensors = [i for i, x in enumerate(op._schema.arguments) if "Tensor" in str(x.type)]
+    options = [i for i in range(len(op._schema.arguments)) if i not in tensors]
+    constants = getattr(described, "constants", 0)
+    saved, backward_of = described.saved, described.backward
+
+    class function(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, *arguments):
+            with torch._C._AutoDispatchBelowAutograd():
+                results = op(*arguments)
+            ctx.set_materialize_grads(False)
+            if constants:
+                ctx.mark_non_differentiable(*results[-constants:])
+            ctx.save_for_backward(*saved(results, *arguments))
+            ctx.options = [arguments[i] for i in options]
+            return results
+
+        def backward(ctx, *gradients):
+            wanted = [ctx.needs_input_grad[i] for i in tensors]
+            found = backward_of(wanted, ctx.saved_tensors, ctx.options, *gradients)
+            result = [None] * (len(tensors) + len(options))
+            for i, is_wanted, gradient in zip(tensors, wanted, found, strict=True):
+                if is_wanted:
+                    result[i] = gradient
+            return tuple(result)
+
+        backward = staticmethod(backward if getattr(described, "is_linear", False)
+                                else once_differentiable(backward))
+
+    function.__name__ = function.__qualname__ = op.__name__
+
+    def run(*arguments):
+        if torch.is_grad_enabled() and any(
+                arguments[i] is not None and arguments[i].requires_grad for i in tensors):
+            return function.apply(*arguments)
+        with torch._C._AutoDispatchBelowAutograd():
+            return op(*arguments)
+
+    return run
+
+
+def like(x, dtype=None):
+    """A tensor of x's sizes, row-major."""
+    return torch.empty(x.shape, dtype=dtype or x.dtype, device=x.device)
+
+
+def optional(x, wanted, shape=None, dtype=None):
+    """A tensor of x's sizes, or of `shape`; where it is not wanted one without elements, which stands for none."""
+    shape = (0,) if not wanted else x.shape if shape is None else shape
+    return torch.empty(shape, dtype=dtype or x.dtype, device=x.device)
+
+
+def rows(x):
+    """x, or a copy of it, whose last dimension is contiguous."""
+    return x if x is None or x.size(-1) <= 1 or x.stride(-1) == 1 else x.contiguous()
+
+
+def flat(x):
+    """x[..., width] as [rows, width], a view of x where one can be."""
+    return x if x.dim() == 2 else x.reshape(math.prod(x.shape[:-1]), x.size(-1) if x.dim() else 1)
+
+
+def matrix(x):
+    """x[..., width] as [rows, width] with contiguous rows, a view of x where one can be."""
+    return rows(flat(x))
+
+
+def contiguous(x):
+    return None if x is None else x.contiguous()
+
+
+def autocast(*tensors):
+    """The tensors as torch.autocast, where it is on, has them for ops that it runs in 16 bits."""
+    device = tensors[0].device.type
+    if not torch.is_autocast_enabled(device):
+        return tensors
+    dtype = torch.get_autocast_dtype(device)
+    return tuple(x.to(dtype) if x is not None and x.is_floating_point() and x.dtype != torch.float64 else x
+                 for x in tensors)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""The ops of products: linear layers and attention."""
+import torch
+
+import tk_ops
+from tk_ops import Bias
+
+from ._library import contiguous, flat, launch, like, matrix, operator, optional, rows
+from ._rows import mask_of
+
+
+# ---- linear layers -------------------------------------------------------------------------------
+def operand(x, transposed):
+    """The matrix x as gemm takes it, with contiguous rows, and whether it is transposed then."""
+    if x.size(1) > 1 and x.stride(1) != 1 and (x.size(0) <= 1 or x.stride(0) == 1):
+        return x.t(), not transposed
+    return rows(x), transposed
+
+
+@operator
+class gemm:
+    """d[m, n] = op(a) op(b) + bias."""
+    schema = ("gemm(Tensor a, Tensor b, Tensor? bias, bool transpose_a, bool transpose_b, ScalarType dtype)"
+              " -> Tensor")
+
+    def made(a, b, bias, transpose_a, transpose_b, dtype):
+        return a.new_empty(a.size(int(transpose_a)), b.size(int(not transpose_b)), dtype=dtype)
+
+    def launch(d, a, b, bias, transpose_a, transpose_b, dtype):
+        (a, transpose_a), (b, transpose_b) = operand(a, transpose_a), operand(b, transpose_b)
+        launch(tk_ops.gemm, a=a, b=b, d=d, transpose_a=transpose_a, transpose_b=transpose_b, alpha=1.0,
+               bias=contiguous(bias), bias_kind=Bias.NONE if bias is None else Bias.ROW)
+
+
+@operator
+class linear:
+    schema = "linear(Tensor x, Tensor weight, Tensor? bias) -> Tensor"
+
+    def made(x, weight, bias):
+        return x.new_empty(*x.shape[:-1], weight.size(0))
+
+    def launch(y, x, weight, bias):
+        (a, transpose_a), (b, transpose_b) = operand(flat(x), False), operand(weight, True)
+        launch(tk_ops.gemm, a=a, b=b, d=matrix(y), transpose_a=transpose_a, transpose_b=transpose_b, alpha=1.0,
+               bias=contiguous(bias), bias_kind=Bias.NONE if bias is None else Bias.ROW)
+
+    def saved(y, x, weight, bias):
+        return x, weight, bias
+
+    def backward(wanted, saved, options, dy):
+        x, weight, bias = saved
+        dx = dweight = dbias = None
+        dy, tokens = flat(dy), flat(x)
+        if wanted[0]:
+            dx = gemm(dy, weight, None, False, False, x.dtype).view(x.shape)
+        if wanted[1]:
+            dweight = gemm(dy, tokens, None, True, False, weight.dtype)
+        if wanted[2]:
+            dbias = dy.sum(0, dtype=torch.float32).to(bias.dtype)
+        return dx, dweight, dbias
+
+
+# ---- attention -----------------------------------------------------------------------------------
+# q, k, v as [b, n, h, d]; windows of -1 are none.
+OPTIONS = "bool causal, int window_left, int window_right, float scale, float softcap, float dropout"
+TERMS = "Tensor? bias, Tensor? alibi, Tensor? sinks, Tensor? random_state"
+
+
+def fields_of(bias, alibi, sinks, random_state, causal, left, right, scale, softcap, dropout):
+    return dict(mask=mask_of(causal), scale=scale, has_window_left=left >= 0, window_left=max(left, 0),
+                has_window_right=right >= 0, window_right=max(right, 0), softcap=softcap, dropout=dropout,
+                alibi=rows(alibi), bias=rows(bias), sinks=contiguous(sinks), random_state=random_state)
+
+
+@operator
+class attention_backward:
+    schema = ("attention_backward(Tensor q, Tensor k, Tensor v, Tensor o, Tensor lse, Tensor dout,"
+              f" {TERMS}, {OPTIONS}, bool dbias, bool dsinks) -> (Tensor, Tensor, Tensor, Tensor, Tensor)")
+
+    def made(q, k, v, o, lse, dout, bias, alibi, sinks, random_state, *options):
+        return (like(q), like(k), like(v), optional(q if bias is None else bias, options[-2]),
+                optional(lse if sinks is None else sinks, options[-1]))
+
+    def launch(made, q, k, v, o, lse, dout, *others):
+        dq, dk, dv, dbias, dsinks = made
+        launch(tk_ops.attention_backward, q=rows(q), k=rows(k), v=rows(v), o=rows(o), lse=rows(lse),
+               dout=rows(dout), dq=dq, dk=dk, dv=dv, dbias=dbias if others[-2] else None,
+               dsinks=dsinks if others[-1] else None, **fields_of(*others[:-2]))
+
+
+@operator
+class attention:
+    schema = f"attention(Tensor q, Tensor k, Tensor v, {TERMS}, {OPTIONS}) -> (Tensor, Tensor)"
+    constants = 1
+
+    def made(q, k, v, *others):
+        return (q.new_empty(*q.shape[:-1], v.size(-1)),
+                q.new_empty(q.size(0), q.size(2), q.size(1), dtype=torch.float32))
+
+    def launch(made, q, k, v, *others):
+        launch(tk_ops.attention_forward, q=rows(q), k=rows(k), v=rows(v), o=made[0], lse=made[1],
+               **fields_of(*others))
+
+    def saved(made, q, k, v, bias, alibi, sinks, random_state, *options):
+        return q, k, v, *made, bias, alibi, sinks, random_state
+
+    def backward(wanted, saved, options, dout, dlse):
+        q, k, v, o, lse, *terms = saved
+        dq, dk, dv, dbias, dsinks = attention_backward(q, k, v, o, lse, dout, *terms, *options, wanted[3], wanted[5])
+        return dq, dk, dv, dbias, None, dsinks, None
