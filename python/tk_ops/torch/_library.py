@@ -9,50 +9,44 @@ and, where it has a gradient,
     saved(made, *arguments)                        the tensors that the gradient needs
     backward(wanted, saved, options, *gradients)   those of its tensor arguments, in their order
 where `wanted` says for each tensor argument whether its gradient is, `options` are the arguments that are no
-tensors, and a gradient that nobody asked for is None. Results of `made` whose type is no floating one, and those
-that `constants` counts from the end, have no gradient. Second derivatives are refused by PyTorch
-(once_differentiable), but of ops that are their own gradients (`is_linear`).
+tensors, and the gradient of a result that nobody used is None. The last results, as many as `constants` says, have
+no gradient. An op without a gradient, as those are that gradients are made of, refuses a derivative through it.
 """
 import math
 
 import torch
-from torch.autograd.function import once_differentiable
 
 import tk_ops
 
 library = torch.library.Library("tk_ops", "DEF")
 
 workspaces = {}
-"""Of each device and stream of it the workspace that its launches share, in order; the last is in use. Those that
-were too small stay, since captured graphs may hold their addresses."""
+"""Of each device and stream of it the workspace that its launches share, in their order."""
 
 
-def workspace_of(function, fields, device, held):
-    """A workspace that the call needs, on the device's current stream. Raises what the op refuses."""
-    needed = tk_ops.workspace_bytes(function.__name__, **fields)
-    capturing = torch.cuda.is_current_stream_capturing()
-    if held and needed <= held[-1].numel():
-        return None
-    size = needed if capturing else max(needed, 1 << 20, 2 * held[-1].numel() if held else 0)
+def workspace_of(function, fields, device):
+    """A new workspace of what the call needs. Raises what the op refuses."""
+    size = max(tk_ops.workspace_bytes(function.__name__, **fields), 4096)
     workspace = torch.empty(size, dtype=torch.uint8, device=device)
     workspace[:4096].zero_()  # its counters, which every launch leaves 0
-    if not capturing:  # of a graph's own memory nothing may be kept
-        held.append(workspace)
     return workspace
 
 
 def launch_on_device(function, fields, device):
-    index = device.index
-    if index != torch.cuda.current_device():
-        with torch.cuda.device(index):
+    if device.index != torch.cuda.current_device():
+        with torch.cuda.device(device.index):
             return launch_on_device(function, fields, device)
-    stream = torch.cuda.current_stream(index).cuda_stream
-    held = workspaces.setdefault((device, stream), [])
+    if torch.cuda.is_current_stream_capturing():  # a graph's memory is its own, and the clearing is part of it
+        return function(**fields, workspace=workspace_of(function, fields, device))
+    stream = device, torch.cuda.current_stream(device).cuda_stream
+    workspace = workspaces.get(stream)
     try:
-        function(**fields, workspace=held[-1] if held else None)
-    except ValueError:
-        if (workspace := workspace_of(function, fields, device, held)) is None:
+        function(**fields, workspace=workspace)
+    except ValueError:  # it is refused, or the workspace is too small
+        if workspace is not None and \
+                tk_ops.workspace_bytes(function.__name__, **fields) <= workspace.numel():
             raise
+        workspaces[stream] = workspace = workspace_of(function, fields, device)
         function(**fields, workspace=workspace)
 
 
@@ -82,8 +76,7 @@ class operator:
             library.impl(name, run, key)
         torch.library.register_fake(f"tk_ops::{name}", made, lib=library)
         op = getattr(torch.ops.tk_ops, name).default
-        if hasattr(described, "backward"):
-            library.impl(name, with_gradient(op, described), "Autograd")
+        library.impl(name, with_gradient(op, described), "Autograd")
         return op
 
 
@@ -92,7 +85,12 @@ def with_gradient(op, described):
     tensors = [i for i, x in enumerate(op._schema.arguments) if "Tensor" in str(x.type)]
     options = [i for i in range(len(op._schema.arguments)) if i not in tensors]
     constants = getattr(described, "constants", 0)
-    saved, backward_of = described.saved, described.backward
+    saved = getattr(described, "saved", lambda *_: ())
+
+    def refuse(*_):
+        raise NotImplementedError(f"tk_ops.{op.__name__}: there is no derivative of it, nor a second one through it")
+
+    backward_of = getattr(described, "backward", refuse)
 
     class function(torch.autograd.Function):
         @staticmethod
@@ -106,6 +104,7 @@ def with_gradient(op, described):
             ctx.options = [arguments[i] for i in options]
             return results
 
+        @staticmethod
         def backward(ctx, *gradients):
             wanted = [ctx.needs_input_grad[i] for i in tensors]
             found = backward_of(wanted, ctx.saved_tensors, ctx.options, *gradients)
@@ -114,9 +113,6 @@ def with_gradient(op, described):
                 if is_wanted:
                     result[i] = gradient
             return tuple(result)
-
-        backward = staticmethod(backward if getattr(described, "is_linear", False)
-                                else once_differentiable(backward))
 
     function.__name__ = function.__qualname__ = op.__name__
 

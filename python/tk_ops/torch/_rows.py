@@ -230,7 +230,6 @@ class embedding:
 class rotary:
     schema = ("rotary(Tensor q, Tensor? k, Tensor cos, Tensor sin, Tensor? positions, Tensor? offsets,"
               " bool interleaved, bool inverse) -> (Tensor, Tensor)")
-    is_linear = True
 
     def made(q, k, cos, sin, *others):
         return like(q), optional(q, False) if k is None else like(k)

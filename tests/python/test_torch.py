@@ -1,0 +1,455 @@
+# SPDX-License-Identifier: MIT
+"""tk_ops.torch against PyTorch's own definitions, evaluated in fp64 on the same rounded inputs: results and gradients
+of each type and layout, torch.compile, torch.library.opcheck of every op, and what is refused.
+
+`bound` of a case is its largest root mean square error relative to the result's, in units of the type's epsilon,
+2^-7 of bf16: rounding a result once commits about 0.2 of it, and each rounding on the way (of weights, of
+products' operands) as much again. In fp32, where sums commit more than the rounding, it is 2 throughout. Gradients
+of decays are differences of sums that are rounded (ops/linear_attention/linear_attention_backward.h), and have a bound
+of their own, `loose`, by their places among results and gradients.
+"""
+import math
+
+import pytest
+
+torch = pytest.importorskip("torch")
+import torch.nn.functional as F  # noqa: E402
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+
+import tk_ops  # noqa: E402
+import tk_ops.torch as tk  # noqa: E402
+
+torch.set_num_threads(1)
+BF16, FP16, FP32 = torch.bfloat16, torch.float16, torch.float32
+HALVES, ALL = (BF16, FP16), (BF16, FP16, FP32)
+
+
+def randn(*shape):
+    return torch.randn(shape, dtype=torch.float64)
+
+
+class case:
+    """A function, its definition, and inputs that are made anew; those of `exact` are fp32 in any case, and those of
+    `constant` have no gradient."""
+
+    def __init__(self, function, reference, inputs, types=HALVES, bound=0.4, exact=(), constant=(), loose={}):
+        self.function, self.reference, self.inputs = function, reference, inputs
+        self.types, self.bound, self.exact, self.constant, self.loose = types, bound, exact, constant, loose
+
+    def wants(self, inputs):
+        """The inputs that have gradients."""
+        return [x for i, x in enumerate(inputs)
+                if x is not None and x.is_floating_point() and i not in self.constant]
+
+    def bounds(self, dtype, count):
+        return [2 if dtype == FP32 else self.loose.get(i, self.bound) for i in range(count)]
+
+    def make(self, dtype, layout="plain"):
+        torch.manual_seed(3)
+        made = []
+        for i, x in enumerate(self.inputs()):
+            if x is not None and x.is_floating_point():
+                x = x.to(FP32 if i in self.exact else dtype)
+            made.append(laid(x, layout))
+        return made
+
+
+def laid(x, layout):
+    """x with strides of a view: of a permuted tensor, or of a slice of a larger one."""
+    if x is None or layout == "plain" or not x.dim():
+        return x
+    if layout == "permuted":
+        return x.transpose(0, -1).contiguous().transpose(0, -1)
+    larger = torch.zeros([n + 3 for n in x.shape], dtype=x.dtype)
+    part = larger[tuple(slice(1, n + 1) for n in x.shape)]
+    return part.copy_(x)
+
+
+def many(x):
+    return x if isinstance(x, tuple) else (x,)
+
+
+def run(this, function, inputs, layout="plain"):
+    """Results of the function of a case, and the gradients of its inputs, in fp64."""
+    inputs = [x if x is None else x.detach() for x in inputs]
+    wanted = [x.requires_grad_() for x in this.wants(inputs)]
+    results = many(function(*inputs))
+    torch.manual_seed(5)
+    gradients = [laid(torch.randn(y.shape).to(torch.bfloat16).to(y.dtype), layout) for y in results]
+    torch.autograd.backward(results, gradients)
+    return [x.detach().double() for x in (*results, *(x.grad for x in wanted))]
+
+
+# ---- definitions in PyTorch's own words ------------------------------------------------------------
+def rotated(q, k, cos, sin, positions=None, interleaved=False):
+    w = cos.size(-1)
+    cos, sin = (x[:q.size(1)] if positions is None else x[positions] for x in (cos, sin))
+    cos, sin = cos.unsqueeze(-2), sin.unsqueeze(-2)
+
+    def turn(x):
+        a, b = (x[..., 0:2 * w:2], x[..., 1:2 * w:2]) if interleaved else (x[..., :w], x[..., w:2 * w])
+        pair = a * cos - b * sin, b * cos + a * sin
+        pair = torch.stack(pair, -1).flatten(-2) if interleaved else torch.cat(pair, -1)
+        return torch.cat((pair, x[..., 2 * w:]), -1)
+
+    return turn(q), turn(k)
+
+
+def scan(q, k, v, log_decay, state, scale):
+    o = []
+    for t in range(q.size(1)):
+        state = state * log_decay[:, t, :, None, None].exp() + k[:, t, :, :, None] * v[:, t, :, None]
+        o.append(scale * torch.einsum("bhd,bhde->bhe", q[:, t], state))
+    return torch.stack(o, 1), state
+
+
+def ssd(x, dt, A, B, C, D, z, dt_bias, state):
+    dt = F.softplus(dt + dt_bias).clamp(0.05, 2)
+    B, C = (y.repeat_interleave(x.size(2) // y.size(2), 2) for y in (B, C))
+    y, state = scan(C, B, x * dt[..., None], dt * A, state.transpose(-1, -2), 1)
+    return (y + D[:, None] * x) * F.silu(z), state.transpose(-1, -2)
+
+
+def short_conv(x, weight, bias, state):
+    x = torch.cat((state, x), 1)
+    y = F.conv1d(x.transpose(1, 2), weight[:, None], bias, groups=x.size(2))
+    return F.silu(y.transpose(1, 2)), x[:, x.size(1) - state.size(1):]
+
+
+def long_conv(u, k, pre, post):
+    size = u.size(-1) + k.size(-1)
+    return torch.fft.irfft(torch.fft.rfft(u * pre, size) * torch.fft.rfft(k, size), size)[..., :u.size(-1)] * post
+
+
+def weights_of(q, k, softcap, left, alibi, bias, sinks):
+    """Attention's weights of q, k [b, n, h, d], causal in a window, with a softcap, slopes, a bias and sinks."""
+    s = torch.einsum("bihd,bjhd->bhij", q, k) * q.size(-1) ** -0.5
+    distance = torch.arange(q.size(1))[:, None] + k.size(1) - q.size(1) - torch.arange(k.size(1))
+    s = softcap * torch.tanh(s / softcap) - alibi[:, None, None] * distance.abs() + bias
+    s = s.masked_fill((distance < 0) | (distance > left), -math.inf)
+    return torch.cat((s, sinks[:, None, None].expand(*s.shape[:-1], 1)), -1).softmax(-1)[..., :-1]
+
+
+def gated(act, x, other=None):
+    a, b = x.chunk(2, -1) if other is None else (x, other)
+    return act(a) * b
+
+
+SDPA, GQA = tk.scaled_dot_product_attention, {"is_causal": True, "enable_gqa": True}
+ALIBI = torch.tensor([0.5, 0.25])
+
+
+def grouped(function):
+    return lambda q, k, v: function(q, k, v, **GQA)
+
+
+def heads(nq, nk, hq=4, hk=2, dv=32):
+    return lambda: (randn(2, hq, nq, 64), randn(2, hk, nk, 64), randn(2, hk, nk, dv))
+
+
+CASES = {
+    "linear": case(tk.linear, F.linear, lambda: (randn(3, 5, 48), randn(40, 48), randn(40))),
+    "linear_without_bias": case(tk.linear, F.linear, lambda: (randn(48), randn(40, 48), None)),
+    "rms_norm": case(lambda x, w: tk.rms_norm(x, 72, w, 1e-3), lambda x, w: F.rms_norm(x, (72,), w, 1e-3),
+                     lambda: (randn(3, 5, 72), randn(72)), ALL),
+    "rms_norm_residual": case(lambda x, r, w: tk.rms_norm(x, (72,), w, 1e-3, residual=r),
+                              lambda x, r, w: (F.rms_norm(x + r, (72,), w, 1e-3), x + r),
+                              lambda: (randn(3, 5, 72), randn(3, 5, 72), randn(72)), ALL, exact=(1,)),
+    "layer_norm": case(lambda x, w, b: tk.layer_norm(x, (4, 18), w, b), lambda x, w, b: F.layer_norm(x, (4, 18), w, b),
+                       lambda: (randn(3, 5, 4, 18), randn(4, 18), randn(4, 18)), ALL),
+    "layer_norm_residual": case(lambda x, r: tk.layer_norm(x, 72, residual=r),
+                                lambda x, r: (F.layer_norm(x + r, (72,)), x + r),
+                                lambda: (randn(5, 72), randn(5, 72)), ALL),
+    "softmax": case(lambda x: tk.softmax(x, 1), lambda x: x.softmax(1), lambda: (randn(3, 5, 72),), ALL),
+    "softmax_causal": case(lambda x: tk.softmax(x, scale=0.5, causal=True),
+                           lambda x: (0.5 * x).masked_fill(~torch.ones(7, 9, dtype=bool).tril(2), -math.inf).softmax(-1),
+                           lambda: (randn(2, 3, 2, 7, 9),), ALL),
+    "cross_entropy": case(lambda x, t: tk.cross_entropy(x, t, ignore_index=3, label_smoothing=0.1),
+                          lambda x, t: F.cross_entropy(x, t, ignore_index=3, label_smoothing=0.1),
+                          lambda: (randn(40, 9), torch.randint(0, 9, (40,))), ALL),
+    "cross_entropy_sum": case(lambda x, t: tk.cross_entropy(x, t, reduction="sum"),
+                              lambda x, t: F.cross_entropy(x, t, reduction="sum"),
+                              lambda: (randn(4, 9, 6), torch.randint(0, 9, (4, 6))), ALL),
+    "cross_entropy_none": case(lambda x, t: tk.cross_entropy(x, t, reduction="none"),
+                               lambda x, t: F.cross_entropy(x, t, reduction="none"),
+                               lambda: (randn(4, 9), torch.tensor([3, 0, -100, 8])), ALL),
+    "embedding": case(lambda w, i: tk.embedding(i, w, -2), lambda w, i: F.embedding(i, w, -2),
+                      lambda: (randn(20, 24), torch.randint(0, 20, (3, 8, 2))), ALL),
+    "silu": case(tk.silu, F.silu, lambda: (randn(3, 4, 20),), ALL),
+    "gelu": case(tk.gelu, F.gelu, lambda: (randn(60),), ALL),
+    "gelu_tanh": case(lambda x: tk.gelu(x, "tanh"), lambda x: F.gelu(x, approximate="tanh"), lambda: (randn(4, 20),),
+                      ALL),
+    "swiglu": case(tk.swiglu, lambda x: gated(F.silu, x), lambda: (randn(3, 4, 40),), ALL),
+    "geglu": case(tk.geglu, lambda x, y: gated(F.gelu, x, y), lambda: (randn(3, 4, 20), randn(3, 4, 20)), ALL),
+    "reglu": case(tk.reglu, lambda x: gated(F.relu, x), lambda: (randn(7, 40),), ALL),
+    "rotary": case(tk.rotary, rotated, lambda: (randn(2, 9, 4, 32), randn(2, 9, 2, 32), randn(12, 12), randn(12, 12)),
+                   ALL, exact=(2, 3), constant=(2, 3)),
+    "rotary_positions": case(
+        lambda q, k, c, s, p: tk.rotary(q, k, c, s, positions=p, interleaved=True),
+        lambda q, k, c, s, p: rotated(q, k, c, s, p, True),
+        lambda: (randn(2, 9, 4, 32), randn(2, 9, 2, 32), randn(12, 12), randn(12, 12),
+                 torch.randint(0, 12, (2, 9))), ALL, exact=(2, 3), constant=(2, 3)),
+    "sdpa": case(SDPA, F.scaled_dot_product_attention, heads(33, 50, 2, 2), bound=0.5),
+    "sdpa_of_3": case(SDPA, F.scaled_dot_product_attention, lambda: (randn(3, 20, 32), randn(3, 9, 32), randn(3, 9, 32)),
+                      bound=0.5),
+    "sdpa_causal": case(grouped(SDPA), grouped(F.scaled_dot_product_attention), heads(40, 40), bound=0.5),
+    "sdpa_more_keys": case(grouped(SDPA), grouped(F.scaled_dot_product_attention), heads(33, 50), bound=0.5),
+    "sdpa_more_queries": case(grouped(SDPA), grouped(F.scaled_dot_product_attention), heads(50, 33), bound=0.5),
+    "sdpa_bool_mask": case(SDPA, F.scaled_dot_product_attention,
+                           lambda: (*heads(33, 50, 2, 2)(), randn(2, 1, 33, 50) > -1), bound=0.5),
+    "sdpa_bias": case(lambda *x: SDPA(*x, scale=0.2), lambda *x: F.scaled_dot_product_attention(*x, scale=0.2),
+                      lambda: (*heads(33, 50, 2, 2)(), randn(2, 1, 50)), bound=0.5),
+    "attention": case(
+        lambda q, k, v, b, s: tk.attention(q, k, v, causal=True, window=(20, None), softcap=2.0, alibi=ALIBI, bias=b,
+                                           sinks=s),
+        lambda q, k, v, b, s: torch.einsum("bhij,bjhd->bihd", weights_of(q, k, 2.0, 20, ALIBI, b, s), v),
+        lambda: (randn(2, 33, 2, 64), randn(2, 50, 2, 64), randn(2, 50, 2, 32), randn(1, 2, 33, 50), randn(2)), bound=0.5,
+        exact=(3, 4)),
+    "linear_attention": case(
+        lambda q, k, v, g, s: tk.linear_attention(q, k, v, log_decay=g, scale=0.2, initial_state=s,
+                                                  return_final_state=True),
+        lambda q, k, v, g, s: scan(q, k, v, g, s, 0.2),
+        lambda: (randn(2, 70, 2, 32), randn(2, 70, 2, 32), randn(2, 70, 2, 48), -randn(2, 70, 2).abs(),
+                 randn(2, 2, 32, 48)), bound=0.5, exact=(3, 4), loose={5: 4}),
+    "mamba2": case(
+        lambda *x: tk.mamba2(*x, dt_softplus=True, dt_limit=(0.05, 2), return_final_states=True), ssd,
+        lambda: (randn(2, 70, 4, 32), randn(2, 70, 4), -randn(4).abs(), randn(2, 70, 2, 16), randn(2, 70, 2, 16),
+                 randn(4), randn(2, 70, 4, 32), randn(4), randn(2, 4, 32, 16)), bound=0.5, exact=(1, 2, 5, 7, 8),
+        loose={3: 5, 4: 8, 9: 16}),
+    "causal_conv1d": case(
+        lambda *x: tk.causal_conv1d(*x[:3], "silu", x[3], return_final_states=True), short_conv,
+        lambda: (randn(2, 30, 24), randn(24, 4), randn(24), randn(2, 3, 24)), ALL),
+    "fft_conv": case(tk.fft_conv, long_conv, lambda: (randn(2, 4, 500), randn(4, 300) / 17, randn(2, 4, 500),
+                                                      randn(2, 4, 500)), bound=0.5, exact=(1,)),
+}
+PARAMETERS = [pytest.param(name, dtype, layout, id=f"{name}-{str(dtype)[6:]}-{layout}") for name, x in CASES.items() for dtype in x.types
+              for layout in (("plain", "permuted", "sliced") if dtype == BF16 else ("plain",))]
+
+
+@pytest.mark.parametrize("name, dtype, layout", PARAMETERS)
+def test_results_and_gradients(name, dtype, layout):
+    this = CASES[name]
+    inputs = this.make(dtype, layout)
+    exact = run(this, this.reference, [x.double() if x is not None and x.is_floating_point() else x for x in inputs])
+    got = run(this, this.function, inputs, layout)
+    for x, y, bound in zip(got, exact, this.bounds(dtype, len(got)), strict=True):
+        assert x.shape == y.shape
+        error = ((x - y).norm() / y.norm()).item() / torch.finfo(dtype).eps
+        assert error <= bound, f"{error} of the type's epsilon"
+
+
+class recorder(TorchDispatchMode):
+    """Keeps the arguments of TK's ops, each once."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls = {}
+
+    def __torch_dispatch__(self, op, types, args=(), kwargs=None):
+        if op.namespace == "tk_ops":
+            self.calls.setdefault(op, args)
+        return op(*args, **(kwargs or {}))
+
+
+@pytest.fixture(scope="module")
+def calls():
+    """Of each op the arguments of a call, recorded as cases ran."""
+    with recorder() as recorded:
+        for this in CASES.values():
+            inputs = this.make(BF16)
+            run(this, this.function, inputs)
+    return recorded.calls
+
+
+OPS = sorted(x for x in dir(torch.ops.tk_ops) if isinstance(getattr(torch.ops.tk_ops, x), torch._ops.OpOverloadPacket))
+
+
+def test_every_op_is_checked(calls):
+    assert sorted(op._opname for op in calls) == OPS
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_opcheck(name, calls):
+    op = getattr(torch.ops.tk_ops, name).default
+    differentiable = not name.endswith("_backward") and name != "gemm"
+    arguments = [x.detach().requires_grad_(x.is_floating_point() and differentiable)
+                 if isinstance(x, torch.Tensor) else x for x in calls[op]]
+    torch.library.opcheck(op, arguments)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_compiles_into_one_graph(name):
+    this = CASES[name]
+    torch._dynamo.reset()
+    compiled = torch.compile(this.function, fullgraph=True, backend="aot_eager")
+    eager = run(this, this.function, this.make(BF16))
+    for x, y in zip(run(this, compiled, this.make(BF16)), eager, strict=True):
+        assert torch.equal(x, y)
+
+
+def test_second_derivatives():
+    x, w = torch.randn(4, 16, dtype=BF16, requires_grad=True), torch.randn(8, 16, dtype=BF16)
+    for y in tk.silu(x), tk.linear(x, w.requires_grad_()), SDPA(*[x[None, None]] * 3):
+        first, = torch.autograd.grad(y.square().sum(), x, create_graph=True)
+        with pytest.raises(NotImplementedError, match="no derivative of it, nor a second one"):
+            (first.sum() + x.sum()).backward()
+    q, cos, sin = torch.randn(1, 3, 2, 8, requires_grad=True), torch.randn(3, 4), torch.randn(3, 4)
+    turned, _ = tk.rotary(q, None, cos, sin)
+    g = torch.randn_like(turned, requires_grad=True)  # the gradient is linear in g, and turns back
+    first, = torch.autograd.grad(turned, q, g, create_graph=True)
+    second, = torch.autograd.grad(first, g, torch.ones_like(first))
+    assert torch.allclose(second, tk.rotary(torch.ones_like(first), None, cos, sin)[0])
+
+
+def test_dropout():
+    torch.manual_seed(1)
+    q, k = (torch.randn(1, 2, 64, 32, dtype=BF16) for _ in range(2))
+    eye = torch.eye(64, dtype=BF16).expand(1, 2, 64, 64)
+    kept = SDPA(q, k, eye, dropout_p=0.25)
+    full = SDPA(q, k, eye)
+    dropped = (kept == 0).float().mean().item()
+    assert abs(dropped - 0.25) < 5 * (0.25 * 0.75 / kept.numel()) ** 0.5
+    assert torch.allclose(kept[kept != 0], full[kept != 0] / 0.75, rtol=2e-2)
+    assert not torch.equal(SDPA(q, k, eye, dropout_p=0.25), kept)
+    torch.manual_seed(4)
+    v = torch.randn(1, 2, 64, 32, dtype=BF16, requires_grad=True)
+    o = SDPA(q, k, v, dropout_p=0.25)
+    g = torch.randn(o.shape).to(BF16)
+    dv, = torch.autograd.grad(o, v, g)  # o is linear in v under the mask that was drawn
+    assert torch.allclose((dv.double() * v).sum(), (o.double() * g).sum(), atol=1)
+    torch.manual_seed(4)
+    torch.randn(1)
+    assert torch.equal(SDPA(q, k, v, dropout_p=0.25), o) is False
+
+
+def test_packed_sequences():
+    starts = torch.tensor([0, 20, 20, 50], dtype=torch.int32)
+    pairs = [(0, 20), (20, 50)]
+    q, k, v, g = torch.randn(3, 50, 2, 16, dtype=BF16).unbind() + (-torch.rand(50, 2),)
+    o, states = tk.linear_attention(q, k, v, log_decay=g, return_final_state=True, cu_seqlens=starts)
+    assert states.shape == (3, 2, 16, 16) and not states[1].any()
+    for (a, b), state in zip(pairs, states[::2]):
+        alone, last = tk.linear_attention(*(x[None, a:b] for x in (q, k, v)), log_decay=g[None, a:b],
+                                          return_final_state=True)
+        assert torch.equal(o[a:b], alone[0]) and torch.equal(state, last[0])
+    x, w = torch.randn(50, 24), torch.randn(24, 3)
+    y, states = tk.causal_conv1d(x, w, return_final_states=True, cu_seqlens=starts)
+    assert states.shape == (3, 2, 24)
+    for (a, b), state in zip(pairs, states[::2]):
+        alone, last = tk.causal_conv1d(x[a:b], w, return_final_states=True)
+        assert torch.equal(y[a:b], alone) and torch.equal(state, last)
+
+
+def test_nothing_to_do():
+    w = torch.randn(5, 8, dtype=BF16, requires_grad=True)
+    y = tk.linear(torch.randn(0, 8, dtype=BF16), w)
+    y.sum().backward()
+    assert y.shape == (0, 5) and not w.grad.any()
+    assert tk.rms_norm(torch.randn(0, 8), 8).shape == (0, 8)
+    q, k = torch.randn(1, 2, 3, 8, dtype=BF16), torch.randn(1, 2, 0, 8, dtype=BF16)
+    assert not SDPA(q, k, k).any()
+    assert tk.embedding(torch.zeros(0, dtype=torch.int64), w).shape == (0, 8)
+
+
+def test_autocast():
+    x, w = torch.randn(4, 16, requires_grad=True), torch.randn(8, 16, requires_grad=True)
+    q = torch.randn(1, 2, 5, 16)
+    with torch.autocast("cpu", dtype=BF16):
+        y, o, n = tk.linear(x, w), SDPA(q, q, q), tk.rms_norm(x, 16)
+        compiled = torch.compile(tk.linear, fullgraph=True, backend="aot_eager")(x, w)
+    assert y.dtype == o.dtype == BF16 and n.dtype == FP32
+    assert torch.equal(y, tk.linear(x.to(BF16), w.to(BF16))) and torch.equal(y, compiled)
+    y.sum().backward()
+    assert x.grad.dtype == w.grad.dtype == FP32
+
+
+def test_modules():
+    """A small model learns, alike compiled; its parameters are those of PyTorch's modules."""
+    def model(nn):
+        torch.manual_seed(2)
+        return torch.nn.Sequential(nn.Embedding(11, 16), nn.RMSNorm(16), nn.Linear(16, 32), nn.SiLU(), nn.Linear(32, 16),
+                                   nn.GELU("tanh"), nn.LayerNorm(16), nn.Linear(16, 11)).to(BF16)
+
+    ours, theirs, ids = model(tk), model(torch.nn), torch.arange(11).repeat(6)
+    ours.load_state_dict(theirs.state_dict())
+    criterion = tk.CrossEntropyLoss()
+    assert abs(criterion(ours(ids), ids) - F.cross_entropy(theirs(ids).float(), ids)) < 2e-2
+    step = torch.compile(lambda: criterion(ours(ids), ids), fullgraph=True, backend="aot_eager")
+    optimizer, losses = torch.optim.SGD(ours.parameters(), 0.5), []
+    for _ in range(30):
+        optimizer.zero_grad()
+        step().backward()
+        optimizer.step()
+        losses.append(step().item())
+    assert losses[-1] < 0.2 * losses[0]
+    norm, x, r = tk.RMSNorm(16), torch.randn(3, 16), torch.randn(3, 16)
+    y, s = norm(x, r)
+    assert torch.equal(s, x + r) and torch.allclose(y, torch.nn.RMSNorm(16)(s), atol=1e-5)
+    a = torch.randn(3, 16)
+    assert torch.allclose(tk.SwiGLU()(a), F.silu(a[:, :8]) * a[:, 8:], atol=1e-6)
+
+
+class Stream:
+    cuda_stream = 7
+
+
+def test_workspaces(monkeypatch):
+    """A device's path, with the CPU as the device: one workspace of each stream, which grows."""
+    from tk_ops.torch import _library
+    capturing, u, k = [False], torch.randn(1, 4, 3000, dtype=BF16), torch.randn(4, 2000)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: None)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: Stream)
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: capturing[0])
+    held = {}
+    monkeypatch.setattr(_library, "workspaces", held)
+
+    def call(n, nk):
+        y = torch.empty(1, 4, n, dtype=BF16)
+        _library.launch_on_device(tk_ops.fft_conv, {"u": u[..., :n], "k": k[:, :nk], "y": y}, y.device)
+        assert torch.equal(y, tk.fft_conv(u[..., :n], k[:, :nk]))
+        return [x.numel() for x in held.values()]
+
+    capturing[0] = True
+    assert call(600, 300) == []
+    capturing[0], held[u.device, 7] = False, torch.zeros(16, dtype=torch.uint8)
+    small, = call(600, 300)
+    large, = call(3000, 2000)
+    assert small < large and call(600, 300) == [large]
+    assert not held[u.device, 7][:4096].any()
+    with pytest.raises(ValueError, match="tk_fft_conv: y is NULL"):
+        _library.launch_on_device(tk_ops.fft_conv, {"u": u, "k": k}, u.device)
+
+
+def bf16(*shape):
+    return torch.zeros(shape, dtype=BF16)
+
+
+@pytest.mark.parametrize("error, sentence, call", [
+    (TypeError, "tk_gemm: ", lambda: tk.linear(torch.zeros(2, 8), torch.zeros(3, 8))),
+    (ValueError, r"input \[2, 8\] and weight \[3, 9\] do not fit", lambda: tk.linear(bf16(2, 8), bf16(3, 9))),
+    (ValueError, "tk_gemm: bias", lambda: tk.linear(bf16(2, 8), bf16(3, 8), bf16(4))),
+    (ValueError, "normalized_shape", lambda: tk.rms_norm(bf16(2, 8), 4)),
+    (ValueError, "weight must have the sizes", lambda: tk.layer_norm(bf16(2, 8), 8, bf16(4))),
+    (TypeError, "tk_norm: ", lambda: tk.rms_norm(bf16(2, 8).double(), 8)),
+    (NotImplementedError, "multiple of 8", lambda: SDPA(*[bf16(1, 2, 3, 12)] * 3)),
+    (NotImplementedError, "256", lambda: SDPA(*[bf16(1, 2, 3, 264)] * 3)),
+    (TypeError, "tk_attention_forward: ", lambda: SDPA(*[torch.zeros(1, 2, 3, 8)] * 3)),
+    (ValueError, "need enable_gqa", lambda: SDPA(bf16(1, 4, 3, 8), bf16(1, 2, 3, 8), bf16(1, 2, 3, 8))),
+    (ValueError, "cannot both", lambda: SDPA(*[bf16(1, 2, 3, 8)] * 3, bf16(3, 3), is_causal=True)),
+    (ValueError, "tk_attention_forward: dropout", lambda: SDPA(*[bf16(1, 2, 3, 8)] * 3, dropout_p=1.5)),
+    (ValueError, "does not fit input's rows", lambda: tk.cross_entropy(bf16(3, 8), torch.zeros(4, dtype=torch.int64))),
+    (NotImplementedError, "weights of classes", lambda: tk.cross_entropy(bf16(3, 8), None, bf16(8))),
+    (NotImplementedError, "probabilities", lambda: tk.cross_entropy(bf16(3, 8), bf16(3, 8))),
+    (ValueError, "no reduction", lambda: tk.cross_entropy(bf16(3, 8), torch.zeros(3, dtype=int), reduction="max")),
+    (ValueError, "padding_idx 9", lambda: tk.embedding(torch.zeros(3, dtype=int), bf16(4, 8), 9)),
+    (NotImplementedError, "max_norm", lambda: tk.embedding(torch.zeros(3, dtype=int), bf16(4, 8), max_norm=1.0)),
+    (ValueError, "must be even", lambda: tk.swiglu(bf16(3, 7))),
+    (ValueError, "same sizes", lambda: tk.geglu(bf16(3, 8), bf16(3, 4))),
+    (NotImplementedError, "cos and sin", lambda: tk.rotary(bf16(1, 3, 1, 8), None, bf16(3, 4).requires_grad_(), bf16(3, 4))),
+    (NotImplementedError, "tk_linear_attention: ", lambda: tk.linear_attention(*[bf16(1, 3, 1, 8)] * 3)),
+    (ValueError, "activation must be", lambda: tk.causal_conv1d(bf16(1, 3, 8), bf16(8, 4), activation="relu")),
+    (TypeError, "tk_fft_conv: k", lambda: tk.fft_conv(bf16(1, 3, 8), bf16(3, 8))),
+])
+def test_refusals(error, sentence, call):
+    with pytest.raises(error, match=sentence):
+        call()
