@@ -52,11 +52,11 @@ def launch_on_device(function, fields, device):
 
 def launch(function, **fields):
     """Calls a function of tk_ops, whose first field here is a tensor, on its device and current stream."""
-    device = next(iter(fields.values())).device
-    if device.type == "cpu":
+    first = next(iter(fields.values()))
+    if first.is_cpu:
         function(**fields)  # which has a workspace for each thread
     else:
-        launch_on_device(function, fields, device)
+        launch_on_device(function, fields, first.device)
 
 
 class operator:
@@ -117,9 +117,10 @@ def with_gradient(op, described):
     function.__name__ = function.__qualname__ = op.__name__
 
     def run(*arguments):
-        if torch.is_grad_enabled() and any(
-                arguments[i] is not None and arguments[i].requires_grad for i in tensors):
-            return function.apply(*arguments)
+        if torch.is_grad_enabled():
+            for i in tensors:
+                if arguments[i] is not None and arguments[i].requires_grad:
+                    return function.apply(*arguments)
         with torch._C._AutoDispatchBelowAutograd():
             return op(*arguments)
 
@@ -128,7 +129,7 @@ def with_gradient(op, described):
 
 def like(x, dtype=None):
     """A tensor of x's sizes, row-major."""
-    return torch.empty(x.shape, dtype=dtype or x.dtype, device=x.device)
+    return torch.empty_like(x, dtype=dtype, memory_format=torch.contiguous_format)
 
 
 def optional(x, wanted, shape=None, dtype=None):

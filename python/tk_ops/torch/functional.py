@@ -16,11 +16,6 @@ __all__ = ["attention", "causal_conv1d", "cross_entropy", "embedding", "fft_conv
 GELU = {"none": ActivationKind.GELU_ERF, "tanh": ActivationKind.GELU_TANH}
 
 
-def refuse(condition, kind, sentence):
-    if condition:
-        raise kind(sentence)
-
-
 # ---- linear layers and rows ----------------------------------------------------------------------
 def linear(input, weight, bias=None):
     """input weight^T + bias, as torch.nn.functional.linear.
@@ -30,28 +25,28 @@ def linear(input, weight, bias=None):
     torch.autocast all are cast to its type first. TypeError for other types, ValueError for sizes that do not fit.
     """
     input, weight, bias = autocast(input, weight, bias)
-    refuse(weight.dim() != 2 or input.dim() < 1 or input.size(-1) != weight.size(1), ValueError,
-           f"linear: input {list(input.shape)} and weight {list(weight.shape)} do not fit: [..., k] and [n, k]")
+    if weight.dim() != 2 or input.dim() < 1 or input.size(-1) != weight.size(1):
+        raise ValueError(
+            f"linear: input {list(input.shape)} and weight {list(weight.shape)} do not fit: [..., k] and [n, k]")
     return _products.linear(input, weight, bias)
 
 
 def _norm(name, input, normalized_shape, weight, bias, rms, eps, residual):
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-    refuse(not shape or tuple(input.shape[-len(shape):]) != shape, ValueError,
-           f"{name}: the last sizes of input {list(input.shape)} must be normalized_shape {list(shape)}")
-    for x, what in (weight, "weight"), (bias, "bias"):
-        refuse(x is not None and tuple(x.shape) != shape, ValueError,
-               f"{name}: {what} must have the sizes of normalized_shape {list(shape)}")
-    refuse(residual is not None and residual.shape != input.shape, ValueError,
-           f"{name}: residual must have the sizes of input {list(input.shape)}")
-    sizes = input.shape
+    if not shape or input.shape[-len(shape):] != shape:
+        raise ValueError(
+            f"{name}: the last sizes of input {list(input.shape)} must be normalized_shape {list(shape)}")
+    if not (weight is None or weight.shape == shape) or not (bias is None or bias.shape == shape):
+        raise ValueError(f"{name}: weight and bias must have the sizes of normalized_shape {list(shape)}")
+    if residual is not None and residual.shape != input.shape:
+        raise ValueError(f"{name}: residual must have the sizes of input {list(input.shape)}")
     if len(shape) > 1:
-        input, residual, weight, bias = (
-            None if x is None else x.flatten(-len(shape)) for x in (input, residual, weight, bias))
+        flat = [None if x is None else x.flatten(-len(shape)) for x in (input, weight, bias, residual)]
+        result = _norm(name, flat[0], flat[0].shape[-1:], *flat[1:3], rms, eps, flat[3])
+        return result.view(input.shape) if residual is None else tuple(x.view(input.shape) for x in result)
     if residual is None:
-        return _rows.norm(input, weight, bias, rms, eps).view(sizes)
-    y, r = _rows.add_norm(input, residual, weight, bias, rms, eps)
-    return y.view(sizes), r.view(sizes)
+        return _rows.norm(input, weight, bias, rms, eps)
+    return _rows.add_norm(input, residual, weight, bias, rms, eps)
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None, *, bias=None, residual=None):
@@ -80,11 +75,13 @@ def softmax(input, dim=-1, dtype=None, *, scale=1.0, causal=False):
     bf16, fp16 or fp32, any sizes; sums are fp32. With causal, row i of the last two dimensions [rows, width] sees
     column j where j <= i + width - rows (dim must be the last), and is 0 elsewhere.
     """
-    refuse(not input.dim(), ValueError, "softmax: input must have a dimension")
+    if not input.dim():
+        raise ValueError("softmax: input must have a dimension")
     input = input if dtype is None else input.to(dtype)
     if dim in (-1, input.dim() - 1):
         return _rows.softmax(input, scale, causal)
-    refuse(causal, ValueError, f"softmax: a causal one is along the last dimension, not {dim}")
+    if causal:
+        raise ValueError(f"softmax: a causal one is along the last dimension, not {dim}")
     return _rows.softmax(input.movedim(dim, -1), scale, False).movedim(-1, dim)
 
 
@@ -97,13 +94,17 @@ def cross_entropy(input, target, weight=None, ignore_index=-100, reduction="mean
     and not ignore_index gives NaN. z_loss adds z_loss lse^2 to each loss, softcap takes softcap tanh(input / softcap)
     for the logits. Weights of classes, and probabilities as targets, are a NotImplementedError.
     """
-    refuse(weight is not None, NotImplementedError, "cross_entropy: weights of classes are not supported")
-    refuse(target.is_floating_point(), NotImplementedError, "cross_entropy: target must be labels, not probabilities")
-    refuse(reduction not in ("mean", "sum", "none"), ValueError, f"cross_entropy: {reduction} is no reduction")
+    if weight is not None:
+        raise NotImplementedError("cross_entropy: weights of classes are not supported")
+    if target.is_floating_point():
+        raise NotImplementedError("cross_entropy: target must be labels, not probabilities")
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"cross_entropy: {reduction} is no reduction")
     if input.dim() > 2:
         input = input.movedim(1, -1)
-    refuse(not input.dim() or input.shape[:-1] != target.shape, ValueError,
-           f"cross_entropy: target {list(target.shape)} does not fit input's rows {list(input.shape[:-1])}")
+    if not input.dim() or input.shape[:-1] != target.shape:
+        raise ValueError(
+            f"cross_entropy: target {list(target.shape)} does not fit input's rows {list(input.shape[:-1])}")
     loss, _ = _rows.cross_entropy(input, target, ignore_index, label_smoothing, z_loss, softcap)
     if reduction == "none":
         return loss
@@ -117,13 +118,15 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     torch.nn.functional.embedding. A number that is no row gives zeros. The gradient, of weight's type, is summed in
     fp32 in a fixed order, without the tokens of padding_idx. max_norm, scale_grad_by_freq and sparse are a
     NotImplementedError."""
-    refuse(max_norm is not None or scale_grad_by_freq or sparse, NotImplementedError,
-           "embedding: max_norm, scale_grad_by_freq and sparse are not supported")
+    if max_norm is not None or scale_grad_by_freq or sparse:
+        raise NotImplementedError(
+            "embedding: max_norm, scale_grad_by_freq and sparse are not supported")
     count = weight.size(0)
     padding = -1
     if padding_idx is not None:
-        refuse(not -count <= padding_idx < count, ValueError,
-               f"embedding: padding_idx {padding_idx} is none of weight's {count} rows")
+        if not -count <= padding_idx < count:
+            raise ValueError(
+                f"embedding: padding_idx {padding_idx} is none of weight's {count} rows")
         padding = padding_idx % count
     return _rows.embedding(weight, input, count, padding)
 
@@ -136,17 +139,20 @@ def silu(input):
 
 def gelu(input, approximate="none"):
     """As torch.nn.functional.gelu: bf16, fp16 or fp32, of any sizes; approximate is "none" or "tanh"."""
-    refuse(approximate not in GELU, ValueError, f"gelu: approximate must be none or tanh, not {approximate}")
+    if approximate not in GELU:
+        raise ValueError(f"gelu: approximate must be none or tanh, not {approximate}")
     return _rows.activation(input, None, GELU[approximate], False)
 
 
 def _gated(name, kind, input, other):
     if other is None:
-        refuse(not input.dim() or input.size(-1) % 2, ValueError,
-               f"{name}: the last size of input {list(input.shape)}, of two halves, must be even")
+        if not input.dim() or input.size(-1) % 2:
+            raise ValueError(
+                f"{name}: the last size of input {list(input.shape)}, of two halves, must be even")
         return _rows.activation(input, None, kind, True)
-    refuse(input.shape != other.shape, ValueError,
-           f"{name}: input {list(input.shape)} and other {list(other.shape)} must have the same sizes")
+    if input.shape != other.shape:
+        raise ValueError(
+            f"{name}: input {list(input.shape)} and other {list(other.shape)} must have the same sizes")
     return _rows.activation(input, other, kind, False)
 
 
@@ -158,7 +164,8 @@ def swiglu(input, other=None):
 
 def geglu(input, other=None, approximate="none"):
     """gelu(input, approximate) other, as swiglu."""
-    refuse(approximate not in GELU, ValueError, f"geglu: approximate must be none or tanh, not {approximate}")
+    if approximate not in GELU:
+        raise ValueError(f"geglu: approximate must be none or tanh, not {approximate}")
     return _gated("geglu", GELU[approximate], input, other)
 
 
@@ -175,8 +182,8 @@ def rotary(query, key, cos, sin, *, positions=None, offsets=None, interleaved=Fa
     its place in n, positions[b, n], or offsets[b] more than its place (int32 or int64). Pairs are columns i and i + w,
     or with interleaved 2 i and 2 i + 1. inverse turns back. Gradients reach query and key alone.
     """
-    refuse(cos.requires_grad or sin.requires_grad, NotImplementedError,
-           "rotary: cos and sin have no gradient here; detach them")
+    if cos.requires_grad or sin.requires_grad:
+        raise NotImplementedError("rotary: cos and sin have no gradient here; detach them")
     first, second = _rows.rotary(query, key, cos, sin, positions, offsets, interleaved, inverse)
     return first, None if key is None else second
 
@@ -195,9 +202,10 @@ def attention(query, key, value, *, causal=False, window=None, scale=None, softc
     0. dropout_p is rounded to a multiple of 1/256; its seed is drawn by PyTorch's generator.
     """
     query, key, value = autocast(query, key, value)
-    refuse(query.dim() != 4 or key.dim() != 4 or value.dim() != 4, ValueError,
-           "attention: query, key and value must have 4 dimensions, [b, n, h, d]")
-    refuse(alibi is not None and alibi.requires_grad, NotImplementedError, "attention: alibi has no gradient")
+    if query.dim() != 4 or key.dim() != 4 or value.dim() != 4:
+        raise ValueError("attention: query, key and value must have 4 dimensions, [b, n, h, d]")
+    if alibi is not None and alibi.requires_grad:
+        raise NotImplementedError("attention: alibi has no gradient")
     left, right = (-1 if x is None else x for x in window or (None, None))
     state = None
     if dropout_p > 0:
@@ -225,17 +233,20 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     A query that sees no key gives 0. The result [b, hq, nq, dv] lies in memory as [b, nq, hq, dv]. Under torch.autocast
     query, key and value are cast to its type first. Dropout is as in `attention`.
     """
-    refuse(query.dim() not in (3, 4) or key.dim() != query.dim() or value.dim() != query.dim(), ValueError,
-           "scaled_dot_product_attention: query, key and value must have 4 dimensions, or 3, [b, n, d]")
-    refuse(attn_mask is not None and is_causal, ValueError,
-           "scaled_dot_product_attention: attn_mask and is_causal cannot both be given")
+    if query.dim() not in (3, 4) or key.dim() != query.dim() or value.dim() != query.dim():
+        raise ValueError(
+            "scaled_dot_product_attention: query, key and value must have 4 dimensions, or 3, [b, n, d]")
+    if attn_mask is not None and is_causal:
+        raise ValueError(
+            "scaled_dot_product_attention: attn_mask and is_causal cannot both be given")
     if query.dim() == 3:
         mask = attn_mask if attn_mask is None or attn_mask.dim() < 3 else attn_mask.unsqueeze(-3)
         return scaled_dot_product_attention(query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1), mask, dropout_p,
                                             is_causal, scale, enable_gqa).squeeze(1)
     query, key, value = autocast(query, key, value)
-    refuse(not enable_gqa and query.size(1) != key.size(1), ValueError,
-           f"scaled_dot_product_attention: {query.size(1)} heads of query and {key.size(1)} of key need enable_gqa")
+    if not enable_gqa and query.size(1) != key.size(1):
+        raise ValueError(
+            f"scaled_dot_product_attention: {query.size(1)} heads of query and {key.size(1)} of key need enable_gqa")
     nq, nk, window = query.size(2), key.size(2), None
     if is_causal and nk > nq:  # keys that no query sees
         key, value = key[:, :, :nq], value[:, :, :nq]
@@ -286,10 +297,10 @@ def causal_conv1d(x, weight, bias=None, activation=None, initial_states=None, re
     that type or fp32; activation None or "silu". States are the last w - 1 tokens, [b, w - 1, c] of x's type; with
     return_final_states the pair (y, state) comes back. With cu_seqlens x is [n, c] of packed sequences.
     """
-    refuse(activation not in (None, "silu", "swish"), ValueError,
-           f"causal_conv1d: activation must be None or silu, not {activation}")
-    refuse(weight.dim() != 2 or x.dim() not in (2, 3), ValueError,
-           "causal_conv1d: x must be [b, n, c] or [n, c], and weight [c, w]")
+    if activation not in (None, "silu", "swish"):
+        raise ValueError(f"causal_conv1d: activation must be None or silu, not {activation}")
+    if weight.dim() != 2 or x.dim() not in (2, 3):
+        raise ValueError("causal_conv1d: x must be [b, n, c] or [n, c], and weight [c, w]")
     kind = ActivationKind.NONE if activation is None else ActivationKind.SILU
     y, state = _sequences.conv1d(x, weight, bias, initial_states, cu_seqlens, kind, return_final_states)
     return (y, state) if return_final_states else y
