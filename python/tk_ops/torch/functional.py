@@ -215,7 +215,7 @@ def attention(query, key, value, *, causal=False, window=None, scale=None, softc
     return o
 
 
-def _bias_of(mask, query, nk):
+def bias_of(mask, query, nk):
     """An attention mask that may be shown to all of query's [b, h, nq, d] as a bias of four dimensions."""
     if mask.dtype == torch.bool:
         mask = torch.zeros(mask.shape, dtype=query.dtype, device=mask.device).masked_fill_(~mask, -math.inf)
@@ -252,7 +252,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
         key, value = key[:, :, :nq], value[:, :, :nq]
     elif is_causal and nq > nk:
         is_causal, window = False, (None, nq - nk)
-    bias = None if attn_mask is None else _bias_of(attn_mask, query, nk)
+    bias = None if attn_mask is None else bias_of(attn_mask, query, nk)
     return attention(query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2), causal=is_causal,
                      window=window, scale=scale, bias=bias, dropout_p=dropout_p).transpose(1, 2)
 

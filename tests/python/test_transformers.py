@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""attn_implementation="tk" in small models with random weights. In bf16 their logits and gradients may be as far from
+those of the same weights in fp32 as 1.5 times what "eager" is: both round the same tensors on their way."""
+import copy
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+import tk_ops.transformers  # noqa: E402
+
+torch.set_num_threads(1)
+tk_ops.transformers.register()
+SIZES = dict(vocab_size=97, hidden_size=64, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4,
+             num_key_value_heads=2, head_dim=16, max_position_embeddings=128, pad_token_id=0)
+CONFIGS = {
+    "llama": lambda: transformers.LlamaConfig(**SIZES),
+    "gemma2": lambda: transformers.Gemma2Config(**SIZES, sliding_window=8, attn_logit_softcapping=2.0,
+                                                query_pre_attn_scalar=4),
+    "gpt_oss": lambda: transformers.GptOssConfig(**SIZES, sliding_window=8, num_local_experts=2,
+                                                 num_experts_per_tok=2),
+}
+
+
+@pytest.fixture(params=CONFIGS)
+def models(request):
+    """The same weights in fp32 and eager, in bf16 and eager, and in bf16 by TK."""
+    torch.manual_seed(0)
+    config = CONFIGS[request.param]()
+    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16, attn_implementation="eager")
+    for x in model.parameters():  # large enough for attention that is not uniform
+        x.data = (torch.randn_like(x) * (0.125 if x.dim() > 1 else 1)).to(x.dtype)
+    ours = copy.deepcopy(model)
+    ours.set_attn_implementation("tk")
+    return [x.eval() for x in (copy.deepcopy(model).float(), model, ours)]
+
+
+def distance(x, exact):
+    return ((x.double() - exact.double()).norm() / exact.double().norm()).item()
+
+
+def check(exact, eager, ours):
+    assert distance(ours, exact) <= 1.5 * distance(eager, exact) < 0.08
+
+
+def ids_and_mask():
+    torch.manual_seed(1)
+    mask = torch.ones(2, 21, dtype=torch.int64)
+    mask[1, :5] = 0
+    return torch.randint(1, 97, (2, 21)), mask
+
+
+@pytest.mark.parametrize("padded", (False, True))
+def test_logits_and_gradients(models, padded):
+    ids, mask = ids_and_mask()
+    seen = mask.bool() if padded else torch.ones_like(ids, dtype=bool)
+    logits, gradients = [], []
+    for model in models:
+        result = model(ids, attention_mask=mask if padded else None).logits[seen]
+        result.float().logsumexp(-1).sum().backward()
+        logits.append(result.detach())
+        gradients.append(model.model.layers[0].self_attn.k_proj.weight.grad)
+    check(*logits)
+    check(*gradients)
+
+
+def test_tokens_one_by_one(models):
+    """Steps of decoding with a cache give what a whole prompt gives."""
+    ids, _ = ids_and_mask()
+    exact, eager, ours = models
+    cache, steps = transformers.DynamicCache(config=ours.config), []
+    with torch.inference_mode():
+        for a, b in (0, 15), (15, 16), (16, 17), (17, 21):  # the cache is the fourth argument, whatever its name
+            steps.append(ours(ids[:, a:b], None, None, cache).logits)
+        whole = exact(ids).logits, eager(ids).logits
+        check(*whole, torch.cat(steps, 1))
+        static = ours.generate(ids, max_new_tokens=2, do_sample=False, cache_implementation="static",
+                               disable_compile=True, output_logits=True, return_dict_in_generate=True)
+        check(*(x[:, -1] for x in whole), static.logits[0])
+        longer = static.sequences[:, :22]
+        check(*(x(longer).logits[:, -1] for x in (exact, eager)), static.logits[1])
