@@ -3,22 +3,37 @@
 
     import tk_ops.transformers
     tk_ops.transformers.register()
-    model = AutoModelForCausalLM.from_pretrained(name, dtype=torch.bfloat16, attn_implementation="tk")
+    model = AutoModelForCausalLM.from_pretrained(
+        name, dtype=torch.bfloat16, attn_implementation="tk")
 
-Heads are grouped without copies of keys, softcaps and sinks are the kernel's own. Masks are those of "sdpa": none where
-a causal one will do, else a tensor of bool, of padding, sliding windows and static caches alike. bf16 and fp16, heads
-that are multiples of 8 to 256.
+Heads are grouped without copies of keys, softcaps and sinks are the kernel's own. Masks are those
+of "sdpa": none where a causal one will do, else a tensor of bool, of padding, sliding windows and
+static caches alike. bf16 and fp16, heads that are multiples of 8 to 256.
 """
+
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
 from .torch.functional import attention, bias_of
 
 
-def attention_forward(module, query, key, value, attention_mask, dropout=0.0, scaling=None, is_causal=None,
-                      softcap=None, s_aux=None, position_bias=None, **_):
-    """What a layer of a model calls: query [b, hq, nq, d], key and value [b, hk, nk, d], attention_mask of bool or None,
-    s_aux sinks [hq], position_bias to be added. Returns the output [b, nq, hq, d], and no weights."""
+def attention_forward(
+    module,
+    query,
+    key,
+    value,
+    attention_mask,
+    dropout=0.0,
+    scaling=None,
+    is_causal=None,
+    softcap=None,
+    s_aux=None,
+    position_bias=None,
+    **_
+):
+    """What a layer of a model calls: query [b, hq, nq, d], key and value [b, hk, nk, d],
+    attention_mask of bool or None, s_aux sinks [hq], position_bias to be added. Returns the output
+    [b, nq, hq, d], and no weights."""
     nq = query.size(2)
     if is_causal is None:
         is_causal = getattr(module, "is_causal", True)
@@ -29,9 +44,17 @@ def attention_forward(module, query, key, value, attention_mask, dropout=0.0, sc
     bias = None if attention_mask is None else bias_of(attention_mask, query, key.size(2))
     if position_bias is not None:
         bias = position_bias if bias is None else position_bias + bias
-    o = attention(query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2), causal=causal, scale=scaling,
-                  softcap=softcap or 0.0, bias=bias, sinks=None if s_aux is None else s_aux.float(),
-                  dropout_p=dropout)
+    o = attention(
+        query.transpose(1, 2),
+        key.transpose(1, 2),
+        value.transpose(1, 2),
+        causal=causal,
+        scale=scaling,
+        softcap=softcap or 0.0,
+        bias=bias,
+        sinks=None if s_aux is None else s_aux.float(),
+        dropout_p=dropout,
+    )
     return o, None
 
 

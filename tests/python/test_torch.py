@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""tk_ops.torch against PyTorch's own definitions, evaluated in fp64 on the same rounded inputs: results and gradients
-of each type and layout, torch.compile, torch.library.opcheck of every op, and what is refused.
+"""tk_ops.torch against PyTorch's own definitions, evaluated in fp64 on the same rounded inputs:
+results and gradients of each type and layout, torch.compile, torch.library.opcheck of every op, and
+what is refused.
 
-`bound` of a case is its largest root mean square error relative to the result's, in units of the type's epsilon,
-2^-7 of bf16: rounding a result once commits about 0.2 of it, and each rounding on the way (of weights, of
-products' operands) as much again. In fp32, where sums commit more than the rounding, it is 2 throughout. Gradients
-of decays are differences of sums that are rounded (ops/linear_attention/linear_attention_backward.h), and have a bound
-of their own, `loose`, by their places among results and gradients.
+`bound` of a case is its largest root mean square error relative to the result's, in units of the
+type's epsilon, 2^-7 of bf16: rounding a result once commits about 0.2 of it, and each rounding on
+the way (of weights, of products' operands) as much again. In fp32, where sums commit more than the
+rounding, it is 2 throughout. Gradients of decays are differences of sums that are rounded
+(ops/linear_attention/linear_attention_backward.h), and have a bound of their own, `loose`, by their
+places among results and gradients.
 """
+
 import math
 
 import pytest
@@ -28,17 +31,28 @@ def randn(*shape):
 
 
 class case:
-    """A function, its definition, and inputs that are made anew; those of `exact` are fp32 in any case, and those of
-    `constant` have no gradient."""
+    """A function, its definition, and inputs that are made anew; those of `exact` are fp32 in any
+    case, and those of `constant` have no gradient."""
 
-    def __init__(self, function, reference, inputs, types=HALVES, bound=0.4, exact=(), constant=(), loose={}):
+    def __init__(
+        self, function, reference, inputs, types=HALVES, bound=0.4, exact=(), constant=(), loose={}
+    ):
         self.function, self.reference, self.inputs = function, reference, inputs
-        self.types, self.bound, self.exact, self.constant, self.loose = types, bound, exact, constant, loose
+        self.types, self.bound, self.exact, self.constant, self.loose = (
+            types,
+            bound,
+            exact,
+            constant,
+            loose,
+        )
 
     def wants(self, inputs):
         """The inputs that have gradients."""
-        return [x for i, x in enumerate(inputs)
-                if x is not None and x.is_floating_point() and i not in self.constant]
+        return [
+            x
+            for i, x in enumerate(inputs)
+            if x is not None and x.is_floating_point() and i not in self.constant
+        ]
 
     def bounds(self, dtype, count):
         return [2 if dtype == FP32 else self.loose.get(i, self.bound) for i in range(count)]
@@ -79,17 +93,21 @@ def run(this, function, inputs, layout="plain"):
     return [x.detach().double() for x in (*results, *(x.grad for x in wanted))]
 
 
-# ---- definitions in PyTorch's own words ------------------------------------------------------------
+# ---- definitions in PyTorch's own words ----------------------------------------------------------
 def rotated(q, k, cos, sin, positions=None, interleaved=False):
     w = cos.size(-1)
-    cos, sin = (x[:q.size(1)] if positions is None else x[positions] for x in (cos, sin))
+    cos, sin = (x[: q.size(1)] if positions is None else x[positions] for x in (cos, sin))
     cos, sin = cos.unsqueeze(-2), sin.unsqueeze(-2)
 
     def turn(x):
-        a, b = (x[..., 0:2 * w:2], x[..., 1:2 * w:2]) if interleaved else (x[..., :w], x[..., w:2 * w])
+        a, b = (
+            (x[..., 0 : 2 * w : 2], x[..., 1 : 2 * w : 2])
+            if interleaved
+            else (x[..., :w], x[..., w : 2 * w])
+        )
         pair = a * cos - b * sin, b * cos + a * sin
         pair = torch.stack(pair, -1).flatten(-2) if interleaved else torch.cat(pair, -1)
-        return torch.cat((pair, x[..., 2 * w:]), -1)
+        return torch.cat((pair, x[..., 2 * w :]), -1)
 
     return turn(q), turn(k)
 
@@ -97,7 +115,9 @@ def rotated(q, k, cos, sin, positions=None, interleaved=False):
 def scan(q, k, v, log_decay, state, scale):
     o = []
     for t in range(q.size(1)):
-        state = state * log_decay[:, t, :, None, None].exp() + k[:, t, :, :, None] * v[:, t, :, None]
+        state = (
+            state * log_decay[:, t, :, None, None].exp() + k[:, t, :, :, None] * v[:, t, :, None]
+        )
         o.append(scale * torch.einsum("bhd,bhde->bhe", q[:, t], state))
     return torch.stack(o, 1), state
 
@@ -112,16 +132,22 @@ def ssd(x, dt, A, B, C, D, z, dt_bias, state):
 def short_conv(x, weight, bias, state):
     x = torch.cat((state, x), 1)
     y = F.conv1d(x.transpose(1, 2), weight[:, None], bias, groups=x.size(2))
-    return F.silu(y.transpose(1, 2)), x[:, x.size(1) - state.size(1):]
+    return F.silu(y.transpose(1, 2)), x[:, x.size(1) - state.size(1) :]
 
 
 def long_conv(u, k, pre, post):
     size = u.size(-1) + k.size(-1)
-    return torch.fft.irfft(torch.fft.rfft(u * pre, size) * torch.fft.rfft(k, size), size)[..., :u.size(-1)] * post
+    return (
+        torch.fft.irfft(torch.fft.rfft(u * pre, size) * torch.fft.rfft(k, size), size)[
+            ..., : u.size(-1)
+        ]
+        * post
+    )
 
 
 def weights_of(q, k, softcap, left, alibi, bias, sinks):
-    """Attention's weights of q, k [b, n, h, d], causal in a window, with a softcap, slopes, a bias and sinks."""
+    """Attention's weights of q, k [b, n, h, d], causal in a window, with a softcap, slopes, a bias
+    and sinks."""
     s = torch.einsum("bihd,bjhd->bhij", q, k) * q.size(-1) ** -0.5
     distance = torch.arange(q.size(1))[:, None] + k.size(1) - q.size(1) - torch.arange(k.size(1))
     s = softcap * torch.tanh(s / softcap) - alibi[:, None, None] * distance.abs() + bias
@@ -149,87 +175,211 @@ def heads(nq, nk, hq=4, hk=2, dv=32):
 CASES = {
     "linear": case(tk.linear, F.linear, lambda: (randn(3, 5, 48), randn(40, 48), randn(40))),
     "linear_without_bias": case(tk.linear, F.linear, lambda: (randn(48), randn(40, 48), None)),
-    "rms_norm": case(lambda x, w: tk.rms_norm(x, 72, w, 1e-3), lambda x, w: F.rms_norm(x, (72,), w, 1e-3),
-                     lambda: (randn(3, 5, 72), randn(72)), ALL),
-    "rms_norm_residual": case(lambda x, r, w: tk.rms_norm(x, (72,), w, 1e-3, residual=r),
-                              lambda x, r, w: (F.rms_norm(x + r, (72,), w, 1e-3), x + r),
-                              lambda: (randn(3, 5, 72), randn(3, 5, 72), randn(72)), ALL, exact=(1,)),
-    "layer_norm": case(lambda x, w, b: tk.layer_norm(x, (4, 18), w, b), lambda x, w, b: F.layer_norm(x, (4, 18), w, b),
-                       lambda: (randn(3, 5, 4, 18), randn(4, 18), randn(4, 18)), ALL),
-    "layer_norm_residual": case(lambda x, r: tk.layer_norm(x, 72, residual=r),
-                                lambda x, r: (F.layer_norm(x + r, (72,)), x + r),
-                                lambda: (randn(5, 72), randn(5, 72)), ALL),
-    "softmax": case(lambda x: tk.softmax(x, 1), lambda x: x.softmax(1), lambda: (randn(3, 5, 72),), ALL),
-    "softmax_causal": case(lambda x: tk.softmax(x, scale=0.5, causal=True),
-                           lambda x: (0.5 * x).masked_fill(~torch.ones(7, 9, dtype=bool).tril(2), -math.inf).softmax(-1),
-                           lambda: (randn(2, 3, 2, 7, 9),), ALL),
-    "cross_entropy": case(lambda x, t: tk.cross_entropy(x, t, ignore_index=3, label_smoothing=0.1),
-                          lambda x, t: F.cross_entropy(x, t, ignore_index=3, label_smoothing=0.1),
-                          lambda: (randn(40, 9), torch.randint(0, 9, (40,))), ALL),
-    "cross_entropy_sum": case(lambda x, t: tk.cross_entropy(x, t, reduction="sum"),
-                              lambda x, t: F.cross_entropy(x, t, reduction="sum"),
-                              lambda: (randn(4, 9, 6), torch.randint(0, 9, (4, 6))), ALL),
-    "cross_entropy_none": case(lambda x, t: tk.cross_entropy(x, t, reduction="none"),
-                               lambda x, t: F.cross_entropy(x, t, reduction="none"),
-                               lambda: (randn(4, 9), torch.tensor([3, 0, -100, 8])), ALL),
-    "embedding": case(lambda w, i: tk.embedding(i, w, -2), lambda w, i: F.embedding(i, w, -2),
-                      lambda: (randn(20, 24), torch.randint(0, 20, (3, 8, 2))), ALL),
+    "rms_norm": case(
+        lambda x, w: tk.rms_norm(x, 72, w, 1e-3),
+        lambda x, w: F.rms_norm(x, (72,), w, 1e-3),
+        lambda: (randn(3, 5, 72), randn(72)),
+        ALL,
+    ),
+    "rms_norm_residual": case(
+        lambda x, r, w: tk.rms_norm(x, (72,), w, 1e-3, residual=r),
+        lambda x, r, w: (F.rms_norm(x + r, (72,), w, 1e-3), x + r),
+        lambda: (randn(3, 5, 72), randn(3, 5, 72), randn(72)),
+        ALL,
+        exact=(1,),
+    ),
+    "layer_norm": case(
+        lambda x, w, b: tk.layer_norm(x, (4, 18), w, b),
+        lambda x, w, b: F.layer_norm(x, (4, 18), w, b),
+        lambda: (randn(3, 5, 4, 18), randn(4, 18), randn(4, 18)),
+        ALL,
+    ),
+    "layer_norm_residual": case(
+        lambda x, r: tk.layer_norm(x, 72, residual=r),
+        lambda x, r: (F.layer_norm(x + r, (72,)), x + r),
+        lambda: (randn(5, 72), randn(5, 72)),
+        ALL,
+    ),
+    "softmax": case(
+        lambda x: tk.softmax(x, 1), lambda x: x.softmax(1), lambda: (randn(3, 5, 72),), ALL
+    ),
+    "softmax_causal": case(
+        lambda x: tk.softmax(x, scale=0.5, causal=True),
+        lambda x: (0.5 * x)
+        .masked_fill(~torch.ones(7, 9, dtype=bool).tril(2), -math.inf)
+        .softmax(-1),
+        lambda: (randn(2, 3, 2, 7, 9),),
+        ALL,
+    ),
+    "cross_entropy": case(
+        lambda x, t: tk.cross_entropy(x, t, ignore_index=3, label_smoothing=0.1),
+        lambda x, t: F.cross_entropy(x, t, ignore_index=3, label_smoothing=0.1),
+        lambda: (randn(40, 9), torch.randint(0, 9, (40,))),
+        ALL,
+    ),
+    "cross_entropy_sum": case(
+        lambda x, t: tk.cross_entropy(x, t, reduction="sum"),
+        lambda x, t: F.cross_entropy(x, t, reduction="sum"),
+        lambda: (randn(4, 9, 6), torch.randint(0, 9, (4, 6))),
+        ALL,
+    ),
+    "cross_entropy_none": case(
+        lambda x, t: tk.cross_entropy(x, t, reduction="none"),
+        lambda x, t: F.cross_entropy(x, t, reduction="none"),
+        lambda: (randn(4, 9), torch.tensor([3, 0, -100, 8])),
+        ALL,
+    ),
+    "embedding": case(
+        lambda w, i: tk.embedding(i, w, -2),
+        lambda w, i: F.embedding(i, w, -2),
+        lambda: (randn(20, 24), torch.randint(0, 20, (3, 8, 2))),
+        ALL,
+    ),
     "silu": case(tk.silu, F.silu, lambda: (randn(3, 4, 20),), ALL),
     "gelu": case(tk.gelu, F.gelu, lambda: (randn(60),), ALL),
-    "gelu_tanh": case(lambda x: tk.gelu(x, "tanh"), lambda x: F.gelu(x, approximate="tanh"), lambda: (randn(4, 20),),
-                      ALL),
+    "gelu_tanh": case(
+        lambda x: tk.gelu(x, "tanh"),
+        lambda x: F.gelu(x, approximate="tanh"),
+        lambda: (randn(4, 20),),
+        ALL,
+    ),
     "swiglu": case(tk.swiglu, lambda x: gated(F.silu, x), lambda: (randn(3, 4, 40),), ALL),
-    "geglu": case(tk.geglu, lambda x, y: gated(F.gelu, x, y), lambda: (randn(3, 4, 20), randn(3, 4, 20)), ALL),
+    "geglu": case(
+        tk.geglu, lambda x, y: gated(F.gelu, x, y), lambda: (randn(3, 4, 20), randn(3, 4, 20)), ALL
+    ),
     "reglu": case(tk.reglu, lambda x: gated(F.relu, x), lambda: (randn(7, 40),), ALL),
-    "rotary": case(tk.rotary, rotated, lambda: (randn(2, 9, 4, 32), randn(2, 9, 2, 32), randn(12, 12), randn(12, 12)),
-                   ALL, exact=(2, 3), constant=(2, 3)),
+    "rotary": case(
+        tk.rotary,
+        rotated,
+        lambda: (randn(2, 9, 4, 32), randn(2, 9, 2, 32), randn(12, 12), randn(12, 12)),
+        ALL,
+        exact=(2, 3),
+        constant=(2, 3),
+    ),
     "rotary_positions": case(
         lambda q, k, c, s, p: tk.rotary(q, k, c, s, positions=p, interleaved=True),
         lambda q, k, c, s, p: rotated(q, k, c, s, p, True),
-        lambda: (randn(2, 9, 4, 32), randn(2, 9, 2, 32), randn(12, 12), randn(12, 12),
-                 torch.randint(0, 12, (2, 9))), ALL, exact=(2, 3), constant=(2, 3)),
+        lambda: (
+            randn(2, 9, 4, 32),
+            randn(2, 9, 2, 32),
+            randn(12, 12),
+            randn(12, 12),
+            torch.randint(0, 12, (2, 9)),
+        ),
+        ALL,
+        exact=(2, 3),
+        constant=(2, 3),
+    ),
     "sdpa": case(SDPA, F.scaled_dot_product_attention, heads(33, 50, 2, 2), bound=0.5),
-    "sdpa_of_3": case(SDPA, F.scaled_dot_product_attention, lambda: (randn(3, 20, 32), randn(3, 9, 32), randn(3, 9, 32)),
-                      bound=0.5),
-    "sdpa_causal": case(grouped(SDPA), grouped(F.scaled_dot_product_attention), heads(40, 40), bound=0.5),
-    "sdpa_more_keys": case(grouped(SDPA), grouped(F.scaled_dot_product_attention), heads(33, 50), bound=0.5),
-    "sdpa_more_queries": case(grouped(SDPA), grouped(F.scaled_dot_product_attention), heads(50, 33), bound=0.5),
-    "sdpa_bool_mask": case(SDPA, F.scaled_dot_product_attention,
-                           lambda: (*heads(33, 50, 2, 2)(), randn(2, 1, 33, 50) > -1), bound=0.5),
-    "sdpa_bias": case(lambda *x: SDPA(*x, scale=0.2), lambda *x: F.scaled_dot_product_attention(*x, scale=0.2),
-                      lambda: (*heads(33, 50, 2, 2)(), randn(2, 1, 50)), bound=0.5),
+    "sdpa_of_3": case(
+        SDPA,
+        F.scaled_dot_product_attention,
+        lambda: (randn(3, 20, 32), randn(3, 9, 32), randn(3, 9, 32)),
+        bound=0.5,
+    ),
+    "sdpa_causal": case(
+        grouped(SDPA), grouped(F.scaled_dot_product_attention), heads(40, 40), bound=0.5
+    ),
+    "sdpa_more_keys": case(
+        grouped(SDPA), grouped(F.scaled_dot_product_attention), heads(33, 50), bound=0.5
+    ),
+    "sdpa_more_queries": case(
+        grouped(SDPA), grouped(F.scaled_dot_product_attention), heads(50, 33), bound=0.5
+    ),
+    "sdpa_bool_mask": case(
+        SDPA,
+        F.scaled_dot_product_attention,
+        lambda: (*heads(33, 50, 2, 2)(), randn(2, 1, 33, 50) > -1),
+        bound=0.5,
+    ),
+    "sdpa_bias": case(
+        lambda *x: SDPA(*x, scale=0.2),
+        lambda *x: F.scaled_dot_product_attention(*x, scale=0.2),
+        lambda: (*heads(33, 50, 2, 2)(), randn(2, 1, 50)),
+        bound=0.5,
+    ),
     "attention": case(
-        lambda q, k, v, b, s: tk.attention(q, k, v, causal=True, window=(20, None), softcap=2.0, alibi=ALIBI, bias=b,
-                                           sinks=s),
-        lambda q, k, v, b, s: torch.einsum("bhij,bjhd->bihd", weights_of(q, k, 2.0, 20, ALIBI, b, s), v),
-        lambda: (randn(2, 33, 2, 64), randn(2, 50, 2, 64), randn(2, 50, 2, 32), randn(1, 2, 33, 50), randn(2)), bound=0.5,
-        exact=(3, 4)),
+        lambda q, k, v, b, s: tk.attention(
+            q, k, v, causal=True, window=(20, None), softcap=2.0, alibi=ALIBI, bias=b, sinks=s
+        ),
+        lambda q, k, v, b, s: torch.einsum(
+            "bhij,bjhd->bihd", weights_of(q, k, 2.0, 20, ALIBI, b, s), v
+        ),
+        lambda: (
+            randn(2, 33, 2, 64),
+            randn(2, 50, 2, 64),
+            randn(2, 50, 2, 32),
+            randn(1, 2, 33, 50),
+            randn(2),
+        ),
+        bound=0.5,
+        exact=(3, 4),
+    ),
     "linear_attention": case(
-        lambda q, k, v, g, s: tk.linear_attention(q, k, v, log_decay=g, scale=0.2, initial_state=s,
-                                                  return_final_state=True),
+        lambda q, k, v, g, s: tk.linear_attention(
+            q, k, v, log_decay=g, scale=0.2, initial_state=s, return_final_state=True
+        ),
         lambda q, k, v, g, s: scan(q, k, v, g, s, 0.2),
-        lambda: (randn(2, 70, 2, 32), randn(2, 70, 2, 32), randn(2, 70, 2, 48), -randn(2, 70, 2).abs(),
-                 randn(2, 2, 32, 48)), bound=0.5, exact=(3, 4), loose={5: 4}),
+        lambda: (
+            randn(2, 70, 2, 32),
+            randn(2, 70, 2, 32),
+            randn(2, 70, 2, 48),
+            -randn(2, 70, 2).abs(),
+            randn(2, 2, 32, 48),
+        ),
+        bound=0.5,
+        exact=(3, 4),
+        loose={5: 4},
+    ),
     "mamba2": case(
-        lambda *x: tk.mamba2(*x, dt_softplus=True, dt_limit=(0.05, 2), return_final_states=True), ssd,
-        lambda: (randn(2, 70, 4, 32), randn(2, 70, 4), -randn(4).abs(), randn(2, 70, 2, 16), randn(2, 70, 2, 16),
-                 randn(4), randn(2, 70, 4, 32), randn(4), randn(2, 4, 32, 16)), bound=0.5, exact=(1, 2, 5, 7, 8),
-        loose={3: 5, 4: 8, 9: 16}),
+        lambda *x: tk.mamba2(*x, dt_softplus=True, dt_limit=(0.05, 2), return_final_states=True),
+        ssd,
+        lambda: (
+            randn(2, 70, 4, 32),
+            randn(2, 70, 4),
+            -randn(4).abs(),
+            randn(2, 70, 2, 16),
+            randn(2, 70, 2, 16),
+            randn(4),
+            randn(2, 70, 4, 32),
+            randn(4),
+            randn(2, 4, 32, 16),
+        ),
+        bound=0.5,
+        exact=(1, 2, 5, 7, 8),
+        loose={3: 5, 4: 8, 9: 16},
+    ),
     "causal_conv1d": case(
-        lambda *x: tk.causal_conv1d(*x[:3], "silu", x[3], return_final_states=True), short_conv,
-        lambda: (randn(2, 30, 24), randn(24, 4), randn(24), randn(2, 3, 24)), ALL),
-    "fft_conv": case(tk.fft_conv, long_conv, lambda: (randn(2, 4, 500), randn(4, 300) / 17, randn(2, 4, 500),
-                                                      randn(2, 4, 500)), bound=0.5, exact=(1,)),
+        lambda *x: tk.causal_conv1d(*x[:3], "silu", x[3], return_final_states=True),
+        short_conv,
+        lambda: (randn(2, 30, 24), randn(24, 4), randn(24), randn(2, 3, 24)),
+        ALL,
+    ),
+    "fft_conv": case(
+        tk.fft_conv,
+        long_conv,
+        lambda: (randn(2, 4, 500), randn(4, 300) / 17, randn(2, 4, 500), randn(2, 4, 500)),
+        bound=0.5,
+        exact=(1,),
+    ),
 }
-PARAMETERS = [pytest.param(name, dtype, layout, id=f"{name}-{str(dtype)[6:]}-{layout}") for name, x in CASES.items() for dtype in x.types
-              for layout in (("plain", "permuted", "sliced") if dtype == BF16 else ("plain",))]
+PARAMETERS = [
+    pytest.param(name, dtype, layout, id=f"{name}-{str(dtype)[6:]}-{layout}")
+    for name, x in CASES.items()
+    for dtype in x.types
+    for layout in (("plain", "permuted", "sliced") if dtype == BF16 else ("plain",))
+]
 
 
 @pytest.mark.parametrize("name, dtype, layout", PARAMETERS)
 def test_results_and_gradients(name, dtype, layout):
     this = CASES[name]
     inputs = this.make(dtype, layout)
-    exact = run(this, this.reference, [x.double() if x is not None and x.is_floating_point() else x for x in inputs])
+    exact = run(
+        this,
+        this.reference,
+        [x.double() if x is not None and x.is_floating_point() else x for x in inputs],
+    )
     got = run(this, this.function, inputs, layout)
     for x, y, bound in zip(got, exact, this.bounds(dtype, len(got)), strict=True):
         assert x.shape == y.shape
@@ -260,7 +410,11 @@ def calls():
     return recorded.calls
 
 
-OPS = sorted(x for x in dir(torch.ops.tk_ops) if isinstance(getattr(torch.ops.tk_ops, x), torch._ops.OpOverloadPacket))
+OPS = sorted(
+    x
+    for x in dir(torch.ops.tk_ops)
+    if isinstance(getattr(torch.ops.tk_ops, x), torch._ops.OpOverloadPacket)
+)
 
 
 def test_every_op_is_checked(calls):
@@ -271,8 +425,14 @@ def test_every_op_is_checked(calls):
 def test_opcheck(name, calls):
     op = getattr(torch.ops.tk_ops, name).default
     differentiable = not name.endswith("_backward") and name != "gemm"
-    arguments = [x.detach().requires_grad_(x.is_floating_point() and differentiable)
-                 if isinstance(x, torch.Tensor) else x for x in calls[op]]
+    arguments = [
+        (
+            x.detach().requires_grad_(x.is_floating_point() and differentiable)
+            if isinstance(x, torch.Tensor)
+            else x
+        )
+        for x in calls[op]
+    ]
     torch.library.opcheck(op, arguments)
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""tk_ops.torch beside its ops: second derivatives, dropout, packed sequences, empty tensors, autocast, modules,
-workspaces, and what is refused."""
+"""tk_ops.torch beside its ops: second derivatives, dropout, packed sequences, empty tensors,
+autocast, modules, workspaces, and what is refused."""
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -16,14 +17,14 @@ BF16, FP32, SDPA = torch.bfloat16, torch.float32, tk.scaled_dot_product_attentio
 def test_second_derivatives():
     x, w = torch.randn(4, 16, dtype=BF16, requires_grad=True), torch.randn(8, 16, dtype=BF16)
     for y in tk.silu(x), tk.linear(x, w.requires_grad_()), SDPA(*[x[None, None]] * 3):
-        first, = torch.autograd.grad(y.square().sum(), x, create_graph=True)
+        (first,) = torch.autograd.grad(y.square().sum(), x, create_graph=True)
         with pytest.raises(NotImplementedError, match="no derivative of it, nor a second one"):
             (first.sum() + x.sum()).backward()
     q, cos, sin = torch.randn(1, 3, 2, 8, requires_grad=True), torch.randn(3, 4), torch.randn(3, 4)
     turned, _ = tk.rotary(q, None, cos, sin)
     g = torch.randn_like(turned, requires_grad=True)  # the gradient is linear in g, and turns back
-    first, = torch.autograd.grad(turned, q, g, create_graph=True)
-    second, = torch.autograd.grad(first, g, torch.ones_like(first))
+    (first,) = torch.autograd.grad(turned, q, g, create_graph=True)
+    (second,) = torch.autograd.grad(first, g, torch.ones_like(first))
     assert torch.allclose(second, tk.rotary(torch.ones_like(first), None, cos, sin)[0])
 
 
@@ -40,7 +41,7 @@ def test_dropout():
     v = torch.randn(1, 2, 64, 32, dtype=BF16, requires_grad=True)
     torch.manual_seed(4)
     o, dout = SDPA(q, k, v, dropout_p=0.25), torch.randn(1, 2, 64, 32).to(BF16)
-    dv, = torch.autograd.grad(o, v, dout)  # o is linear in v under the weights that were kept
+    (dv,) = torch.autograd.grad(o, v, dout)  # o is linear in v under the weights that were kept
     exact, scale = (dv.double() * v).sum(), (dv.double() * v).square().sum().sqrt()
     assert abs(exact - (o.double() * dout).sum()) < 0.05 * scale
     torch.manual_seed(4)
@@ -51,11 +52,14 @@ def test_packed_sequences():
     starts = torch.tensor([0, 20, 20, 50], dtype=torch.int32)
     pairs = [(0, 20), (20, 50)]
     q, k, v, g = torch.randn(3, 50, 2, 16, dtype=BF16).unbind() + (-torch.rand(50, 2),)
-    o, states = tk.linear_attention(q, k, v, log_decay=g, return_final_state=True, cu_seqlens=starts)
+    o, states = tk.linear_attention(
+        q, k, v, log_decay=g, return_final_state=True, cu_seqlens=starts
+    )
     assert states.shape == (3, 2, 16, 16) and not states[1].any()
     for (a, b), state in zip(pairs, states[::2]):
-        alone, last = tk.linear_attention(*(x[None, a:b] for x in (q, k, v)), log_decay=g[None, a:b],
-                                          return_final_state=True)
+        alone, last = tk.linear_attention(
+            *(x[None, a:b] for x in (q, k, v)), log_decay=g[None, a:b], return_final_state=True
+        )
         assert torch.equal(o[a:b], alone[0]) and torch.equal(state, last[0])
     x, w = torch.randn(50, 24), torch.randn(24, 3)
     y, states = tk.causal_conv1d(x, w, return_final_states=True, cu_seqlens=starts)
@@ -90,10 +94,19 @@ def test_autocast():
 
 def test_modules():
     """A small model learns, alike compiled; its parameters are those of PyTorch's modules."""
+
     def model(nn):
         torch.manual_seed(2)
-        return torch.nn.Sequential(nn.Embedding(11, 16), nn.RMSNorm(16), nn.Linear(16, 32), nn.SiLU(), nn.Linear(32, 16),
-                                   nn.GELU("tanh"), nn.LayerNorm(16), nn.Linear(16, 11)).to(BF16)
+        return torch.nn.Sequential(
+            nn.Embedding(11, 16),
+            nn.RMSNorm(16),
+            nn.Linear(16, 32),
+            nn.SiLU(),
+            nn.Linear(32, 16),
+            nn.GELU("tanh"),
+            nn.LayerNorm(16),
+            nn.Linear(16, 11),
+        ).to(BF16)
 
     ours, theirs, ids = model(tk), model(torch.nn), torch.arange(11).repeat(6)
     ours.load_state_dict(theirs.state_dict())
@@ -121,6 +134,7 @@ class Stream:
 def test_workspaces(monkeypatch):
     """A device's path, with the CPU as the device: one workspace of each stream, which grows."""
     from tk_ops.torch import _library
+
     capturing, u, k = [False], torch.randn(1, 4, 3000, dtype=BF16), torch.randn(4, 2000)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: None)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device: Stream)
@@ -130,15 +144,17 @@ def test_workspaces(monkeypatch):
 
     def call(n, nk):
         y = torch.empty(1, 4, n, dtype=BF16)
-        _library.launch_on_device(tk_ops.fft_conv, {"u": u[..., :n], "k": k[:, :nk], "y": y}, y.device)
+        _library.launch_on_device(
+            tk_ops.fft_conv, {"u": u[..., :n], "k": k[:, :nk], "y": y}, y.device
+        )
         assert torch.equal(y, tk.fft_conv(u[..., :n], k[:, :nk]))
         return [x.numel() for x in held.values()]
 
     capturing[0] = True
     assert call(600, 300) == []
     capturing[0], held[u.device, 7] = False, torch.zeros(16, dtype=torch.uint8)
-    small, = call(600, 300)
-    large, = call(3000, 2000)
+    (small,) = call(600, 300)
+    (large,) = call(3000, 2000)
     assert small < large and call(600, 300) == [large]
     assert not held[u.device, 7][:4096].any()
     with pytest.raises(ValueError, match="tk_fft_conv: y is NULL"):
@@ -149,32 +165,87 @@ def bf16(*shape):
     return torch.zeros(shape, dtype=BF16)
 
 
-@pytest.mark.parametrize("error, sentence, call", [
-    (TypeError, "tk_gemm: ", lambda: tk.linear(torch.zeros(2, 8), torch.zeros(3, 8))),
-    (ValueError, r"input \[2, 8\] and weight \[3, 9\] do not fit", lambda: tk.linear(bf16(2, 8), bf16(3, 9))),
-    (ValueError, "tk_gemm: bias", lambda: tk.linear(bf16(2, 8), bf16(3, 8), bf16(4))),
-    (ValueError, "normalized_shape", lambda: tk.rms_norm(bf16(2, 8), 4)),
-    (ValueError, "weight and bias must have the sizes", lambda: tk.layer_norm(bf16(2, 8), 8, bf16(4))),
-    (TypeError, "tk_norm: ", lambda: tk.rms_norm(bf16(2, 8).double(), 8)),
-    (NotImplementedError, "multiple of 8", lambda: SDPA(*[bf16(1, 2, 3, 12)] * 3)),
-    (NotImplementedError, "256", lambda: SDPA(*[bf16(1, 2, 3, 264)] * 3)),
-    (TypeError, "tk_attention_forward: ", lambda: SDPA(*[torch.zeros(1, 2, 3, 8)] * 3)),
-    (ValueError, "need enable_gqa", lambda: SDPA(bf16(1, 4, 3, 8), bf16(1, 2, 3, 8), bf16(1, 2, 3, 8))),
-    (ValueError, "cannot both", lambda: SDPA(*[bf16(1, 2, 3, 8)] * 3, bf16(3, 3), is_causal=True)),
-    (ValueError, "tk_attention_forward: dropout", lambda: SDPA(*[bf16(1, 2, 3, 8)] * 3, dropout_p=1.5)),
-    (ValueError, "does not fit input's rows", lambda: tk.cross_entropy(bf16(3, 8), torch.zeros(4, dtype=torch.int64))),
-    (NotImplementedError, "weights of classes", lambda: tk.cross_entropy(bf16(3, 8), None, bf16(8))),
-    (NotImplementedError, "probabilities", lambda: tk.cross_entropy(bf16(3, 8), bf16(3, 8))),
-    (ValueError, "no reduction", lambda: tk.cross_entropy(bf16(3, 8), torch.zeros(3, dtype=int), reduction="max")),
-    (ValueError, "padding_idx 9", lambda: tk.embedding(torch.zeros(3, dtype=int), bf16(4, 8), 9)),
-    (NotImplementedError, "max_norm", lambda: tk.embedding(torch.zeros(3, dtype=int), bf16(4, 8), max_norm=1.0)),
-    (ValueError, "must be even", lambda: tk.swiglu(bf16(3, 7))),
-    (ValueError, "same sizes", lambda: tk.geglu(bf16(3, 8), bf16(3, 4))),
-    (NotImplementedError, "cos and sin", lambda: tk.rotary(bf16(1, 3, 1, 8), None, bf16(3, 4).requires_grad_(), bf16(3, 4))),
-    (NotImplementedError, "tk_linear_attention: ", lambda: tk.linear_attention(*[bf16(1, 3, 1, 8)] * 3)),
-    (ValueError, "activation must be", lambda: tk.causal_conv1d(bf16(1, 3, 8), bf16(8, 4), activation="relu")),
-    (TypeError, "tk_fft_conv: k", lambda: tk.fft_conv(bf16(1, 3, 8), bf16(3, 8))),
-])
+@pytest.mark.parametrize(
+    "error, sentence, call",
+    [
+        (TypeError, "tk_gemm: ", lambda: tk.linear(torch.zeros(2, 8), torch.zeros(3, 8))),
+        (
+            ValueError,
+            r"input \[2, 8\] and weight \[3, 9\] do not fit",
+            lambda: tk.linear(bf16(2, 8), bf16(3, 9)),
+        ),
+        (ValueError, "tk_gemm: bias", lambda: tk.linear(bf16(2, 8), bf16(3, 8), bf16(4))),
+        (ValueError, "normalized_shape", lambda: tk.rms_norm(bf16(2, 8), 4)),
+        (
+            ValueError,
+            "weight and bias must have the sizes",
+            lambda: tk.layer_norm(bf16(2, 8), 8, bf16(4)),
+        ),
+        (TypeError, "tk_norm: ", lambda: tk.rms_norm(bf16(2, 8).double(), 8)),
+        (NotImplementedError, "multiple of 8", lambda: SDPA(*[bf16(1, 2, 3, 12)] * 3)),
+        (NotImplementedError, "256", lambda: SDPA(*[bf16(1, 2, 3, 264)] * 3)),
+        (TypeError, "tk_attention_forward: ", lambda: SDPA(*[torch.zeros(1, 2, 3, 8)] * 3)),
+        (
+            ValueError,
+            "need enable_gqa",
+            lambda: SDPA(bf16(1, 4, 3, 8), bf16(1, 2, 3, 8), bf16(1, 2, 3, 8)),
+        ),
+        (
+            ValueError,
+            "cannot both",
+            lambda: SDPA(*[bf16(1, 2, 3, 8)] * 3, bf16(3, 3), is_causal=True),
+        ),
+        (
+            ValueError,
+            "tk_attention_forward: dropout",
+            lambda: SDPA(*[bf16(1, 2, 3, 8)] * 3, dropout_p=1.5),
+        ),
+        (
+            ValueError,
+            "does not fit input's rows",
+            lambda: tk.cross_entropy(bf16(3, 8), torch.zeros(4, dtype=torch.int64)),
+        ),
+        (
+            NotImplementedError,
+            "weights of classes",
+            lambda: tk.cross_entropy(bf16(3, 8), None, bf16(8)),
+        ),
+        (NotImplementedError, "probabilities", lambda: tk.cross_entropy(bf16(3, 8), bf16(3, 8))),
+        (
+            ValueError,
+            "no reduction",
+            lambda: tk.cross_entropy(bf16(3, 8), torch.zeros(3, dtype=int), reduction="max"),
+        ),
+        (
+            ValueError,
+            "padding_idx 9",
+            lambda: tk.embedding(torch.zeros(3, dtype=int), bf16(4, 8), 9),
+        ),
+        (
+            NotImplementedError,
+            "max_norm",
+            lambda: tk.embedding(torch.zeros(3, dtype=int), bf16(4, 8), max_norm=1.0),
+        ),
+        (ValueError, "must be even", lambda: tk.swiglu(bf16(3, 7))),
+        (ValueError, "same sizes", lambda: tk.geglu(bf16(3, 8), bf16(3, 4))),
+        (
+            NotImplementedError,
+            "cos and sin",
+            lambda: tk.rotary(bf16(1, 3, 1, 8), None, bf16(3, 4).requires_grad_(), bf16(3, 4)),
+        ),
+        (
+            NotImplementedError,
+            "tk_linear_attention: ",
+            lambda: tk.linear_attention(*[bf16(1, 3, 1, 8)] * 3),
+        ),
+        (
+            ValueError,
+            "activation must be",
+            lambda: tk.causal_conv1d(bf16(1, 3, 8), bf16(8, 4), activation="relu"),
+        ),
+        (TypeError, "tk_fft_conv: k", lambda: tk.fft_conv(bf16(1, 3, 8), bf16(3, 8))),
+    ],
+)
 def test_refusals(error, sentence, call):
     with pytest.raises(error, match=sentence):
         call()

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""attn_implementation="tk" in small models with random weights. In bf16 their logits and gradients may be as far from
-those of the same weights in fp32 as 1.5 times what "eager" is: both round the same tensors on their way."""
+"""attn_implementation="tk" in small models with random weights. In bf16 their logits and gradients
+may be as far from those of the same weights in fp32 as 1.5 times what "eager" is: both round the
+same tensors on their way."""
+
 import copy
 
 import pytest
@@ -11,14 +13,25 @@ import tk_ops.transformers  # noqa: E402
 
 torch.set_num_threads(1)
 tk_ops.transformers.register()
-SIZES = dict(vocab_size=97, hidden_size=64, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4,
-             num_key_value_heads=2, head_dim=16, max_position_embeddings=128, pad_token_id=0)
+SIZES = dict(
+    vocab_size=97,
+    hidden_size=64,
+    intermediate_size=96,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    num_key_value_heads=2,
+    head_dim=16,
+    max_position_embeddings=128,
+    pad_token_id=0,
+)
 CONFIGS = {
     "llama": lambda: transformers.LlamaConfig(**SIZES),
-    "gemma2": lambda: transformers.Gemma2Config(**SIZES, sliding_window=8, attn_logit_softcapping=2.0,
-                                                query_pre_attn_scalar=4),
-    "gpt_oss": lambda: transformers.GptOssConfig(**SIZES, sliding_window=8, num_local_experts=2,
-                                                 num_experts_per_tok=2),
+    "gemma2": lambda: transformers.Gemma2Config(
+        **SIZES, sliding_window=8, attn_logit_softcapping=2.0, query_pre_attn_scalar=4
+    ),
+    "gpt_oss": lambda: transformers.GptOssConfig(
+        **SIZES, sliding_window=8, num_local_experts=2, num_experts_per_tok=2
+    ),
 }
 
 
@@ -27,7 +40,9 @@ def models(request):
     """The same weights in fp32 and eager, in bf16 and eager, and in bf16 by TK."""
     torch.manual_seed(0)
     config = CONFIGS[request.param]()
-    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16, attn_implementation="eager")
+    model = transformers.AutoModelForCausalLM.from_config(
+        config, dtype=torch.bfloat16, attn_implementation="eager"
+    )
     for x in model.parameters():  # large enough for attention that is not uniform
         x.data = (torch.randn_like(x) * (0.125 if x.dim() > 1 else 1)).to(x.dtype)
     ours = copy.deepcopy(model)
@@ -70,12 +85,24 @@ def test_tokens_one_by_one(models):
     exact, eager, ours = models
     cache, steps = transformers.DynamicCache(config=ours.config), []
     with torch.inference_mode():
-        for a, b in (0, 15), (15, 16), (16, 17), (17, 21):  # the cache is the fourth argument, whatever its name
+        for a, b in (
+            (0, 15),
+            (15, 16),
+            (16, 17),
+            (17, 21),
+        ):  # the cache is the fourth argument, whatever its name
             steps.append(ours(ids[:, a:b], None, None, cache).logits)
         whole = exact(ids).logits, eager(ids).logits
         check(*whole, torch.cat(steps, 1))
-        static = ours.generate(ids, max_new_tokens=2, do_sample=False, cache_implementation="static",
-                               disable_compile=True, output_logits=True, return_dict_in_generate=True)
+        static = ours.generate(
+            ids,
+            max_new_tokens=2,
+            do_sample=False,
+            cache_implementation="static",
+            disable_compile=True,
+            output_logits=True,
+            return_dict_in_generate=True,
+        )
         check(*(x[:, -1] for x in whole), static.logits[0])
         longer = static.sequences[:, :22]
         check(*(x(longer).logits[:, -1] for x in (exact, eager)), static.logits[1])

@@ -6,19 +6,23 @@
     y = tk.rms_norm(x, 1024, eps=1e-6)
     y.sum().backward()
 
-Functions take PyTorch's names for their arguments; what TK refuses is a ValueError, a TypeError for an element
-type, and a NotImplementedError for what the library cannot do. Results are new tensors on the device of the first,
-launched on the current stream. Workspaces are PyTorch's memory, one for each device and stream. The ops themselves are
-torch.ops.tk_ops, with fake kernels, so that torch.compile takes them into its graphs as they are. Gradients are TK's
-kernels and repeat bit for bit; second derivatives, but of rotary's, are refused.
+Functions take PyTorch's names for their arguments; what TK refuses is a ValueError, a TypeError for
+an element type, and a NotImplementedError for what the library cannot do. Results are new tensors
+on the device of the first, launched on the current stream. Workspaces are PyTorch's memory, one for
+each device and stream. The ops themselves are torch.ops.tk_ops, with fake kernels, so that
+torch.compile takes them into its graphs as they are. Gradients are TK's kernels and repeat bit for
+bit; second derivatives, but of rotary's, are refused.
 
-torch.autocast is followed where PyTorch's own runs in 16 bits, and where TK takes nothing else: linear, both kinds of
-attention, linear_attention, mamba2 and fft_conv cast to its type. All others take their inputs as they are: their
-sums are fp32 in any case.
+torch.autocast is followed where PyTorch's own runs in 16 bits, and where TK takes nothing else:
+linear, both kinds of attention, linear_attention, mamba2 and fft_conv cast to its type. All others
+take their inputs as they are: their sums are fp32 in any case.
 """
+
 from .functional import *  # noqa: F403
 from .functional import __all__ as _functions
 from .modules import *  # noqa: F403
 from .modules import __all__ as _modules
+from .sequences import *  # noqa: F403
+from .sequences import __all__ as _sequences
 
-__all__ = [*_functions, *_modules]
+__all__ = [*_functions, *_modules, *_sequences]

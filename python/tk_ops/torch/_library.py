@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""How an op of TK becomes one of PyTorch's: torch.ops.tk_ops.<name>, with a fake kernel and a gradient.
+"""How an op of TK becomes one of PyTorch's: torch.ops.tk_ops.<name>, with a fake kernel and a
+gradient.
 
 An op is a class that says
     schema               as torch.library.define takes it, without defaults
-    made(*arguments)     its results, not yet written: what the fake kernel returns, and the real one fills
-    launch(made, *arguments)
+    made(*arguments)     its results, not yet written: what the fake kernel returns
+    launch(made, *arguments)    what writes them
 and, where it has a gradient,
     saved(made, *arguments)                        the tensors that the gradient needs
     backward(wanted, saved, options, *gradients)   those of its tensor arguments, in their order
-where `wanted` says for each tensor argument whether its gradient is, `options` are the arguments that are no
-tensors, and the gradient of a result that nobody used is None. The last results, as many as `constants` says, have
-no gradient. An op without a gradient, as those are that gradients are made of, refuses a derivative through it.
+where `wanted` says for each tensor argument whether its gradient is, `options` are the arguments
+that are no tensors, and the gradient of a result that nobody used is None. The last results, as
+many as `constants` says, have no gradient. An op without a gradient, as those are that gradients
+are made of, refuses a derivative through it.
 """
+
 import math
 
 import torch
@@ -36,22 +39,21 @@ def launch_on_device(function, fields, device):
     if device.index != torch.cuda.current_device():
         with torch.cuda.device(device.index):
             return launch_on_device(function, fields, device)
-    if torch.cuda.is_current_stream_capturing():  # a graph's memory is its own, and the clearing is part of it
+    if torch.cuda.is_current_stream_capturing():
+        # A graph's memory is its own, and the clearing is part of it.
         return function(**fields, workspace=workspace_of(function, fields, device))
     stream = device, torch.cuda.current_stream(device).cuda_stream
     workspace = workspaces.get(stream)
     try:
         function(**fields, workspace=workspace)
-    except ValueError:  # it is refused, or the workspace is too small
-        if workspace is not None and \
-                tk_ops.workspace_bytes(function.__name__, **fields) <= workspace.numel():
-            raise
+    except ValueError:  # the workspace is too small; or else workspace_of refuses it again
         workspaces[stream] = workspace = workspace_of(function, fields, device)
         function(**fields, workspace=workspace)
 
 
 def launch(function, **fields):
-    """Calls a function of tk_ops, whose first field here is a tensor, on its device and current stream."""
+    """Calls a function of tk_ops, whose first field here is a tensor, on its device and current
+    stream."""
     first = next(iter(fields.values()))
     if first.is_cpu:
         function(**fields)  # which has a workspace for each thread
@@ -60,10 +62,10 @@ def launch(function, **fields):
 
 
 class operator:
-    """A decorator: what it returns of the class is the op itself, torch.ops.tk_ops.<name>.default."""
+    """A decorator, which makes of the class the op itself, torch.ops.tk_ops.<name>.default."""
 
     def __new__(cls, described):
-        name = described.schema[:described.schema.index("(")]
+        name = described.schema[: described.schema.index("(")]
         library.define(described.schema, tags=torch.Tag.pt2_compliant_tag)
         made, written = described.made, described.launch
 
@@ -88,7 +90,9 @@ def with_gradient(op, described):
     saved = getattr(described, "saved", lambda *_: ())
 
     def refuse(*_):
-        raise NotImplementedError(f"tk_ops.{op.__name__}: there is no derivative of it, nor a second one through it")
+        raise NotImplementedError(
+            f"tk_ops.{op.__name__}: there is no derivative of it, nor a second one through it"
+        )
 
     backward_of = getattr(described, "backward", refuse)
 
@@ -133,7 +137,8 @@ def like(x, dtype=None):
 
 
 def optional(x, wanted, shape=None, dtype=None):
-    """A tensor of x's sizes, or of `shape`; where it is not wanted one without elements, which stands for none."""
+    """A tensor of x's sizes, or of `shape`; where it is not wanted one without elements, which
+    stands for none."""
     shape = (0,) if not wanted else x.shape if shape is None else shape
     return torch.empty(shape, dtype=dtype or x.dtype, device=x.device)
 
@@ -163,5 +168,7 @@ def autocast(*tensors):
     if not torch.is_autocast_enabled(device):
         return tensors
     dtype = torch.get_autocast_dtype(device)
-    return tuple(x.to(dtype) if x is not None and x.is_floating_point() and x.dtype != torch.float64 else x
-                 for x in tensors)
+    return tuple(
+        x.to(dtype) if x is not None and x.is_floating_point() and x.dtype != torch.float64 else x
+        for x in tensors
+    )

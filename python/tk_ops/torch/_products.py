@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The ops of products: linear layers and attention."""
+
 import torch
 
 import tk_ops
@@ -20,16 +21,28 @@ def operand(x, transposed):
 @operator
 class gemm:
     """d[m, n] = op(a) op(b) + bias."""
-    schema = ("gemm(Tensor a, Tensor b, Tensor? bias, bool transpose_a, bool transpose_b, ScalarType dtype)"
-              " -> Tensor")
+
+    schema = (
+        "gemm(Tensor a, Tensor b, Tensor? bias, bool transpose_a, bool transpose_b,"
+        " ScalarType dtype) -> Tensor"
+    )
 
     def made(a, b, bias, transpose_a, transpose_b, dtype):
         return a.new_empty(a.size(int(transpose_a)), b.size(int(not transpose_b)), dtype=dtype)
 
     def launch(d, a, b, bias, transpose_a, transpose_b, dtype):
         (a, transpose_a), (b, transpose_b) = operand(a, transpose_a), operand(b, transpose_b)
-        launch(tk_ops.gemm, a=a, b=b, d=d, transpose_a=transpose_a, transpose_b=transpose_b, alpha=1.0,
-               bias=contiguous(bias), bias_kind=Bias.NONE if bias is None else Bias.ROW)
+        launch(
+            tk_ops.gemm,
+            a=a,
+            b=b,
+            d=d,
+            transpose_a=transpose_a,
+            transpose_b=transpose_b,
+            alpha=1.0,
+            bias=contiguous(bias),
+            bias_kind=Bias.NONE if bias is None else Bias.ROW,
+        )
 
 
 @operator
@@ -41,8 +54,17 @@ class linear:
 
     def launch(y, x, weight, bias):
         (a, transpose_a), (b, transpose_b) = operand(flat(x), False), operand(weight, True)
-        launch(tk_ops.gemm, a=a, b=b, d=matrix(y), transpose_a=transpose_a, transpose_b=transpose_b, alpha=1.0,
-               bias=contiguous(bias), bias_kind=Bias.NONE if bias is None else Bias.ROW)
+        launch(
+            tk_ops.gemm,
+            a=a,
+            b=b,
+            d=matrix(y),
+            transpose_a=transpose_a,
+            transpose_b=transpose_b,
+            alpha=1.0,
+            bias=contiguous(bias),
+            bias_kind=Bias.NONE if bias is None else Bias.ROW,
+        )
 
     def saved(y, x, weight, bias):
         return x, weight, bias
@@ -62,30 +84,62 @@ class linear:
 
 # ---- attention -----------------------------------------------------------------------------------
 # q, k, v as [b, n, h, d]; windows of -1 are none.
-OPTIONS = "bool causal, int window_left, int window_right, float scale, float softcap, float dropout"
+OPTIONS = (
+    "bool causal, int window_left, int window_right, float scale, float softcap, float dropout"
+)
 TERMS = "Tensor? bias, Tensor? alibi, Tensor? sinks, Tensor? random_state"
 
 
 def fields_of(bias, alibi, sinks, random_state, causal, left, right, scale, softcap, dropout):
-    return dict(mask=mask_of(causal), scale=scale, has_window_left=left >= 0, window_left=max(left, 0),
-                has_window_right=right >= 0, window_right=max(right, 0), softcap=softcap, dropout=dropout,
-                alibi=rows(alibi), bias=rows(bias), sinks=contiguous(sinks), random_state=random_state)
+    return dict(
+        mask=mask_of(causal),
+        scale=scale,
+        has_window_left=left >= 0,
+        window_left=max(left, 0),
+        has_window_right=right >= 0,
+        window_right=max(right, 0),
+        softcap=softcap,
+        dropout=dropout,
+        alibi=rows(alibi),
+        bias=rows(bias),
+        sinks=contiguous(sinks),
+        random_state=random_state,
+    )
 
 
 @operator
 class attention_backward:
-    schema = ("attention_backward(Tensor q, Tensor k, Tensor v, Tensor o, Tensor lse, Tensor dout,"
-              f" {TERMS}, {OPTIONS}, bool dbias, bool dsinks) -> (Tensor, Tensor, Tensor, Tensor, Tensor)")
+    schema = (
+        "attention_backward(Tensor q, Tensor k, Tensor v, Tensor o, Tensor lse, Tensor dout,"
+        f" {TERMS}, {OPTIONS}, bool dbias, bool dsinks) -> (Tensor, Tensor, Tensor, Tensor, Tensor)"
+    )
 
     def made(q, k, v, o, lse, dout, bias, alibi, sinks, random_state, *options):
-        return (like(q), like(k), like(v), optional(q if bias is None else bias, options[-2]),
-                optional(lse if sinks is None else sinks, options[-1]))
+        return (
+            like(q),
+            like(k),
+            like(v),
+            optional(q if bias is None else bias, options[-2]),
+            optional(lse if sinks is None else sinks, options[-1]),
+        )
 
     def launch(made, q, k, v, o, lse, dout, *others):
         dq, dk, dv, dbias, dsinks = made
-        launch(tk_ops.attention_backward, q=rows(q), k=rows(k), v=rows(v), o=rows(o), lse=rows(lse),
-               dout=rows(dout), dq=dq, dk=dk, dv=dv, dbias=dbias if others[-2] else None,
-               dsinks=dsinks if others[-1] else None, **fields_of(*others[:-2]))
+        launch(
+            tk_ops.attention_backward,
+            q=rows(q),
+            k=rows(k),
+            v=rows(v),
+            o=rows(o),
+            lse=rows(lse),
+            dout=rows(dout),
+            dq=dq,
+            dk=dk,
+            dv=dv,
+            dbias=dbias if others[-2] else None,
+            dsinks=dsinks if others[-1] else None,
+            **fields_of(*others[:-2]),
+        )
 
 
 @operator
@@ -94,17 +148,28 @@ class attention:
     constants = 1
 
     def made(q, k, v, *others):
-        return (q.new_empty(*q.shape[:-1], v.size(-1)),
-                q.new_empty(q.size(0), q.size(2), q.size(1), dtype=torch.float32))
+        return (
+            q.new_empty(*q.shape[:-1], v.size(-1)),
+            q.new_empty(q.size(0), q.size(2), q.size(1), dtype=torch.float32),
+        )
 
     def launch(made, q, k, v, *others):
-        launch(tk_ops.attention_forward, q=rows(q), k=rows(k), v=rows(v), o=made[0], lse=made[1],
-               **fields_of(*others))
+        launch(
+            tk_ops.attention_forward,
+            q=rows(q),
+            k=rows(k),
+            v=rows(v),
+            o=made[0],
+            lse=made[1],
+            **fields_of(*others),
+        )
 
     def saved(made, q, k, v, bias, alibi, sinks, random_state, *options):
         return q, k, v, *made, bias, alibi, sinks, random_state
 
     def backward(wanted, saved, options, dout, dlse):
         q, k, v, o, lse, *terms = saved
-        dq, dk, dv, dbias, dsinks = attention_backward(q, k, v, o, lse, dout, *terms, *options, wanted[3], wanted[5])
+        dq, dk, dv, dbias, dsinks = attention_backward(
+            q, k, v, o, lse, dout, *terms, *options, wanted[3], wanted[5]
+        )
         return dq, dk, dv, dbias, None, dsinks, None

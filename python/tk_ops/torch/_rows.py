@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The ops of rows: norms, softmax, cross-entropy, activations, embedding, rotary position embedding."""
+"""The ops of rows: norms, softmax, cross-entropy, activations, embedding, rotary position
+embedding."""
+
 import torch
 
 import tk_ops
@@ -15,20 +17,35 @@ def norm_kind(rms):
 
 @operator
 class norm_backward:
-    schema = ("norm_backward(Tensor r, Tensor dy, Tensor? dr, Tensor? weight, Tensor? bias, bool rms, float eps,"
-              " bool dresidual, bool dweight, bool dbias) -> (Tensor, Tensor, Tensor, Tensor)")
+    schema = (
+        "norm_backward(Tensor r, Tensor dy, Tensor? dr, Tensor? weight, Tensor? bias, bool rms,"
+        " float eps, bool dresidual, bool dweight, bool dbias) -> (Tensor, Tensor, Tensor, Tensor)"
+    )
 
     def made(r, dy, dr, weight, bias, rms, eps, dresidual, dweight, dbias):
         of = bias if weight is None else weight
-        return (like(dy), optional(r, dresidual), optional(dy if of is None else of, dweight),
-                optional(dy if of is None else of, dbias))
+        return (
+            like(dy),
+            optional(r, dresidual),
+            optional(dy if of is None else of, dweight),
+            optional(dy if of is None else of, dbias),
+        )
 
     def launch(made, r, dy, dr, weight, bias, rms, eps, *wanted):
         dx, dresidual, dweight, dbias = made
-        launch(tk_ops.norm_backward, r=matrix(r), dy=matrix(dy), dr=None if dr is None else matrix(dr),
-               weight=contiguous(weight), dx=matrix(dx), dresidual=matrix(dresidual) if wanted[0] else None,
-               dweight=dweight if wanted[1] else None, dbias=dbias if wanted[2] else None,
-               kind=norm_kind(rms), eps=eps)
+        launch(
+            tk_ops.norm_backward,
+            r=matrix(r),
+            dy=matrix(dy),
+            dr=None if dr is None else matrix(dr),
+            weight=contiguous(weight),
+            dx=matrix(dx),
+            dresidual=matrix(dresidual) if wanted[0] else None,
+            dweight=dweight if wanted[1] else None,
+            dbias=dbias if wanted[2] else None,
+            kind=norm_kind(rms),
+            eps=eps,
+        )
 
 
 @operator
@@ -39,30 +56,50 @@ class norm:
         return like(x)
 
     def launch(y, x, weight, bias, rms, eps):
-        launch(tk_ops.norm, x=matrix(x), weight=contiguous(weight), bias=contiguous(bias), y=matrix(y),
-               kind=norm_kind(rms), eps=eps)
+        launch(
+            tk_ops.norm,
+            x=matrix(x),
+            weight=contiguous(weight),
+            bias=contiguous(bias),
+            y=matrix(y),
+            kind=norm_kind(rms),
+            eps=eps,
+        )
 
     def saved(y, x, weight, bias, rms, eps):
         return x, weight, bias
 
     def backward(wanted, saved, options, dy):
         x, weight, bias = saved
-        dx, _, dweight, dbias = norm_backward(x, dy, None, weight, bias, *options, False, *wanted[1:])
+        dx, _, dweight, dbias = norm_backward(
+            x, dy, None, weight, bias, *options, False, *wanted[1:]
+        )
         return dx, dweight, dbias
 
 
 @operator
 class add_norm:
-    schema = ("add_norm(Tensor x, Tensor residual, Tensor? weight, Tensor? bias, bool rms, float eps)"
-              " -> (Tensor, Tensor)")
+    schema = (
+        "add_norm(Tensor x, Tensor residual, Tensor? weight, Tensor? bias, bool rms, float eps)"
+        " -> (Tensor, Tensor)"
+    )
 
     def made(x, residual, weight, bias, rms, eps):
         return like(x), like(residual)
 
     def launch(made, x, residual, weight, bias, rms, eps):
         y, r = map(matrix, made)
-        launch(tk_ops.norm, x=matrix(x), residual=matrix(residual), weight=contiguous(weight),
-               bias=contiguous(bias), y=y, r=r, kind=norm_kind(rms), eps=eps)
+        launch(
+            tk_ops.norm,
+            x=matrix(x),
+            residual=matrix(residual),
+            weight=contiguous(weight),
+            bias=contiguous(bias),
+            y=y,
+            r=r,
+            kind=norm_kind(rms),
+            eps=eps,
+        )
 
     def saved(made, x, residual, weight, bias, rms, eps):
         return made[1], weight, bias, made[0] if x.dtype != residual.dtype else None
@@ -71,7 +108,9 @@ class add_norm:
         r, weight, bias, y = saved
         if dy is None:
             dy = torch.zeros_like(r if y is None else y)
-        dx, dresidual, dweight, dbias = norm_backward(r, dy, dr, weight, bias, *options, y is not None, *wanted[2:])
+        dx, dresidual, dweight, dbias = norm_backward(
+            r, dy, dr, weight, bias, *options, y is not None, *wanted[2:]
+        )
         return dx, dx if y is None else dresidual, dweight, dbias
 
 
@@ -107,33 +146,53 @@ class softmax:
         return like(x)
 
     def launch(y, x, scale, causal):
-        launch(tk_ops.softmax, x=matrices(x, causal), y=matrices(y, causal), scale=scale, mask=mask_of(causal))
+        launch(
+            tk_ops.softmax,
+            x=matrices(x, causal),
+            y=matrices(y, causal),
+            scale=scale,
+            mask=mask_of(causal),
+        )
 
     def saved(y, x, scale, causal):
-        return y,
+        return (y,)
 
     def backward(wanted, saved, options, dy):
-        return softmax_backward(*saved, dy, *options),
+        return (softmax_backward(*saved, dy, *options),)
 
 
 @operator
 class cross_entropy_backward:
-    schema = ("cross_entropy_backward(Tensor x, Tensor labels, Tensor lse, Tensor dloss, int ignore_index,"
-              " float label_smoothing, float z_loss, float softcap) -> Tensor")
+    schema = (
+        "cross_entropy_backward(Tensor x, Tensor labels, Tensor lse, Tensor dloss,"
+        " int ignore_index, float label_smoothing, float z_loss, float softcap) -> Tensor"
+    )
 
     def made(x, *others):
         return like(x)
 
     def launch(dx, x, labels, lse, dloss, ignore_index, label_smoothing, z_loss, softcap):
-        launch(tk_ops.cross_entropy_backward, x=matrix(x), labels=labels.reshape(-1), lse=lse.reshape(-1),
-               dloss=dloss.reshape(-1), dx=matrix(dx), ignore_index=ignore_index, has_ignore_index=1,
-               label_smoothing=label_smoothing, z_loss=z_loss, softcap=softcap)
+        launch(
+            tk_ops.cross_entropy_backward,
+            x=matrix(x),
+            labels=labels.reshape(-1),
+            lse=lse.reshape(-1),
+            dloss=dloss.reshape(-1),
+            dx=matrix(dx),
+            ignore_index=ignore_index,
+            has_ignore_index=1,
+            label_smoothing=label_smoothing,
+            z_loss=z_loss,
+            softcap=softcap,
+        )
 
 
 @operator
 class cross_entropy:
-    schema = ("cross_entropy(Tensor x, Tensor labels, int ignore_index, float label_smoothing, float z_loss,"
-              " float softcap) -> (Tensor, Tensor)")
+    schema = (
+        "cross_entropy(Tensor x, Tensor labels, int ignore_index, float label_smoothing,"
+        " float z_loss, float softcap) -> (Tensor, Tensor)"
+    )
     constants = 1
 
     def made(x, labels, *options):
@@ -141,9 +200,18 @@ class cross_entropy:
 
     def launch(made, x, labels, ignore_index, label_smoothing, z_loss, softcap):
         loss, lse = made
-        launch(tk_ops.cross_entropy, x=matrix(x), labels=labels.reshape(-1), loss=loss.reshape(-1),
-               lse=lse.reshape(-1), ignore_index=ignore_index, has_ignore_index=1,
-               label_smoothing=label_smoothing, z_loss=z_loss, softcap=softcap)
+        launch(
+            tk_ops.cross_entropy,
+            x=matrix(x),
+            labels=labels.reshape(-1),
+            loss=loss.reshape(-1),
+            lse=lse.reshape(-1),
+            ignore_index=ignore_index,
+            has_ignore_index=1,
+            label_smoothing=label_smoothing,
+            z_loss=z_loss,
+            softcap=softcap,
+        )
 
     def saved(made, x, labels, *options):
         return x, labels, made[1]
@@ -162,7 +230,10 @@ def halves(x):
 
 @operator
 class activation_backward:
-    schema = "activation_backward(Tensor a, Tensor? b, Tensor dy, int kind, bool packed) -> (Tensor, Tensor)"
+    schema = (
+        "activation_backward(Tensor a, Tensor? b, Tensor dy, int kind, bool packed)"
+        " -> (Tensor, Tensor)"
+    )
 
     def made(a, b, dy, kind, packed):
         return like(a), optional(a, b is not None)
@@ -204,8 +275,14 @@ class embedding_backward:
         return dy.new_empty(count, dy.size(-1))
 
     def launch(dtable, dy, ids, count, padding_idx):
-        launch(tk_ops.embedding_backward, dy=matrix(dy), ids=ids.reshape(-1), dtable=dtable,
-               ignored_id=max(padding_idx, 0), ignores=padding_idx >= 0)
+        launch(
+            tk_ops.embedding_backward,
+            dy=matrix(dy),
+            ids=ids.reshape(-1),
+            dtable=dtable,
+            ignored_id=max(padding_idx, 0),
+            ignores=padding_idx >= 0,
+        )
 
 
 @operator
@@ -219,7 +296,7 @@ class embedding:
         launch(tk_ops.embedding, table=rows(table), ids=ids.reshape(-1), y=matrix(y))
 
     def saved(y, table, ids, count, padding_idx):
-        return ids,
+        return (ids,)
 
     def backward(wanted, saved, options, dy):
         return embedding_backward(dy, *saved, *options), None
@@ -228,16 +305,28 @@ class embedding:
 # ---- rotary position embedding -------------------------------------------------------------------
 @operator
 class rotary:
-    schema = ("rotary(Tensor q, Tensor? k, Tensor cos, Tensor sin, Tensor? positions, Tensor? offsets,"
-              " bool interleaved, bool inverse) -> (Tensor, Tensor)")
+    schema = (
+        "rotary(Tensor q, Tensor? k, Tensor cos, Tensor sin, Tensor? positions, Tensor? offsets,"
+        " bool interleaved, bool inverse) -> (Tensor, Tensor)"
+    )
 
     def made(q, k, cos, sin, *others):
         return like(q), optional(q, False) if k is None else like(k)
 
     def launch(made, q, k, cos, sin, positions, offsets, interleaved, inverse):
-        launch(tk_ops.rotary, q=rows(q), k=rows(k), cos=rows(cos), sin=rows(sin), positions=positions,
-               offsets=offsets, q_out=made[0], k_out=None if k is None else made[1],
-               interleaved=interleaved, inverse=inverse)
+        launch(
+            tk_ops.rotary,
+            q=rows(q),
+            k=rows(k),
+            cos=rows(cos),
+            sin=rows(sin),
+            positions=positions,
+            offsets=offsets,
+            q_out=made[0],
+            k_out=None if k is None else made[1],
+            interleaved=interleaved,
+            inverse=inverse,
+        )
 
     def saved(made, q, k, cos, sin, positions, offsets, interleaved, inverse):
         return cos, sin, positions, offsets

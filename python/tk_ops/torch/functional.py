@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""The functions of tk_ops.torch: argument checks, layouts and defaults of PyTorch, before TK's ops."""
+"""The functions of tk_ops.torch but those along sequences (sequences.py): argument checks, layouts
+and defaults of PyTorch before TK's ops.
+"""
+
 import math
 
 import torch
 
 from tk_ops import ActivationKind
 
-from . import _products, _rows, _sequences
+from . import _products, _rows
 from ._library import autocast
 
-__all__ = ["attention", "causal_conv1d", "cross_entropy", "embedding", "fft_conv", "geglu", "gelu", "layer_norm",
-           "linear", "linear_attention", "mamba2", "reglu", "rms_norm", "rotary", "scaled_dot_product_attention",
-           "silu", "softmax", "swiglu"]
+# fmt: off
+__all__ = ["attention", "cross_entropy", "embedding", "geglu", "gelu", "layer_norm", "linear",
+           "reglu", "rms_norm", "rotary", "scaled_dot_product_attention", "silu", "softmax",
+           "swiglu"]
+# fmt: on
 
 GELU = {"none": ActivationKind.GELU_ERF, "tanh": ActivationKind.GELU_TANH}
 
@@ -20,49 +25,64 @@ GELU = {"none": ActivationKind.GELU_ERF, "tanh": ActivationKind.GELU_TANH}
 def linear(input, weight, bias=None):
     """input weight^T + bias, as torch.nn.functional.linear.
 
-    input [..., k], weight [n, k], of one type, bf16 or fp16; bias [n] of that type or fp32; the result [..., n] of
-    that type. Sums are fp32, rounded once, in an order that only the sizes and the device decide. Under
-    torch.autocast all are cast to its type first. TypeError for other types, ValueError for sizes that do not fit.
+    input [..., k], weight [n, k], of one type, bf16 or fp16; bias [n] of that type or fp32; the
+    result [..., n] of that type. Sums are fp32, rounded once, in an order that only the sizes and
+    the device decide. Under torch.autocast all are cast to its type first. TypeError for other
+    types, ValueError for sizes that do not fit.
     """
     input, weight, bias = autocast(input, weight, bias)
     if weight.dim() != 2 or input.dim() < 1 or input.size(-1) != weight.size(1):
         raise ValueError(
-            f"linear: input {list(input.shape)} and weight {list(weight.shape)} do not fit: [..., k] and [n, k]")
+            f"linear: input {list(input.shape)} and weight {list(weight.shape)} do not fit,"
+            " [..., k] and [n, k]"
+        )
     return _products.linear(input, weight, bias)
 
 
 def _norm(name, input, normalized_shape, weight, bias, rms, eps, residual):
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-    if not shape or input.shape[-len(shape):] != shape:
+    if not shape or input.shape[-len(shape) :] != shape:
         raise ValueError(
-            f"{name}: the last sizes of input {list(input.shape)} must be normalized_shape {list(shape)}")
+            f"{name}: the last sizes of input {list(input.shape)} must be"
+            f" normalized_shape {list(shape)}"
+        )
     if not (weight is None or weight.shape == shape) or not (bias is None or bias.shape == shape):
-        raise ValueError(f"{name}: weight and bias must have the sizes of normalized_shape {list(shape)}")
+        raise ValueError(
+            f"{name}: weight and bias must have the sizes of normalized_shape {list(shape)}"
+        )
     if residual is not None and residual.shape != input.shape:
         raise ValueError(f"{name}: residual must have the sizes of input {list(input.shape)}")
     if len(shape) > 1:
-        flat = [None if x is None else x.flatten(-len(shape)) for x in (input, weight, bias, residual)]
+        flat = [
+            None if x is None else x.flatten(-len(shape)) for x in (input, weight, bias, residual)
+        ]
         result = _norm(name, flat[0], flat[0].shape[-1:], *flat[1:3], rms, eps, flat[3])
-        return result.view(input.shape) if residual is None else tuple(x.view(input.shape) for x in result)
+        return (
+            result.view(input.shape)
+            if residual is None
+            else tuple(x.view(input.shape) for x in result)
+        )
     if residual is None:
         return _rows.norm(input, weight, bias, rms, eps)
     return _rows.add_norm(input, residual, weight, bias, rms, eps)
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None, *, bias=None, residual=None):
-    """input / sqrt(mean input^2 + eps) weight + bias over the last dimensions, as torch.nn.functional.rms_norm.
+    """input / sqrt(mean input^2 + eps) weight + bias over the last dimensions, as
+    torch.nn.functional.rms_norm.
 
-    input of any sizes, bf16, fp16 or fp32; weight and bias normalized_shape, both of one type, input's or fp32.
-    Statistics are fp32; the result has input's type, also under torch.autocast. eps None is the epsilon of input's
-    type. With a residual (input's sizes, its type or fp32) the result is a pair: the norm of r = input + residual,
-    and r, of residual's type.
+    input of any sizes, bf16, fp16 or fp32; weight and bias normalized_shape, both of one type,
+    input's or fp32. Statistics are fp32; the result has input's type, also under torch.autocast.
+    eps None is the epsilon of input's type. With a residual (input's sizes, its type or fp32) the
+    result is a pair: the norm of r = input + residual, and r, of residual's type.
     """
     eps = torch.finfo(input.dtype).eps if eps is None else eps
     return _norm("rms_norm", input, normalized_shape, weight, bias, True, eps, residual)
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, *, residual=None):
-    """(input - mean) / sqrt(var + eps) weight + bias over the last dimensions, as torch.nn.functional.layer_norm.
+    """(input - mean) / sqrt(var + eps) weight + bias over the last dimensions, as
+    torch.nn.functional.layer_norm.
 
     Types, statistics and residual are as in rms_norm; var is biased, of differences from the mean.
     """
@@ -72,8 +92,9 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, *, res
 def softmax(input, dim=-1, dtype=None, *, scale=1.0, causal=False):
     """softmax(scale input) along dim, as torch.nn.functional.softmax; input is cast to dtype first.
 
-    bf16, fp16 or fp32, any sizes; sums are fp32. With causal, row i of the last two dimensions [rows, width] sees
-    column j where j <= i + width - rows (dim must be the last), and is 0 elsewhere.
+    bf16, fp16 or fp32, any sizes; sums are fp32. With causal, row i of the last two dimensions
+    [rows, width] sees column j where j <= i + width - rows (dim must be the last), and is 0
+    elsewhere.
     """
     if not input.dim():
         raise ValueError("softmax: input must have a dimension")
@@ -85,14 +106,25 @@ def softmax(input, dim=-1, dtype=None, *, scale=1.0, causal=False):
     return _rows.softmax(input.movedim(dim, -1), scale, False).movedim(-1, dim)
 
 
-def cross_entropy(input, target, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0, *,
-                  z_loss=0.0, softcap=0.0):
-    """The cross-entropy of logits and labels, as torch.nn.functional.cross_entropy, but always fp32.
+def cross_entropy(
+    input,
+    target,
+    weight=None,
+    ignore_index=-100,
+    reduction="mean",
+    label_smoothing=0.0,
+    *,
+    z_loss=0.0,
+    softcap=0.0,
+):
+    """The cross-entropy of logits and labels, as torch.nn.functional.cross_entropy, but always
+    fp32.
 
-    input [classes], [n, classes] or [n, classes, ...], bf16, fp16 or fp32; target int32 or int64 without the
-    classes. reduction is "mean" (over the labels that are not ignore_index), "sum" or "none". A label that is no class
-    and not ignore_index gives NaN. z_loss adds z_loss lse^2 to each loss, softcap takes softcap tanh(input / softcap)
-    for the logits. Weights of classes, and probabilities as targets, are a NotImplementedError.
+    input [classes], [n, classes] or [n, classes, ...], bf16, fp16 or fp32; target int32 or int64
+    without the classes. reduction is "mean" (over the labels that are not ignore_index), "sum" or
+    "none". A label that is no class and not ignore_index gives NaN. z_loss adds z_loss lse^2 to
+    each loss, softcap takes softcap tanh(input / softcap) for the logits. Weights of classes, and
+    probabilities as targets, are a NotImplementedError.
     """
     if weight is not None:
         raise NotImplementedError("cross_entropy: weights of classes are not supported")
@@ -104,7 +136,9 @@ def cross_entropy(input, target, weight=None, ignore_index=-100, reduction="mean
         input = input.movedim(1, -1)
     if not input.dim() or input.shape[:-1] != target.shape:
         raise ValueError(
-            f"cross_entropy: target {list(target.shape)} does not fit input's rows {list(input.shape[:-1])}")
+            f"cross_entropy: target {list(target.shape)} does not fit input's rows"
+            f" {list(input.shape[:-1])}"
+        )
     loss, _ = _rows.cross_entropy(input, target, ignore_index, label_smoothing, z_loss, softcap)
     if reduction == "none":
         return loss
@@ -112,21 +146,30 @@ def cross_entropy(input, target, weight=None, ignore_index=-100, reduction="mean
     return total if reduction == "sum" else total / (target != ignore_index).sum()
 
 
-def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
-              sparse=False):
-    """Rows of weight [v, d] (bf16, fp16 or fp32) by the numbers input (int32 or int64, any sizes), as
-    torch.nn.functional.embedding. A number that is no row gives zeros. The gradient, of weight's type, is summed in
-    fp32 in a fixed order, without the tokens of padding_idx. max_norm, scale_grad_by_freq and sparse are a
-    NotImplementedError."""
+def embedding(
+    input,
+    weight,
+    padding_idx=None,
+    max_norm=None,
+    norm_type=2.0,
+    scale_grad_by_freq=False,
+    sparse=False,
+):
+    """Rows of weight [v, d] (bf16, fp16 or fp32) by the numbers input (int32 or int64, any sizes),
+    as torch.nn.functional.embedding. A number that is no row gives zeros. The gradient, of weight's
+    type, is summed in fp32 in a fixed order, without the tokens of padding_idx. max_norm,
+    scale_grad_by_freq and sparse are a NotImplementedError."""
     if max_norm is not None or scale_grad_by_freq or sparse:
         raise NotImplementedError(
-            "embedding: max_norm, scale_grad_by_freq and sparse are not supported")
+            "embedding: max_norm, scale_grad_by_freq and sparse are not supported"
+        )
     count = weight.size(0)
     padding = -1
     if padding_idx is not None:
         if not -count <= padding_idx < count:
             raise ValueError(
-                f"embedding: padding_idx {padding_idx} is none of weight's {count} rows")
+                f"embedding: padding_idx {padding_idx} is none of weight's {count} rows"
+            )
         padding = padding_idx % count
     return _rows.embedding(weight, input, count, padding)
 
@@ -138,7 +181,8 @@ def silu(input):
 
 
 def gelu(input, approximate="none"):
-    """As torch.nn.functional.gelu: bf16, fp16 or fp32, of any sizes; approximate is "none" or "tanh"."""
+    """As torch.nn.functional.gelu: bf16, fp16 or fp32, of any sizes; approximate is "none" or
+    "tanh"."""
     if approximate not in GELU:
         raise ValueError(f"gelu: approximate must be none or tanh, not {approximate}")
     return _rows.activation(input, None, GELU[approximate], False)
@@ -148,17 +192,20 @@ def _gated(name, kind, input, other):
     if other is None:
         if not input.dim() or input.size(-1) % 2:
             raise ValueError(
-                f"{name}: the last size of input {list(input.shape)}, of two halves, must be even")
+                f"{name}: the last size of input {list(input.shape)}, of two halves, must be even"
+            )
         return _rows.activation(input, None, kind, True)
     if input.shape != other.shape:
         raise ValueError(
-            f"{name}: input {list(input.shape)} and other {list(other.shape)} must have the same sizes")
+            f"{name}: input {list(input.shape)} and other {list(other.shape)} must have the same"
+            " sizes"
+        )
     return _rows.activation(input, other, kind, False)
 
 
 def swiglu(input, other=None):
-    """silu(input) other; without other input is [..., 2 w], whose first half is passed through silu: bf16, fp16 or
-    fp32, both of one type."""
+    """silu(input) other; without other input is [..., 2 w], whose first half is passed through
+    silu: bf16, fp16 or fp32, both of one type."""
     return _gated("swiglu", ActivationKind.SILU, input, other)
 
 
@@ -175,12 +222,13 @@ def reglu(input, other=None):
 
 
 def rotary(query, key, cos, sin, *, positions=None, offsets=None, interleaved=False, inverse=False):
-    """Rotary position embedding of query [b, n, h, d] and key [b, n, hk, d] (or None), of one type, bf16, fp16 or
-    fp32; both may lack b. The pair of them comes back.
+    """Rotary position embedding of query [b, n, h, d] and key [b, n, hk, d] (or None), of one type,
+    bf16, fp16 or fp32; both may lack b. The pair of them comes back.
 
-    cos and sin are [m, w] with 2 w <= d, of that type or fp32; columns from 2 w on pass through. The row of a token is
-    its place in n, positions[b, n], or offsets[b] more than its place (int32 or int64). Pairs are columns i and i + w,
-    or with interleaved 2 i and 2 i + 1. inverse turns back. Gradients reach query and key alone.
+    cos and sin are [m, w] with 2 w <= d, of that type or fp32; columns from 2 w on pass through.
+    The row of a token is its place in n, positions[b, n], or offsets[b] more than its place (int32
+    or int64). Pairs are columns i and i + w, or with interleaved 2 i and 2 i + 1. inverse turns
+    back. Gradients reach query and key alone.
     """
     if cos.requires_grad or sin.requires_grad:
         raise NotImplementedError("rotary: cos and sin have no gradient here; detach them")
@@ -189,16 +237,29 @@ def rotary(query, key, cos, sin, *, positions=None, offsets=None, interleaved=Fa
 
 
 # ---- attention -----------------------------------------------------------------------------------
-def attention(query, key, value, *, causal=False, window=None, scale=None, softcap=0.0, bias=None, alibi=None,
-              sinks=None, dropout_p=0.0):
+def attention(
+    query,
+    key,
+    value,
+    *,
+    causal=False,
+    window=None,
+    scale=None,
+    softcap=0.0,
+    bias=None,
+    alibi=None,
+    sinks=None,
+    dropout_p=0.0,
+):
     """softmax(scale query key^T + ...) value with all options of TK's attention, in its own layout.
 
-    query [b, nq, hq, d], key [b, nk, hk, d], value [b, nk, hk, dv], of one type, bf16 or fp16, any strides;
-    hk divides hq, d and dv are multiples of 8 to 256. The result is [b, nq, hq, dv]. Query i stands opposite key
-    a = i + nk - nq: a causal mask shows it keys to a, a window (left, right), of which either may be None, keys from
-    a - left to a + right. scale None is 1 / sqrt(d). softcap c takes c tanh(score / c); alibi, fp32 [hq] or [b, hq], are
-    slopes by distance; bias [b or 1, hq or 1, nq, nk], fp32 or of query's type, is added; sinks, fp32 [hq], are logits
-    that take part in the sum alone. Gradients reach query, key, value, bias and sinks. A query that sees no key gives
+    query [b, nq, hq, d], key [b, nk, hk, d], value [b, nk, hk, dv], of one type, bf16 or fp16, any
+    strides; hk divides hq, d and dv are multiples of 8 to 256. The result is [b, nq, hq, dv]. Query
+    i stands opposite key a = i + nk - nq: a causal mask shows it keys to a, a window (left, right),
+    of which either may be None, keys from a - left to a + right. scale None is 1 / sqrt(d). softcap
+    c takes c tanh(score / c); alibi, fp32 [hq] or [b, hq], are slopes by distance; bias [b or 1, hq
+    or 1, nq, nk], fp32 or of query's type, is added; sinks, fp32 [hq], are logits that take part in
+    the sum alone. Gradients reach query, key, value, bias and sinks. A query that sees no key gives
     0. dropout_p is rounded to a multiple of 1/256; its seed is drawn by PyTorch's generator.
     """
     query, key, value = autocast(query, key, value)
@@ -210,108 +271,87 @@ def attention(query, key, value, *, causal=False, window=None, scale=None, softc
     state = None
     if dropout_p > 0:
         state = torch.randint(0, 2**62, (2,), dtype=torch.int64, device=query.device)
-    o, _ = _products.attention(query, key, value, bias, alibi, sinks, state, causal, left, right,
-                               query.size(-1) ** -0.5 if scale is None else scale, softcap, dropout_p)
+    o, _ = _products.attention(
+        query,
+        key,
+        value,
+        bias,
+        alibi,
+        sinks,
+        state,
+        causal,
+        left,
+        right,
+        query.size(-1) ** -0.5 if scale is None else scale,
+        softcap,
+        dropout_p,
+    )
     return o
 
 
 def bias_of(mask, query, nk):
-    """An attention mask that may be shown to all of query's [b, h, nq, d] as a bias of four dimensions."""
+    """An attention mask that may be shown to all of query's [b, h, nq, d] as a bias of four
+    dimensions."""
     if mask.dtype == torch.bool:
-        mask = torch.zeros(mask.shape, dtype=query.dtype, device=mask.device).masked_fill_(~mask, -math.inf)
+        mask = torch.zeros(mask.shape, dtype=query.dtype, device=mask.device).masked_fill_(
+            ~mask, -math.inf
+        )
     mask = mask[(None,) * (4 - mask.dim())]
     return mask.expand(mask.size(0), mask.size(1), query.size(2), nk)
 
 
-def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None,
-                                 enable_gqa=False):
+def scaled_dot_product_attention(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False
+):
     """As torch.nn.functional.scaled_dot_product_attention, of bf16 and fp16.
 
-    query [b, hq, nq, d], key [b, hk, nk, d], value [b, hk, nk, dv], any strides; all may lack h. With
-    enable_gqa hk divides hq, else they are equal. d and dv are multiples of 8 to 256. attn_mask, of bool (True: is
-    seen) or of query's type or fp32, broadcasts to [b, hq, nq, nk]. is_causal shows query i keys to i, as PyTorch does.
-    A query that sees no key gives 0. The result [b, hq, nq, dv] lies in memory as [b, nq, hq, dv]. Under torch.autocast
-    query, key and value are cast to its type first. Dropout is as in `attention`.
+    query [b, hq, nq, d], key [b, hk, nk, d], value [b, hk, nk, dv], any strides; all may lack h.
+    With enable_gqa hk divides hq, else they are equal. d and dv are multiples of 8 to 256.
+    attn_mask, of bool (True: is seen) or of query's type or fp32, broadcasts to [b, hq, nq, nk].
+    is_causal shows query i keys to i, as PyTorch does. A query that sees no key gives 0. The result
+    [b, hq, nq, dv] lies in memory as [b, nq, hq, dv]. Under torch.autocast query, key and value are
+    cast to its type first. Dropout is as in `attention`.
     """
     if query.dim() not in (3, 4) or key.dim() != query.dim() or value.dim() != query.dim():
         raise ValueError(
-            "scaled_dot_product_attention: query, key and value must have 4 dimensions, or 3, [b, n, d]")
+            "scaled_dot_product_attention: query, key and value must have 4 dimensions, or 3,"
+            " [b, n, d]"
+        )
     if attn_mask is not None and is_causal:
         raise ValueError(
-            "scaled_dot_product_attention: attn_mask and is_causal cannot both be given")
+            "scaled_dot_product_attention: attn_mask and is_causal cannot both be given"
+        )
     if query.dim() == 3:
         mask = attn_mask if attn_mask is None or attn_mask.dim() < 3 else attn_mask.unsqueeze(-3)
-        return scaled_dot_product_attention(query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1), mask, dropout_p,
-                                            is_causal, scale, enable_gqa).squeeze(1)
+        return scaled_dot_product_attention(
+            query.unsqueeze(1),
+            key.unsqueeze(1),
+            value.unsqueeze(1),
+            mask,
+            dropout_p,
+            is_causal,
+            scale,
+            enable_gqa,
+        ).squeeze(1)
     query, key, value = autocast(query, key, value)
     if not enable_gqa and query.size(1) != key.size(1):
         raise ValueError(
-            f"scaled_dot_product_attention: {query.size(1)} heads of query and {key.size(1)} of key need enable_gqa")
+            f"scaled_dot_product_attention: {query.size(1)} heads of query and {key.size(1)} of key"
+            " need enable_gqa"
+        )
     nq, nk, window = query.size(2), key.size(2), None
     if is_causal and nk > nq:  # keys that no query sees
         key, value = key[:, :, :nq], value[:, :, :nq]
     elif is_causal and nq > nk:
         is_causal, window = False, (None, nq - nk)
     bias = None if attn_mask is None else bias_of(attn_mask, query, nk)
-    return attention(query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2), causal=is_causal,
-                     window=window, scale=scale, bias=bias, dropout_p=dropout_p).transpose(1, 2)
-
-
-# ---- sequences -----------------------------------------------------------------------------------
-def linear_attention(query, key, value, *, log_decay=None, decay=None, scale=None, initial_state=None,
-                     return_final_state=False, cu_seqlens=None):
-    """Causal attention without softmax: S_t = a_t S_(t-1) + k_t^T v_t, o_t = scale q_t S_t.
-
-    query and key [b, n, h, d], value [b, n, h, dv], of one type, bf16 or fp16; d and dv are multiples of 16 to
-    256. a_t = exp(log_decay[b, n, h]) or exp(-decay[h]) (fp32), or 1. scale None is 1 / sqrt(d). States are fp32
-    [b, h, d, dv]; with return_final_state the pair (o, S_n) comes back. With cu_seqlens, int32 [sequences + 1],
-    sequences are packed: tensors of tokens lack b, and states have one for each sequence. Gradients reach all but
-    cu_seqlens.
-    """
-    query, key, value = autocast(query, key, value)
-    o, state = _sequences.linear_attention(query, key, value, log_decay, decay, initial_state, cu_seqlens,
-                                           query.size(-1) ** -0.5 if scale is None else scale, return_final_state)
-    return (o, state) if return_final_state else o
-
-
-def mamba2(x, dt, A, B, C, D=None, z=None, dt_bias=None, initial_states=None, dt_softplus=False,
-           dt_limit=(0.0, math.inf), return_final_states=False, cu_seqlens=None):
-    """The state space scan of Mamba-2 (SSD): S_t = exp(dt'_t A) S_(t-1) + dt'_t x_t B_t^T, y_t = S_t C_t + D x_t, and
-    with z y_t silu(z_t), where dt' = dt + dt_bias, passed through softplus where asked for, and clamped to dt_limit.
-
-    x and z [b, n, h, p], B and C [b, n, g, s], of one type, bf16 or fp16; g divides h, p and s are multiples of 16
-    to 256; dt [b, n, h] of that type or fp32; A and dt_bias [h], D [h] or [h, p], and states [b, h, p, s] are fp32.
-    With return_final_states the pair (y, S_n) comes back; cu_seqlens as in linear_attention.
-    """
-    x, B, C, z = autocast(x, B, C, z)
-    y, state = _sequences.mamba2(x, dt, A, B, C, D, z, dt_bias, initial_states, cu_seqlens, dt_softplus,
-                                 float(dt_limit[0]), float(dt_limit[1]), return_final_states)
-    return (y, state) if return_final_states else y
-
-
-def causal_conv1d(x, weight, bias=None, activation=None, initial_states=None, return_final_states=False,
-                  cu_seqlens=None):
-    """A short causal convolution of each channel: y[t, c] = act(bias[c] + sum of weight[c, i] x[t - (w - 1) + i, c]).
-
-    x [b, n, c], or [n, c], tokens before channels, of bf16, fp16 or fp32; weight [c, w], w 2 to 4, and bias [c], of
-    that type or fp32; activation None or "silu". States are the last w - 1 tokens, [b, w - 1, c] of x's type; with
-    return_final_states the pair (y, state) comes back. With cu_seqlens x is [n, c] of packed sequences.
-    """
-    if activation not in (None, "silu", "swish"):
-        raise ValueError(f"causal_conv1d: activation must be None or silu, not {activation}")
-    if weight.dim() != 2 or x.dim() not in (2, 3):
-        raise ValueError("causal_conv1d: x must be [b, n, c] or [n, c], and weight [c, w]")
-    kind = ActivationKind.NONE if activation is None else ActivationKind.SILU
-    y, state = _sequences.conv1d(x, weight, bias, initial_states, cu_seqlens, kind, return_final_states)
-    return (y, state) if return_final_states else y
-
-
-def fft_conv(u, k, pre=None, post=None, circular=False):
-    """Long convolution of each channel: y[b, c, t] = post sum over j of k[f, j] (u pre)[t - j], f = c h_k / h.
-
-    u and the gates pre and post [b, h, n], or [h, n], of one type, bf16 or fp16; filters k fp32 [h_k, nk], h a
-    multiple of h_k. Causal, or circular modulo n. Any n to 2^24, by Fourier transforms; filters of up to 128 taps are
-    applied directly. Gradients reach u, k and both gates.
-    """
-    u, pre, post = autocast(u, pre, post)
-    return _sequences.fft_conv(u, k, pre, post, circular)
+    return attention(
+        query.transpose(1, 2),
+        key.transpose(1, 2),
+        value.transpose(1, 2),
+        causal=is_causal,
+        window=window,
+        scale=scale,
+        bias=bias,
+        dropout_p=dropout_p,
+    ).transpose(1, 2)

@@ -1,10 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Modules of PyTorch whose forward is TK's: the same constructors, parameters and state_dict."""
+
 import torch
 
 from . import functional
 
-__all__ = ["CrossEntropyLoss", "Embedding", "GELU", "LayerNorm", "Linear", "RMSNorm", "SiLU", "SwiGLU"]
+__all__ = [
+    "CrossEntropyLoss",
+    "Embedding",
+    "GELU",
+    "LayerNorm",
+    "Linear",
+    "RMSNorm",
+    "SiLU",
+    "SwiGLU",
+]
 
 
 class Linear(torch.nn.Linear):
@@ -15,27 +25,37 @@ class Linear(torch.nn.Linear):
 
 
 class RMSNorm(torch.nn.RMSNorm):
-    """torch.nn.RMSNorm by tk_ops.torch.rms_norm; with a residual, the pair of the norm of input + residual and that
-    sum."""
+    """torch.nn.RMSNorm by tk_ops.torch.rms_norm; with a residual, the pair of the norm of input +
+    residual and that sum."""
 
     def forward(self, x, residual=None):
-        return functional.rms_norm(x, self.normalized_shape, self.weight, self.eps, residual=residual)
+        return functional.rms_norm(
+            x, self.normalized_shape, self.weight, self.eps, residual=residual
+        )
 
 
 class LayerNorm(torch.nn.LayerNorm):
     """torch.nn.LayerNorm by tk_ops.torch.layer_norm; with a residual as RMSNorm."""
 
     def forward(self, input, residual=None):
-        return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps,
-                                     residual=residual)
+        return functional.layer_norm(
+            input, self.normalized_shape, self.weight, self.bias, self.eps, residual=residual
+        )
 
 
 class Embedding(torch.nn.Embedding):
     """torch.nn.Embedding by tk_ops.torch.embedding."""
 
     def forward(self, input):
-        return functional.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type,
-                                    self.scale_grad_by_freq, self.sparse)
+        return functional.embedding(
+            input,
+            self.weight,
+            self.padding_idx,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.sparse,
+        )
 
 
 class SiLU(torch.nn.Module):
@@ -63,5 +83,6 @@ class CrossEntropyLoss(torch.nn.CrossEntropyLoss):
     """torch.nn.CrossEntropyLoss by tk_ops.torch.cross_entropy."""
 
     def forward(self, input, target):
-        return functional.cross_entropy(input, target, self.weight, self.ignore_index, self.reduction,
-                                        self.label_smoothing)
+        return functional.cross_entropy(
+            input, target, self.weight, self.ignore_index, self.reduction, self.label_smoothing
+        )

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""The functions of tk_ops.torch along sequences: linear attention, Mamba-2's scan, convolutions."""
+
+import math
+
+from tk_ops import ActivationKind
+
+from . import _sequences
+from ._library import autocast
+
+__all__ = ["causal_conv1d", "fft_conv", "linear_attention", "mamba2"]
+
+
+def linear_attention(
+    query,
+    key,
+    value,
+    *,
+    log_decay=None,
+    decay=None,
+    scale=None,
+    initial_state=None,
+    return_final_state=False,
+    cu_seqlens=None,
+):
+    """Causal attention without softmax: S_t = a_t S_(t-1) + k_t^T v_t, o_t = scale q_t S_t.
+
+    query and key [b, n, h, d], value [b, n, h, dv], of one type, bf16 or fp16; d and dv are
+    multiples of 16 to 256. a_t = exp(log_decay[b, n, h]) or exp(-decay[h]) (fp32), or 1. scale None
+    is 1 / sqrt(d). States are fp32 [b, h, d, dv]; with return_final_state the pair (o, S_n) comes
+    back. With cu_seqlens, int32 [sequences + 1], sequences are packed: tensors of tokens lack b,
+    and states have one for each sequence. Gradients reach all but cu_seqlens.
+    """
+    query, key, value = autocast(query, key, value)
+    o, state = _sequences.linear_attention(
+        query,
+        key,
+        value,
+        log_decay,
+        decay,
+        initial_state,
+        cu_seqlens,
+        query.size(-1) ** -0.5 if scale is None else scale,
+        return_final_state,
+    )
+    return (o, state) if return_final_state else o
+
+
+def mamba2(
+    x,
+    dt,
+    A,
+    B,
+    C,
+    D=None,
+    z=None,
+    dt_bias=None,
+    initial_states=None,
+    dt_softplus=False,
+    dt_limit=(0.0, math.inf),
+    return_final_states=False,
+    cu_seqlens=None,
+):
+    """The state space scan of Mamba-2 (SSD): S_t = exp(dt'_t A) S_(t-1) + dt'_t x_t B_t^T, y_t =
+    S_t C_t + D x_t, and with z y_t silu(z_t), where dt' = dt + dt_bias, passed through softplus
+    where asked for, and clamped to dt_limit.
+
+    x and z [b, n, h, p], B and C [b, n, g, s], of one type, bf16 or fp16; g divides h, p and s are
+    multiples of 16 to 256; dt [b, n, h] of that type or fp32; A and dt_bias [h], D [h] or [h, p],
+    and states [b, h, p, s] are fp32. With return_final_states the pair (y, S_n) comes back;
+    cu_seqlens as in linear_attention.
+    """
+    x, B, C, z = autocast(x, B, C, z)
+    y, state = _sequences.mamba2(
+        x,
+        dt,
+        A,
+        B,
+        C,
+        D,
+        z,
+        dt_bias,
+        initial_states,
+        cu_seqlens,
+        dt_softplus,
+        float(dt_limit[0]),
+        float(dt_limit[1]),
+        return_final_states,
+    )
+    return (y, state) if return_final_states else y
+
+
+def causal_conv1d(
+    x,
+    weight,
+    bias=None,
+    activation=None,
+    initial_states=None,
+    return_final_states=False,
+    cu_seqlens=None,
+):
+    """A short causal convolution of each channel: y[t, c] = act(bias[c] + sum of weight[c, i] x[t -
+    (w - 1) + i, c]).
+
+    x [b, n, c], or [n, c], tokens before channels, of bf16, fp16 or fp32; weight [c, w], w 2 to 4,
+    and bias [c], of that type or fp32; activation None or "silu". States are the last w - 1 tokens,
+    [b, w - 1, c] of x's type; with return_final_states the pair (y, state) comes back. With
+    cu_seqlens x is [n, c] of packed sequences.
+    """
+    if activation not in (None, "silu", "swish"):
+        raise ValueError(f"causal_conv1d: activation must be None or silu, not {activation}")
+    if weight.dim() != 2 or x.dim() not in (2, 3):
+        raise ValueError("causal_conv1d: x must be [b, n, c] or [n, c], and weight [c, w]")
+    kind = ActivationKind.NONE if activation is None else ActivationKind.SILU
+    y, state = _sequences.conv1d(
+        x, weight, bias, initial_states, cu_seqlens, kind, return_final_states
+    )
+    return (y, state) if return_final_states else y
+
+
+def fft_conv(u, k, pre=None, post=None, circular=False):
+    """Long convolution of each channel: y[b, c, t] = post sum over j of k[f, j] (u pre)[t - j], f =
+    c h_k / h.
+
+    u and the gates pre and post [b, h, n], or [h, n], of one type, bf16 or fp16; filters k fp32
+    [h_k, nk], h a multiple of h_k. Causal, or circular modulo n. Any n to 2^24, by Fourier
+    transforms; filters of up to 128 taps are applied directly. Gradients reach u, k and both gates.
+    """
+    u, pre, post = autocast(u, pre, post)
+    return _sequences.fft_conv(u, k, pre, post, circular)
