@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """tk_ops.torch against PyTorch's own definitions, evaluated in fp64 on the same rounded inputs:
-results and gradients of each type and layout, torch.compile, torch.library.opcheck of every op, and
-what is refused.
+results and gradients of each type and layout, torch.compile, torch.library.opcheck of every op.
+With TK_TORCH_DEVICE=cuda they are on a GPU, and want a library that is built for it.
 
 `bound` of a case is its largest root mean square error relative to the result's, in units of the
 type's epsilon, 2^-7 of bf16: rounding a result once commits about 0.2 of it, and each rounding on
@@ -12,6 +12,7 @@ places among results and gradients.
 """
 
 import math
+import os
 
 import pytest
 
@@ -20,8 +21,19 @@ import torch.nn.functional as F  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 import tk_ops.torch as tk  # noqa: E402
+from torch_definitions import (  # noqa: E402
+    gated,
+    long_conv,
+    packed,
+    rotated,
+    scan,
+    short_conv,
+    ssd,
+    weights_of,
+)
 
 torch.set_num_threads(1)
+torch.set_default_device(os.environ.get("TK_TORCH_DEVICE", "cpu"))
 BF16, FP16, FP32 = torch.bfloat16, torch.float16, torch.float32
 HALVES, ALL = (BF16, FP16), (BF16, FP16, FP32)
 
@@ -91,73 +103,6 @@ def run(this, function, inputs, layout="plain"):
     gradients = [laid(torch.randn(y.shape).to(torch.bfloat16).to(y.dtype), layout) for y in results]
     torch.autograd.backward(results, gradients)
     return [x.detach().double() for x in (*results, *(x.grad for x in wanted))]
-
-
-# ---- definitions in PyTorch's own words ----------------------------------------------------------
-def rotated(q, k, cos, sin, positions=None, interleaved=False):
-    w = cos.size(-1)
-    cos, sin = (x[: q.size(1)] if positions is None else x[positions] for x in (cos, sin))
-    cos, sin = cos.unsqueeze(-2), sin.unsqueeze(-2)
-
-    def turn(x):
-        a, b = (
-            (x[..., 0 : 2 * w : 2], x[..., 1 : 2 * w : 2])
-            if interleaved
-            else (x[..., :w], x[..., w : 2 * w])
-        )
-        pair = a * cos - b * sin, b * cos + a * sin
-        pair = torch.stack(pair, -1).flatten(-2) if interleaved else torch.cat(pair, -1)
-        return torch.cat((pair, x[..., 2 * w :]), -1)
-
-    return turn(q), turn(k)
-
-
-def scan(q, k, v, log_decay, state, scale):
-    o = []
-    for t in range(q.size(1)):
-        state = (
-            state * log_decay[:, t, :, None, None].exp() + k[:, t, :, :, None] * v[:, t, :, None]
-        )
-        o.append(scale * torch.einsum("bhd,bhde->bhe", q[:, t], state))
-    return torch.stack(o, 1), state
-
-
-def ssd(x, dt, A, B, C, D, z, dt_bias, state):
-    dt = F.softplus(dt + dt_bias).clamp(0.05, 2)
-    B, C = (y.repeat_interleave(x.size(2) // y.size(2), 2) for y in (B, C))
-    y, state = scan(C, B, x * dt[..., None], dt * A, state.transpose(-1, -2), 1)
-    return (y + D[:, None] * x) * F.silu(z), state.transpose(-1, -2)
-
-
-def short_conv(x, weight, bias, state):
-    x = torch.cat((state, x), 1)
-    y = F.conv1d(x.transpose(1, 2), weight[:, None], bias, groups=x.size(2))
-    return F.silu(y.transpose(1, 2)), x[:, x.size(1) - state.size(1) :]
-
-
-def long_conv(u, k, pre, post):
-    size = u.size(-1) + k.size(-1)
-    return (
-        torch.fft.irfft(torch.fft.rfft(u * pre, size) * torch.fft.rfft(k, size), size)[
-            ..., : u.size(-1)
-        ]
-        * post
-    )
-
-
-def weights_of(q, k, softcap, left, alibi, bias, sinks):
-    """Attention's weights of q, k [b, n, h, d], causal in a window, with a softcap, slopes, a bias
-    and sinks."""
-    s = torch.einsum("bihd,bjhd->bhij", q, k) * q.size(-1) ** -0.5
-    distance = torch.arange(q.size(1))[:, None] + k.size(1) - q.size(1) - torch.arange(k.size(1))
-    s = softcap * torch.tanh(s / softcap) - alibi[:, None, None] * distance.abs() + bias
-    s = s.masked_fill((distance < 0) | (distance > left), -math.inf)
-    return torch.cat((s, sinks[:, None, None].expand(*s.shape[:-1], 1)), -1).softmax(-1)[..., :-1]
-
-
-def gated(act, x, other=None):
-    a, b = x.chunk(2, -1) if other is None else (x, other)
-    return act(a) * b
 
 
 SDPA, GQA = tk.scaled_dot_product_attention, {"is_causal": True, "enable_gqa": True}
@@ -363,6 +308,15 @@ CASES = {
         exact=(1,),
     ),
 }
+PACKED = torch.tensor([0, 20, 20, 50], dtype=torch.int32)
+
+
+CASES["packed_attention"] = case(
+    lambda *x: tk.attention(*x, cu_seqlens_q=PACKED, cu_seqlens_k=PACKED),
+    lambda *x: packed(*x, PACKED),
+    lambda: (randn(50, 2, 32), randn(50, 2, 32), randn(50, 2, 16)),
+    bound=0.5,
+)
 PARAMETERS = [
     pytest.param(name, dtype, layout, id=f"{name}-{str(dtype)[6:]}-{layout}")
     for name, x in CASES.items()

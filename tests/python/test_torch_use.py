@@ -2,6 +2,8 @@
 """tk_ops.torch beside its ops: second derivatives, dropout, packed sequences, empty tensors,
 autocast, modules, workspaces, and what is refused."""
 
+import os
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -11,6 +13,8 @@ import tk_ops  # noqa: E402
 import tk_ops.torch as tk  # noqa: E402
 
 torch.set_num_threads(1)
+DEVICE = os.environ.get("TK_TORCH_DEVICE", "cpu")
+torch.set_default_device(DEVICE)
 BF16, FP32, SDPA = torch.bfloat16, torch.float32, tk.scaled_dot_product_attention
 
 
@@ -61,6 +65,11 @@ def test_packed_sequences():
             *(x[None, a:b] for x in (q, k, v)), log_decay=g[None, a:b], return_final_state=True
         )
         assert torch.equal(o[a:b], alone[0]) and torch.equal(state, last[0])
+    keys = torch.tensor([0, 20, 30, 50], dtype=torch.int32)
+    o = tk.attention(q, k, v, causal=True, cu_seqlens_q=starts, cu_seqlens_k=keys, max_seqlen_q=30)
+    for (a, b), (c, d) in zip(pairs, [(0, 20), (30, 50)]):
+        alone = tk.attention(q[None, a:b], k[None, c:d], v[None, c:d], causal=True)
+        assert torch.equal(o[a:b], alone[0])
     x, w = torch.randn(50, 24), torch.randn(24, 3)
     y, states = tk.causal_conv1d(x, w, return_final_states=True, cu_seqlens=starts)
     assert states.shape == (3, 2, 24)
@@ -83,7 +92,7 @@ def test_nothing_to_do():
 def test_autocast():
     x, w = torch.randn(4, 16, requires_grad=True), torch.randn(8, 16, requires_grad=True)
     q = torch.randn(1, 2, 5, 16)
-    with torch.autocast("cpu", dtype=BF16):
+    with torch.autocast(DEVICE, dtype=BF16):
         y, o, n = tk.linear(x, w), SDPA(q, q, q), tk.rms_norm(x, 16)
         compiled = torch.compile(tk.linear, fullgraph=True, backend="aot_eager")(x, w)
     assert y.dtype == o.dtype == BF16 and n.dtype == FP32
@@ -131,6 +140,7 @@ class Stream:
     cuda_stream = 7
 
 
+@pytest.mark.skipif(DEVICE != "cpu", reason="has the CPU play a device")
 def test_workspaces(monkeypatch):
     """A device's path, with the CPU as the device: one workspace of each stream, which grows."""
     from tk_ops.torch import _library
@@ -243,6 +253,12 @@ def bf16(*shape):
             "activation must be",
             lambda: tk.causal_conv1d(bf16(1, 3, 8), bf16(8, 4), activation="relu"),
         ),
+        (
+            ValueError,
+            "must not be negative",
+            lambda: tk.attention(*[bf16(1, 3, 2, 8)] * 3, window=(-2, 0)),
+        ),
+        (ValueError, "or packed 3", lambda: tk.attention(*[bf16(3, 2, 8)] * 3)),
         (TypeError, "tk_fft_conv: k", lambda: tk.fft_conv(bf16(1, 3, 8), bf16(3, 8))),
     ],
 )

@@ -4,6 +4,7 @@ may be as far from those of the same weights in fp32 as 1.5 times what "eager" i
 same tensors on their way."""
 
 import copy
+import os
 
 import pytest
 
@@ -12,6 +13,7 @@ transformers = pytest.importorskip("transformers")
 import tk_ops.transformers  # noqa: E402
 
 torch.set_num_threads(1)
+torch.set_default_device(os.environ.get("TK_TORCH_DEVICE", "cpu"))
 tk_ops.transformers.register()
 SIZES = dict(
     vocab_size=97,

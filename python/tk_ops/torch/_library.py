@@ -61,25 +61,22 @@ def launch(function, **fields):
         launch_on_device(function, fields, first.device)
 
 
-class operator:
+def operator(described):
     """A decorator, which makes of the class the op itself, torch.ops.tk_ops.<name>.default."""
+    name = described.schema[: described.schema.index("(")]
+    library.define(described.schema, tags=torch.Tag.pt2_compliant_tag)
 
-    def __new__(cls, described):
-        name = described.schema[: described.schema.index("(")]
-        library.define(described.schema, tags=torch.Tag.pt2_compliant_tag)
-        made, written = described.made, described.launch
+    def run(*arguments):
+        results = described.made(*arguments)
+        described.launch(results, *arguments)
+        return results
 
-        def run(*arguments):
-            results = made(*arguments)
-            written(results, *arguments)
-            return results
-
-        for key in "CPU", "CUDA":
-            library.impl(name, run, key)
-        torch.library.register_fake(f"tk_ops::{name}", made, lib=library)
-        op = getattr(torch.ops.tk_ops, name).default
-        library.impl(name, with_gradient(op, described), "Autograd")
-        return op
+    for key in "CPU", "CUDA":
+        library.impl(name, run, key)
+    torch.library.register_fake(f"tk_ops::{name}", described.made, lib=library)
+    op = getattr(torch.ops.tk_ops, name).default
+    library.impl(name, with_gradient(op, described), "Autograd")
+    return op
 
 
 def with_gradient(op, described):
@@ -87,14 +84,7 @@ def with_gradient(op, described):
     tensors = [i for i, x in enumerate(op._schema.arguments) if "Tensor" in str(x.type)]
     options = [i for i in range(len(op._schema.arguments)) if i not in tensors]
     constants = getattr(described, "constants", 0)
-    saved = getattr(described, "saved", lambda *_: ())
-
-    def refuse(*_):
-        raise NotImplementedError(
-            f"tk_ops.{op.__name__}: there is no derivative of it, nor a second one through it"
-        )
-
-    backward_of = getattr(described, "backward", refuse)
+    has_gradient = hasattr(described, "backward")
 
     class function(torch.autograd.Function):
         @staticmethod
@@ -104,14 +94,19 @@ def with_gradient(op, described):
             ctx.set_materialize_grads(False)
             if constants:
                 ctx.mark_non_differentiable(*results[-constants:])
-            ctx.save_for_backward(*saved(results, *arguments))
-            ctx.options = [arguments[i] for i in options]
+            if has_gradient:
+                ctx.save_for_backward(*described.saved(results, *arguments))
+                ctx.options = [arguments[i] for i in options]
             return results
 
         @staticmethod
         def backward(ctx, *gradients):
+            if not has_gradient:
+                raise NotImplementedError(
+                    f"{op.name()}: there is no derivative of it, nor a second one through it"
+                )
             wanted = [ctx.needs_input_grad[i] for i in tensors]
-            found = backward_of(wanted, ctx.saved_tensors, ctx.options, *gradients)
+            found = described.backward(wanted, ctx.saved_tensors, ctx.options, *gradients)
             result = [None] * (len(tensors) + len(options))
             for i, is_wanted, gradient in zip(tensors, wanted, found, strict=True):
                 if is_wanted:
@@ -165,7 +160,7 @@ def contiguous(x):
 def autocast(*tensors):
     """The tensors as torch.autocast, where it is on, has them for ops that it runs in 16 bits."""
     device = tensors[0].device.type
-    if not torch.is_autocast_enabled(device):
+    if device == "meta" or not torch.is_autocast_enabled(device):
         return tensors
     dtype = torch.get_autocast_dtype(device)
     return tuple(

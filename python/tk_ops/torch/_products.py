@@ -83,15 +83,24 @@ class linear:
 
 
 # ---- attention -----------------------------------------------------------------------------------
-# q, k, v as [b, n, h, d]; windows of -1 are none.
-OPTIONS = (
-    "bool causal, int window_left, int window_right, float scale, float softcap, float dropout"
+# q, k, v as [b, n, h, d], or [n, h, d] with starts of packed sequences; windows of -1 are none.
+TERMS = (
+    "Tensor? bias, Tensor? alibi, Tensor? sinks, Tensor? random_state, Tensor? q_starts,"
+    " Tensor? k_starts"
 )
-TERMS = "Tensor? bias, Tensor? alibi, Tensor? sinks, Tensor? random_state"
+OPTIONS = (
+    "int max_nq, int max_nk, bool causal, int window_left, int window_right, float scale,"
+    " float softcap, float dropout"
+)
 
 
-def fields_of(bias, alibi, sinks, random_state, causal, left, right, scale, softcap, dropout):
+def fields_of(bias, alibi, sinks, random_state, q_starts, k_starts, max_nq, max_nk, *options):
+    causal, left, right, scale, softcap, dropout = options
     return dict(
+        q_starts=q_starts,
+        k_starts=k_starts,
+        max_nq=max_nq,
+        max_nk=max_nk,
         mask=mask_of(causal),
         scale=scale,
         has_window_left=left >= 0,
@@ -114,13 +123,13 @@ class attention_backward:
         f" {TERMS}, {OPTIONS}, bool dbias, bool dsinks) -> (Tensor, Tensor, Tensor, Tensor, Tensor)"
     )
 
-    def made(q, k, v, o, lse, dout, bias, alibi, sinks, random_state, *options):
+    def made(q, k, v, o, lse, dout, bias, alibi, sinks, *others):
         return (
             like(q),
             like(k),
             like(v),
-            optional(q if bias is None else bias, options[-2]),
-            optional(lse if sinks is None else sinks, options[-1]),
+            optional(q if bias is None else bias, others[-2]),
+            optional(lse if sinks is None else sinks, others[-1]),
         )
 
     def launch(made, q, k, v, o, lse, dout, *others):
@@ -150,7 +159,7 @@ class attention:
     def made(q, k, v, *others):
         return (
             q.new_empty(*q.shape[:-1], v.size(-1)),
-            q.new_empty(q.size(0), q.size(2), q.size(1), dtype=torch.float32),
+            q.new_empty(*q.shape[:-3], q.size(-2), q.size(-3), dtype=torch.float32),
         )
 
     def launch(made, q, k, v, *others):
@@ -164,12 +173,12 @@ class attention:
             **fields_of(*others),
         )
 
-    def saved(made, q, k, v, bias, alibi, sinks, random_state, *options):
-        return q, k, v, *made, bias, alibi, sinks, random_state
+    def saved(made, q, k, v, *others):
+        return q, k, v, *made, *others[:6]
 
     def backward(wanted, saved, options, dout, dlse):
         q, k, v, o, lse, *terms = saved
         dq, dk, dv, dbias, dsinks = attention_backward(
             q, k, v, o, lse, dout, *terms, *options, wanted[3], wanted[5]
         )
-        return dq, dk, dv, dbias, None, dsinks, None
+        return dq, dk, dv, dbias, None, dsinks, None, None, None

@@ -250,6 +250,10 @@ def attention(
     alibi=None,
     sinks=None,
     dropout_p=0.0,
+    cu_seqlens_q=None,
+    cu_seqlens_k=None,
+    max_seqlen_q=0,
+    max_seqlen_k=0,
 ):
     """softmax(scale query key^T + ...) value with all options of TK's attention, in its own layout.
 
@@ -261,13 +265,22 @@ def attention(
     or 1, nq, nk], fp32 or of query's type, is added; sinks, fp32 [hq], are logits that take part in
     the sum alone. Gradients reach query, key, value, bias and sinks. A query that sees no key gives
     0. dropout_p is rounded to a multiple of 1/256; its seed is drawn by PyTorch's generator.
+
+    With cu_seqlens_q and cu_seqlens_k, int32 [sequences + 1], sequences are packed: query [n, hq,
+    d], key and value lack b, and rows of no sequence, in results and gradients, may hold anything.
+    max_seqlen_q and max_seqlen_k bound the lengths (0: not said); bias is of these sizes.
     """
     query, key, value = autocast(query, key, value)
-    if query.dim() != 4 or key.dim() != 4 or value.dim() != 4:
-        raise ValueError("attention: query, key and value must have 4 dimensions, [b, n, h, d]")
+    dims = 4 if cu_seqlens_q is None else 3
+    if query.dim() != dims or key.dim() != dims or value.dim() != dims:
+        raise ValueError(
+            "attention: query, key and value must have 4 dimensions, [b, n, h, d], or packed 3"
+        )
     if alibi is not None and alibi.requires_grad:
         raise NotImplementedError("attention: alibi has no gradient")
     left, right = (-1 if x is None else x for x in window or (None, None))
+    if left < -1 or right < -1:
+        raise ValueError(f"attention: window {window} must not be negative (None or -1: no limit)")
     state = None
     if dropout_p > 0:
         state = torch.randint(0, 2**62, (2,), dtype=torch.int64, device=query.device)
@@ -279,6 +292,10 @@ def attention(
         alibi,
         sinks,
         state,
+        cu_seqlens_q,
+        cu_seqlens_k,
+        max_seqlen_q,
+        max_seqlen_k,
         causal,
         left,
         right,
