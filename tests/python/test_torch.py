@@ -174,6 +174,18 @@ CASES = {
         lambda: (randn(4, 9), torch.tensor([3, 0, -100, 8])),
         ALL,
     ),
+    "linear_cross_entropy": case(
+        lambda x, w, t: tk.linear_cross_entropy(x, w, t, ignore_index=3, label_smoothing=0.1),
+        lambda x, w, t: F.cross_entropy(F.linear(x, w), t, ignore_index=3, label_smoothing=0.1),
+        lambda: (randn(40, 24), randn(9, 24) / 5, torch.randint(0, 9, (40,))),
+        bound=0.5,
+    ),
+    "linear_cross_entropy_sum": case(
+        lambda x, w, t: tk.linear_cross_entropy(x, w, t, reduction="sum"),
+        lambda x, w, t: F.cross_entropy(F.linear(x, w).flatten(0, 1), t.flatten(), reduction="sum"),
+        lambda: (randn(4, 10, 24), randn(9, 24) / 5, torch.randint(0, 9, (4, 10))),
+        bound=0.5,
+    ),
     "embedding": case(
         lambda w, i: tk.embedding(i, w, -2),
         lambda w, i: F.embedding(i, w, -2),

@@ -220,6 +220,52 @@ class cross_entropy:
         return cross_entropy_backward(*saved, dloss, *options), None
 
 
+@operator
+class linear_cross_entropy:
+    """The sum of all losses. Its gradients come with it, in one walk through chunks of logits."""
+
+    schema = (
+        "linear_cross_entropy(Tensor x, Tensor weight, Tensor labels, int ignore_index,"
+        " float label_smoothing, float z_loss, float softcap, bool dx, bool dweight)"
+        " -> (Tensor, Tensor, Tensor)"
+    )
+    constants = 2
+
+    def made(x, weight, labels, *options):
+        return (
+            torch.empty((), dtype=torch.float32, device=x.device),
+            optional(x, options[-2]),
+            optional(weight, options[-1]),
+        )
+
+    def launch(made, x, weight, labels, ignore_index, label_smoothing, z_loss, softcap, *wanted):
+        total, dx, dweight = made
+        loss = torch.empty(labels.numel(), dtype=torch.float32, device=x.device)
+        launch(
+            tk_ops.linear_cross_entropy,
+            x=matrix(x),
+            w=rows(weight),
+            labels=labels.reshape(-1),
+            loss=loss,
+            dx=matrix(dx) if wanted[0] else None,
+            dw=dweight if wanted[1] else None,
+            ignore_index=ignore_index,
+            has_ignore_index=1,
+            label_smoothing=label_smoothing,
+            z_loss=z_loss,
+            softcap=softcap,
+            dloss_scale=1.0,
+        )
+        torch.sum(loss, 0, out=total)
+
+    def saved(made, *arguments):
+        return made[1:]
+
+    def backward(wanted, saved, options, dloss, *_):
+        dx, dweight = saved
+        return dx * dloss if wanted[0] else None, dweight * dloss if wanted[1] else None, None
+
+
 # ---- activations ---------------------------------------------------------------------------------
 def halves(x):
     """The two halves of each row of x."""

@@ -14,8 +14,8 @@ from ._library import autocast
 
 # fmt: off
 __all__ = ["attention", "cross_entropy", "embedding", "geglu", "gelu", "layer_norm", "linear",
-           "reglu", "rms_norm", "rotary", "scaled_dot_product_attention", "silu", "softmax",
-           "swiglu"]
+           "linear_cross_entropy", "reglu", "rms_norm", "rotary", "scaled_dot_product_attention",
+           "silu", "softmax", "swiglu"]
 # fmt: on
 
 GELU = {"none": ActivationKind.GELU_ERF, "tanh": ActivationKind.GELU_TANH}
@@ -110,10 +110,10 @@ def cross_entropy(
     input,
     target,
     weight=None,
+    *,
     ignore_index=-100,
     reduction="mean",
     label_smoothing=0.0,
-    *,
     z_loss=0.0,
     softcap=0.0,
 ):
@@ -143,6 +143,50 @@ def cross_entropy(
     if reduction == "none":
         return loss
     total = loss.sum()
+    return total if reduction == "sum" else total / (target != ignore_index).sum()
+
+
+def linear_cross_entropy(
+    input,
+    linear_weight,
+    target,
+    *,
+    reduction="mean",
+    ignore_index=-100,
+    label_smoothing=0.0,
+    z_loss=0.0,
+    softcap=0.0,
+):
+    """cross_entropy(linear(input, linear_weight), target), whose logits are never stored whole.
+
+    input [..., k] and linear_weight [classes, k], of one type, bf16 or fp16; target [...], int32
+    or int64; reduction "mean" or "sum". Logits are rounded to input's type, a chunk of rows of them
+    lies in the workspace (512 MiB at most), and gradients are made with the loss, where input or
+    linear_weight wants one. The loss is fp32; other options are those of cross_entropy. Under
+    torch.autocast input and linear_weight are cast to its type first.
+    """
+    input, linear_weight = autocast(input, linear_weight)
+    if reduction not in ("mean", "sum"):
+        raise NotImplementedError(
+            f"linear_cross_entropy: reduction must be mean or sum, not {reduction}"
+        )
+    if input.shape[:-1] != target.shape or linear_weight.dim() != 2:
+        raise ValueError(
+            f"linear_cross_entropy: target {list(target.shape)} does not fit input's rows"
+            f" {list(input.shape[:-1])}, or linear_weight is no matrix"
+        )
+    makes = torch.is_grad_enabled()
+    total, _, _ = _rows.linear_cross_entropy(
+        input,
+        linear_weight,
+        target,
+        ignore_index,
+        label_smoothing,
+        z_loss,
+        softcap,
+        makes and input.requires_grad,
+        makes and linear_weight.requires_grad,
+    )
     return total if reduction == "sum" else total / (target != ignore_index).sum()
 
 

@@ -84,5 +84,10 @@ class CrossEntropyLoss(torch.nn.CrossEntropyLoss):
 
     def forward(self, input, target):
         return functional.cross_entropy(
-            input, target, self.weight, self.ignore_index, self.reduction, self.label_smoothing
+            input,
+            target,
+            self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
         )
