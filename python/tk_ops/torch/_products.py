@@ -6,7 +6,7 @@ import torch
 import tk_ops
 from tk_ops import Bias
 
-from ._library import contiguous, flat, launch, like, matrix, operator, optional, rows
+from ._library import contiguous, flat, launch, like, operator, optional, rows
 from ._rows import mask_of
 
 
@@ -18,31 +18,33 @@ def operand(x, transposed):
     return rows(x), transposed
 
 
-@operator
-class gemm:
-    """d[m, n] = op(a) op(b) + bias."""
-
-    schema = (
-        "gemm(Tensor a, Tensor b, Tensor? bias, bool transpose_a, bool transpose_b,"
-        " ScalarType dtype) -> Tensor"
+def multiply(d, a, b, transpose_a, transpose_b, bias=None):
+    """d = op(a) op(b) + bias."""
+    (a, transpose_a), (b, transpose_b) = operand(a, transpose_a), operand(b, transpose_b)
+    launch(
+        tk_ops.gemm,
+        a=a,
+        b=b,
+        d=d,
+        transpose_a=transpose_a,
+        transpose_b=transpose_b,
+        alpha=1.0,
+        bias=contiguous(bias),
+        bias_kind=Bias.NONE if bias is None else Bias.ROW,
     )
 
-    def made(a, b, bias, transpose_a, transpose_b, dtype):
+
+@operator
+class gemm:
+    schema = (
+        "gemm(Tensor a, Tensor b, bool transpose_a, bool transpose_b, ScalarType dtype) -> Tensor"
+    )
+
+    def made(a, b, transpose_a, transpose_b, dtype):
         return a.new_empty(a.size(int(transpose_a)), b.size(int(not transpose_b)), dtype=dtype)
 
-    def launch(d, a, b, bias, transpose_a, transpose_b, dtype):
-        (a, transpose_a), (b, transpose_b) = operand(a, transpose_a), operand(b, transpose_b)
-        launch(
-            tk_ops.gemm,
-            a=a,
-            b=b,
-            d=d,
-            transpose_a=transpose_a,
-            transpose_b=transpose_b,
-            alpha=1.0,
-            bias=contiguous(bias),
-            bias_kind=Bias.NONE if bias is None else Bias.ROW,
-        )
+    def launch(d, a, b, transpose_a, transpose_b, dtype):
+        multiply(d, a, b, transpose_a, transpose_b)
 
 
 @operator
@@ -53,18 +55,7 @@ class linear:
         return x.new_empty(*x.shape[:-1], weight.size(0))
 
     def launch(y, x, weight, bias):
-        (a, transpose_a), (b, transpose_b) = operand(flat(x), False), operand(weight, True)
-        launch(
-            tk_ops.gemm,
-            a=a,
-            b=b,
-            d=matrix(y),
-            transpose_a=transpose_a,
-            transpose_b=transpose_b,
-            alpha=1.0,
-            bias=contiguous(bias),
-            bias_kind=Bias.NONE if bias is None else Bias.ROW,
-        )
+        multiply(flat(y), flat(x), weight, False, True, bias)
 
     def saved(y, x, weight, bias):
         return x, weight, bias
@@ -74,9 +65,9 @@ class linear:
         dx = dweight = dbias = None
         dy, tokens = flat(dy), flat(x)
         if wanted[0]:
-            dx = gemm(dy, weight, None, False, False, x.dtype).view(x.shape)
+            dx = gemm(dy, weight, False, False, x.dtype).view(x.shape)
         if wanted[1]:
-            dweight = gemm(dy, tokens, None, True, False, weight.dtype)
+            dweight = gemm(dy, tokens, True, False, weight.dtype)
         if wanted[2]:
             dbias = dy.sum(0, dtype=torch.float32).to(bias.dtype)
         return dx, dweight, dbias

@@ -5,7 +5,7 @@ embedding."""
 import torch
 
 import tk_ops
-from tk_ops import ActivationKind, NormKind
+from tk_ops import NormKind
 
 from ._library import contiguous, launch, like, matrix, operator, optional, rows
 
