@@ -32,6 +32,37 @@ def test_second_derivatives():
     assert torch.allclose(second, tk.rotary(torch.ones_like(first), None, cos, sin)[0])
 
 
+def test_results_that_nobody_uses():
+    """Of several results each alone has gradients."""
+    q, k, cos, sin = torch.randn(1, 3, 2, 8), torch.randn(1, 3, 1, 8), *torch.randn(2, 3, 4)
+    for which in 0, 1:
+        inputs = q.clone().requires_grad_(), k.clone().requires_grad_()
+        result = tk.rotary(*inputs, cos, sin)[which]
+        result.sum().backward()
+        back = tk.rotary(*[torch.ones_like(x) for x in inputs], cos, sin, inverse=True)[which]
+        assert torch.equal(inputs[which].grad, back) and inputs[1 - which].grad is None
+    x, r = torch.randn(3, 16, dtype=BF16), torch.randn(3, 16)
+    for which in 0, 1:
+        inputs = x.clone().requires_grad_(), r.clone().requires_grad_()
+        tk.rms_norm(inputs[0], 16, residual=inputs[1])[which].square().sum().backward()
+        exact = r.clone().double().requires_grad_()
+        s = x.double() + exact
+        (F.rms_norm(s, (16,), eps=torch.finfo(FP32).eps), s)[which].square().sum().backward()
+        assert torch.allclose(inputs[1].grad.double(), exact.grad, rtol=2e-2, atol=2e-2)
+        assert torch.allclose(inputs[0].grad.double(), exact.grad, rtol=2e-2, atol=2e-2)
+    q = torch.randn(1, 5, 1, 16, dtype=BF16, requires_grad=True)
+    tk.linear_attention(q, q, q, return_final_state=True)[1].sum().backward()
+    assert q.grad.any()
+
+
+def test_default_eps():
+    """That of PyTorch: fp32's epsilon, whatever the input's type."""
+    x = 1e-3 * torch.randn(4, 16)
+    for dtype in torch.float16, BF16, FP32:
+        y = F.rms_norm(x.to(dtype), (16,))
+        assert torch.allclose(tk.rms_norm(x.to(dtype), 16), y, rtol=2 * torch.finfo(dtype).eps)
+
+
 def test_dropout():
     torch.manual_seed(1)
     q, k = (torch.randn(1, 2, 64, 32, dtype=BF16) for _ in range(2))

@@ -379,6 +379,7 @@ class rotary:
 
     def backward(wanted, saved, options, dq, dk):
         interleaved, inverse = options
-        first, second = (dk, None) if dq is None else (dq, dk)
+        first, second = (dk, None) if dq is None else (dq, dk)  # at least one was used
         first, second = rotary(first, second, *saved, interleaved, not inverse)
-        return (None, first, *[None] * 4) if dq is None else (first, second, *[None] * 4)
+        dq, dk = (None, first) if dq is None else (first, None if dk is None else second)
+        return dq, dk, None, None, None, None

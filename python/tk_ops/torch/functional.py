@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The functions of tk_ops.torch but those along sequences (sequences.py): argument checks, layouts
-and defaults of PyTorch before TK's ops.
-"""
+and defaults of PyTorch before TK's ops."""
 
 import math
 
@@ -73,10 +72,11 @@ def rms_norm(input, normalized_shape, weight=None, eps=None, *, bias=None, resid
 
     input of any sizes, bf16, fp16 or fp32; weight and bias normalized_shape, both of one type,
     input's or fp32. Statistics are fp32; the result has input's type, also under torch.autocast.
-    eps None is the epsilon of input's type. With a residual (input's sizes, its type or fp32) the
-    result is a pair: the norm of r = input + residual, and r, of residual's type.
+    eps None is fp32's epsilon, as PyTorch computes it of 16 bits too. With a residual (input's
+    sizes, its type or fp32) the result is a pair: the norm of r = input + residual, and r, of
+    residual's type.
     """
-    eps = torch.finfo(input.dtype).eps if eps is None else eps
+    eps = torch.finfo(torch.float32).eps if eps is None else eps
     return _norm("rms_norm", input, normalized_shape, weight, bias, True, eps, residual)
 
 
@@ -159,8 +159,8 @@ def linear_cross_entropy(
 ):
     """cross_entropy(linear(input, linear_weight), target), whose logits are never stored whole.
 
-    input [..., k] and linear_weight [classes, k], of one type, bf16 or fp16; target [...], int32
-    or int64; reduction "mean" or "sum". Logits are rounded to input's type, a chunk of rows of them
+    input [..., k] and linear_weight [classes, k], of one type, bf16 or fp16; target [...], int32 or
+    int64; reduction "mean" or "sum". Logits are rounded to input's type, a chunk of rows of them
     lies in the workspace (512 MiB at most), and gradients are made with the loss, where input or
     linear_weight wants one. The loss is fp32; other options are those of cross_entropy. Under
     torch.autocast input and linear_weight are cast to its type first.
