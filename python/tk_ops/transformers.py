@@ -6,15 +6,17 @@
     model = AutoModelForCausalLM.from_pretrained(
         name, dtype=torch.bfloat16, attn_implementation="tk")
 
-Heads are grouped without copies of keys, softcaps and sinks are the kernel's own. Masks are those
-of "sdpa": none where a causal one will do, else a tensor of bool, of padding, sliding windows and
-static caches alike. bf16 and fp16, heads that are multiples of 8 to 256.
+Heads are grouped without copies of keys, softcaps and sinks are the kernel's own. Where a causal
+mask will do there is none in memory; padding, static caches and sequences longer than a sliding
+window have one, [b or 1, 1, nq, nk], made once for all layers. bf16 and fp16, heads that are
+multiples of 8 to 256.
 """
 
+import torch
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
-from .torch.functional import attention, bias_of
+from .torch.functional import attention, bias_of, bias_of_bool
 
 
 def attention_forward(
@@ -29,11 +31,11 @@ def attention_forward(
     softcap=None,
     s_aux=None,
     position_bias=None,
-    **_
+    **_,
 ):
     """What a layer of a model calls: query [b, hq, nq, d], key and value [b, hk, nk, d],
-    attention_mask of bool or None, s_aux sinks [hq], position_bias to be added. Returns the output
-    [b, nq, hq, d], and no weights."""
+    attention_mask of bool, or to be added, or None; s_aux sinks [hq], position_bias to be added.
+    Returns the output [b, nq, hq, d], and no weights."""
     nq = query.size(2)
     if is_causal is None:
         is_causal = getattr(module, "is_causal", True)
@@ -58,7 +60,15 @@ def attention_forward(
     return o, None
 
 
+def attention_mask(*arguments, dtype=torch.float32, **options):
+    """What a model calls once for all its layers: the mask of "sdpa" as a bias, or None."""
+    mask = sdpa_mask(*arguments, **options)
+    if mask is None:
+        return None
+    return bias_of_bool(mask[:1] if mask.stride(0) == 0 else mask, dtype)
+
+
 def register(name="tk"):
     """Makes `name` an attn_implementation of every model that takes one."""
     AttentionInterface.register(name, attention_forward)
-    AttentionMaskInterface.register(name, sdpa_mask)
+    AttentionMaskInterface.register(name, attention_mask)

@@ -350,13 +350,17 @@ def attention(
     return o
 
 
+def bias_of_bool(mask, dtype):
+    """0 where the mask is True, else -inf."""
+    bias = torch.zeros(mask.shape, dtype=dtype, device=mask.device)
+    return bias.masked_fill_(~mask, -math.inf)
+
+
 def bias_of(mask, query, nk):
-    """An attention mask that may be shown to all of query's [b, h, nq, d] as a bias of four
-    dimensions."""
+    """A mask, of bool or added to scores, as a bias [b or 1, h or 1, nq, nk] of query
+    [b, h, nq, d]."""
     if mask.dtype == torch.bool:
-        mask = torch.zeros(mask.shape, dtype=query.dtype, device=mask.device).masked_fill_(
-            ~mask, -math.inf
-        )
+        mask = bias_of_bool(mask, query.dtype)
     mask = mask[(None,) * (4 - mask.dim())]
     return mask.expand(mask.size(0), mask.size(1), query.size(2), nk)
 
