@@ -19,6 +19,8 @@
 //   out.send(task, n, tile)  hands over a tile of sums, the n-th of this worker and task, to
 //                            Op::deliver (below); all workers send alike
 // All workers of a block take and release the same slots in the same order.
+// An op with `static constexpr int helpers` above 0 has workers of two kinds: the last so many run
+//   help(context, args, task)                in place of compute; they need fewer registers
 // An op with a struct `resident` keeps it in shared memory while a block lives: every worker calls
 //   fill_resident(w, resident, args)   once, before the block's first task; it fills its share
 // and context has it as `resident`, which nobody changes then.
@@ -97,6 +99,18 @@ struct resident_in_context<Op> {
   using type = typename Op::resident const&;
 };
 template <class Op> using resident_view = typename resident_in_context<Op>::type;
+
+template <class Op> constexpr int helpers_of() {
+  if constexpr (requires { Op::helpers; }) return Op::helpers;
+  else return 0;
+}
+// What a worker does in a task.
+template <class Op, class Context>
+TK_DEVICE void work(Context& c, typename Op::args const& a, typename Op::task const& t) {
+  if constexpr (helpers_of<Op>() > 0)
+    if (c.w.id() >= Op::workers - helpers_of<Op>()) return Op::help(c, a, t);
+  Op::compute(c, a, t);
+}
 
 template <class Op>
 concept sending_op = requires { typename Op::sent; };

@@ -3,7 +3,9 @@
 // value per row, and what of them goes to global memory. as_row(vector) reads one inside an
 // expression.
 //   col_sum(w, dst, x, exchange)   dst[c] = sum over rows of x[row, c], and so col_max and col_min
-//   cumsum(w, x)                   x[n] becomes x[0] + ... + x[n]
+//   col_sum_shares(w, shares, x)   the first half of it: each warp leaves its own sums; after a
+//   sync for_col_sums(shares, use)      calls use(c, sum), once for each column, in one of the
+//   lanes cumsum(w, x)                   x[n] becomes x[0] + ... + x[n]
 // In the first, x is a tile or an expression of R x C, dst a shared_vec<T, C>, exchange a
 // col_exchange<C>. All lanes of the worker call. On return all of them may read the vector, and x
 // and `exchange` may be used again at once. Sums are fp32, rounded to T last; their order is that
@@ -108,6 +110,25 @@ TK_DEVICE void col_min(Worker const& w, shared_vec<T, C>& dst, X&& x, col_exchan
 template <class Worker, class T, int C, tile_expression X>
 TK_DEVICE void col_sum(Worker const& w, shared_vec<T, C>& dst, X&& x, col_exchange<C>& exchange) {
   reduce_cols<plus>(w, dst, x, exchange);
+}
+
+// What warps leave between the two halves of a sum over columns.
+template <int C> struct col_shares {
+  float of[be::worker_warps][C];
+};
+template <class Worker, int C, class X>
+TK_DEVICE void col_sum_shares(Worker const& w, col_shares<C>& shares, X const& x) {
+  static_assert(is_tile<X> && operand<X>::cols == C);
+  float* const mine = shares.of[be::worker_lane() / be::warp_lanes];
+  reduce_in_warp<plus>(w, x, [&](int col, float v) { mine[col] = v; });
+}
+template <int C, class Use> TK_DEVICE void for_col_sums(col_shares<C> const& shares, Use use) {
+  for (int c = be::worker_lane(); c < C; c += be::worker_lanes) {
+    float v = shares.of[0][c];
+    TK_UNROLL
+    for (int warp = 1; warp < be::worker_warps; ++warp) v += shares.of[warp][c];
+    use(c, v);
+  }
 }
 
 // A vector on its way from global to shared memory, held by the lanes of a worker meanwhile:

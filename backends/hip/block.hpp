@@ -54,7 +54,7 @@ TK_DEVICE void run_task(block_memory<Op>& m, typename Op::args const& a, int i, 
   filled_once common(m.common, common_there);
   context<Op, decltype(in)&, decltype(own), decltype(common)> c{
       {wave}, in, own, common, m.resident(), m.scratch, m.scratch[wave], {a, {wave}}, {}, {}};
-  Op::compute(c, a, t);
+  work<Op>(c, a, t);
 }
 
 template <class Op> inline constexpr int block_threads = worker_lanes * Op::workers;

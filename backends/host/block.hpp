@@ -60,7 +60,7 @@ void run_worker(block_memory<Op>& m, meeting_place<Op>& place, typename Op::args
                                                                {a, {id}},
                                                                {},
                                                                meeting<Op::workers>(place)};
-  Op::compute(c, a, t);
+  work<Op>(c, a, t);
   stores_settle();
 }
 

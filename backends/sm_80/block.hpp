@@ -215,7 +215,7 @@ template <class Op> TK_DEVICE void run_warp(block_memory<Op>& m, typename Op::ar
       if (common.is_due())
         common.put([&](auto& s, arrival done) { Op::load_common(s, a, t, done); });
     }
-    Op::compute(c, a, t);
+    work<Op>(c, a, t);
     order.know_next(true);
   }
 }

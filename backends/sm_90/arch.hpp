@@ -21,7 +21,11 @@ inline constexpr int smem_bytes = 227 * 1024;  // of one block (CUDA C++ Program
 constexpr int launch_registers(int workers) { return 65536 / 128 / (workers + 1) / 8 * 8; }
 constexpr int producer_registers(int workers) { return workers == 1 ? 56 : workers == 2 ? 40 : 32; }
 constexpr int worker_registers(int workers) {
-  return workers == 1 ? 256 - 8 : workers == 2 ? 232 : workers == 3 ? 160 : 112;
+  int const left = (workers + 1) * launch_registers(workers) - producer_registers(workers),
+            each = left / workers / 8 * 8;
+  return each < 256 ? each : 256 - 8;
 }
+// Where some of the workers are helpers, half of them: what those give up the others have besides.
+constexpr int lent_registers = 16;
 
 }  // namespace tk::be

@@ -244,6 +244,25 @@ TK_DEVICE void move(block_memory<Op>& m, typename Op::args const& a, int warp, i
   }
 }
 
+template <class Op, class Work>
+TK_DEVICE void run_worker(block_memory<Op>& m, typename Op::args const& a, worker w, Work work) {
+  context<Op> c(m, a, w);
+  c.turn.start();
+  if constexpr (has_resident<Op>) {
+    Op::fill_resident(w, m.resident(), a);
+    c.all.arrive();
+    c.all.await();
+  }
+  for_each_ticket<Op>(m, a, w.lane(), [&](auto const& t) {
+    note(event::task);
+    work(c, a, t);
+    ptx::warp_sync();  // else ptxas 13.0 holds the loop for divergent, and addresses not for
+                       // uniform
+    note(event::done);
+  });
+  if (w.leader()) ptx::tma_store_done();
+}
+
 template <class Op> inline constexpr int block_threads = worker_lanes * (Op::workers + 1);
 // Dynamic shared memory may begin anywhere.
 template <class Op>
@@ -267,24 +286,22 @@ template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename 
   if (group == 0) {
     ptx::give_registers<producer_registers(Op::workers)>();
     move<Op>(m, a, ptx::broadcast(ptx::thread() / warp_lanes), rank);
+  } else if constexpr (constexpr int helpers = helpers_of<Op>(); helpers > 0) {
+    static_assert(Op::workers == 2 * helpers);
+    constexpr int mean = worker_registers(Op::workers);
+    if (group > Op::workers - helpers) {
+      ptx::take_registers<mean - lent_registers>();
+      run_worker<Op>(m, a, worker{group - 1},
+                     [](auto& c, auto const& a, auto const& t) { Op::help(c, a, t); });
+    } else {
+      ptx::take_registers<mean + lent_registers>();
+      run_worker<Op>(m, a, worker{group - 1},
+                     [](auto& c, auto const& a, auto const& t) { Op::compute(c, a, t); });
+    }
   } else {
     ptx::take_registers<worker_registers(Op::workers)>();
-    worker const w{group - 1};
-    context<Op> c(m, a, w);
-    c.turn.start();
-    if constexpr (has_resident<Op>) {
-      Op::fill_resident(w, m.resident(), a);
-      c.all.arrive();
-      c.all.await();
-    }
-    for_each_ticket<Op>(m, a, w.lane(), [&](auto const& t) {
-      note(event::task);
-      Op::compute(c, a, t);
-      ptx::warp_sync();  // else ptxas 13.0 holds the loop for divergent, and addresses not for
-                         // uniform
-      note(event::done);
-    });
-    if (w.leader()) ptx::tma_store_done();
+    run_worker<Op>(m, a, worker{group - 1},
+                   [](auto& c, auto const& a, auto const& t) { Op::compute(c, a, t); });
   }
   if constexpr (Op::cluster > 1) ptx::cluster_sync();
 }

@@ -6,6 +6,8 @@
 #include "core/activation.hpp"
 #include "core/product.hpp"
 #include "core/reduce.hpp"
+#include "core/row_totals.hpp"
+#include "core/vector.hpp"
 #include "ops/hedgehog/plan.hpp"
 
 namespace tk {
@@ -22,6 +24,45 @@ TK_DEVICE void softmax_of(reg_tile<float, R, C>& e, reg_tile<float, R, C> const&
   }
   reg_col<float, R> const inverse = reciprocal(row_sum(e));
   e = e * inverse;
+}
+// Either half of phi(x), where u = x W: use(half, features).
+template <int C, int F, class Use>
+TK_DEVICE void for_features(reg_tile<float, C, F> const& u, Use use) {
+  reg_col<float, C> const top = row_max(u) * log2_e, bottom = row_min(u) * log2_e;
+  TK_UNROLL
+  for (int half = 0; half < 2; ++half) {
+    reg_tile<float, C, F> e;
+    if (half == 0) e = exp2(u * log2_e - top);
+    else e = exp2(bottom - u * log2_e);
+    reg_col<float, C> const inverse = reciprocal(row_sum(e));
+    e = max(e * inverse, least_feature);
+    use(half, e);
+  }
+}
+// phi(q) to shared memory; returns its product with z.
+template <class T, int C, int F>
+TK_DEVICE reg_col<float, C> put_queries(shared_tile<T, C, 2 * F>& phi,
+                                        shared_vec<float, F> const (&z)[2],
+                                        reg_tile<float, C, F> const& u) {
+  reg_col<float, C> sum = 0.f;
+  for_features(u, [&](int half, reg_tile<float, C, F> const& e) {
+    sum = sum + row_sum_share(e * as_row(z[half]));
+    tk::store(columns<F>(phi, half), cast<T>(e));
+  });
+  return total(sum);
+}
+// phi(k) to shared memory; use(half, column, sum) with the sums of its columns.
+template <class Worker, class T, int C, int F, class Use>
+TK_DEVICE void put_keys(Worker const& w, shared_tile<T, C, 2 * F>& phi, col_shares<F> (&shares)[2],
+                        reg_tile<float, C, F> const& u, Use use) {
+  for_features(u, [&](int half, reg_tile<float, C, F> const& e) {
+    tk::store(columns<F>(phi, half), cast<T>(e));
+    col_sum_shares(w, shares[half], e);
+  });
+  w.sync();
+  TK_UNROLL
+  for (int half = 0; half < 2; ++half)
+    for_col_sums(shares[half], [&](int column, float sum) { use(half, column, sum); });
 }
 
 struct kept_gradient {

@@ -8,32 +8,33 @@
 // Shapes    q, o[b, nq, h, 128], k, v[b, nk, h, 128], W[h, 128, 64]; a query's place is among the
 //           keys, of which the queries are the last; any nq, nk, also 0; any strides, 128
 //           contiguous; states S[b, h, 128, 128] and z[b, h, 128] fp32. Packed: [total, h, 128].
-// Numerics  products' sums, scores, features and states in fp32; weights p, features (of q times
-//           alpha), and S where it meets a query, rounded to T; z is not.
+// Numerics  products' sums, scores, features and states in fp32; weights p, features, and S times
+//           alpha where it meets a query, rounded to T; z is not.
 // Order     at block c, S and z hold the blocks up to c - 2: o of block c, then block c - 1 is
 //           added. Columns of v are independent, a worker has P of them. A segment's sums may be
 //           taken alone (Outputs = false); then it begins with those of the segments before it.
-// Overlap   the workers of a block share tiles and go on by themselves; or a pair of workers that
-//           have all columns (`shares`) makes each feature and weight once: one of them phi(q) and
-//           the weights of the own block, the other phi(k) and the weights of the one before.
+// Overlap   the workers of a block share tiles and go on by themselves; or some make features and
+//           weights for the others, a block ahead of them (weighers.hpp).
 // Source    Hedgehog: Zhang et al., 2024; LoLCATs: Zhang et al., 2024.
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/activation.hpp"
 #include "core/product.hpp"
-#include "core/row_totals.hpp"
-#include "core/vector.hpp"
 #include "ops/hedgehog/features.hpp"
 #include "ops/hedgehog/hedgehog_sizes.hpp"
+#include "ops/hedgehog/weighers.hpp"
 
 namespace tk {
 
 template <class T, bool Outputs> struct hedgehog_scan {
+  using type = T;
   using sizes = hedgehog_sizes<T>;
+  static constexpr bool has_outputs = Outputs;
   using args = typename sizes::args;
   static constexpr auto tune = sizes::tune;
   static constexpr int workers = sizes::workers, cluster = 1, stages = tune.slots, own_slots = 1,
-                       C = sizes::C, D = sizes::D, F = sizes::F, P = sizes::P;
+                       helpers = tune.weighers, C = sizes::C, D = sizes::D, F = sizes::F,
+                       P = sizes::P;
   // The tiles of a block, in their order; maps are among them where they do not stay in shared
   // memory, and what has no queries has those of `absorbed` alone.
   static constexpr bool resident = tune.resident;
@@ -48,8 +49,6 @@ template <class T, bool Outputs> struct hedgehog_scan {
   }
   using column = reg_col<float, C>;
   using features = reg_tile<float, C, F>;
-  static constexpr bool shares = tune.shares;
-  static_assert(!shares || (resident && workers == 2 && sizes::parts == 1));
 
   union stage {
     shared_tile<T, C, D> x;
@@ -61,17 +60,13 @@ template <class T, bool Outputs> struct hedgehog_scan {
     shared_tile<T, D, F> q, k;
   };
   using common = std::conditional_t<resident, maps, no_memory>;
-  struct no_weights {};
-  struct shared_weights {
-    shared_tile<T, C, C> p;
-    shared_vec<float, C> top, weight;  // of the scores of p; the sums of p, and l with phi(q)
-  };
-  struct scratch : std::conditional_t<shares, shared_weights, no_weights> {
+  struct own_scratch {
     shared_tile<T, D, P> state;
     shared_tile<T, C, D> phi;
-    shared_vec<float, F> z[2], sum[2];  // of either half of the features; a pair has the first's z
-    col_exchange<F> exchange;
+    shared_vec<float, F> z[2];  // of either half of the features
+    col_shares<F> shares[2];
   };
+  using scratch = std::conditional_t<(helpers > 0), weighers_scratch<T>, own_scratch>;
   struct task {
     int sequence, head, part, block;    // block: the segment, where each is a task
     int first, absorbing, last, steps;  // blocks: those before `absorbing` have no queries
@@ -156,91 +151,87 @@ template <class T, bool Outputs> struct hedgehog_scan {
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
-    int const col = t.part * sizes::V + c.w.id() * P;
-    auto const at = sizes::state_of(a, t.block, t.head, col);
-    maps const* of_task = nullptr;
-    if constexpr (resident) of_task = &c.common.take();
-    reg_tile<float, D, P> s = 0.f;
+    if constexpr (helpers > 0) hedgehog_weighers<hedgehog_scan>::add(c, a, t);
+    else compute_alone(c, a, t);
+  }
+  template <class Context> static TK_DEVICE void help(Context& c, args const& a, task const& t) {
+    hedgehog_weighers<hedgehog_scan>::weigh(c, a, t);
+  }
+
+  // What a task begins with, and what it leaves.
+  static TK_DEVICE void begin(reg_tile<float, D, P>& s, args const& a, task const& t, int col) {
+    s = 0.f;
     if (begins(a, t)) sizes::begin(s, a, t.sequence, t.head, col);
-    if constexpr (Outputs) {
-      if (segments(a)) tk::load(s, a.states, at);
-      tk::store(c.scratch.state, cast<T>(s));
-    }
-    begin_sums(c, a, t);
-    // What may lie where results go has been read; and what a pair shares may be overwritten.
-    if constexpr (Outputs || shares) c.all.arrive();
-    c.w.sync();
-    for (int block = t.first; block < t.absorbing; ++block) {
-      if constexpr (shares) absorb_half(c, s, *of_task);
-      else absorb(c, s, of_task);
-    }
-    if constexpr (Outputs) {
-      for (int block = t.absorbing; block < t.last; ++block) {
-        if constexpr (shares) attend_half(c, a, t, s, block, col, *of_task);
-        else attend(c, a, t, s, block, col, of_task);
-      }
-    }
-    if constexpr (resident) c.common.release();
-    bool const one = col == 0;  // of the workers of a head
-    if constexpr (Outputs || shares) c.all.await();
-    if constexpr (Outputs) {
-      if (!a.final.data || !is_last(a, t)) return;
+    if (Outputs && segments(a)) tk::load(s, a.states, sizes::state_of(a, t.block, t.head, col));
+  }
+  template <class Worker>
+  static TK_DEVICE void begin_sums(Worker const& w, shared_vec<float, F> (&z)[2], args const& a,
+                                   task const& t) {
+    float const* from = nullptr;
+    if (Outputs && segments(a)) from = sizes::sums_of(a, t.block, t.head);
+    else if (begins(a, t) && a.initial_sums.data) from = a.initial_sums.at(t.sequence, t.head);
+    for (int i = w.lane(); i < D; i += be::worker_lanes)
+      z[i / F].data[i % F] = from ? from[i] : 0.f;
+  }
+  static TK_DEVICE bool leaves(args const& a, task const& t) {
+    return Outputs ? a.final.data && is_last(a, t) : t.steps > 0 || begins(a, t);
+  }
+  static TK_DEVICE void leave_state(args const& a, task const& t, int col,
+                                    reg_tile<float, D, P> const& s) {
+    if constexpr (Outputs)
       store_direct(a.final, 0, col, t.head, t.sequence, cast<float>(s), a.final_width);
-      if (one) put_sums(c, a.final_sums.at(t.sequence, t.head));
-    } else if (t.steps > 0 || begins(a, t)) {
-      tk::store(a.states, at, s);
-      if (one) put_sums(c, sizes::sums_of(a, t.block, t.head));
-    }
+    else tk::store(a.states, sizes::state_of(a, t.block, t.head, col), s);
+  }
+  template <class Worker>
+  static TK_DEVICE void leave_sums(Worker const& w, shared_vec<float, F> const (&z)[2],
+                                   args const& a, task const& t) {
+    float* const to =
+        Outputs ? a.final_sums.at(t.sequence, t.head) : sizes::sums_of(a, t.block, t.head);
+    for (int i = w.lane(); i < D; i += be::worker_lanes) to[i] = z[i / F].data[i % F];
+  }
+  // o, and what it was divided by.
+  static TK_DEVICE void leave(args const& a, task const& t, hedgehog_rows::rows_of_block const& at,
+                              int col, reg_tile<float, C, P>& o, column const& sum) {
+    o = o * reciprocal(sum);
+    if (a.normaliser.data && col == 0)
+      tk::store(a.normaliser.data + t.at.batch * a.normaliser.b_stride +
+                    t.head * a.normaliser.h_stride + at.row,
+                sum, at.n);
+    tk::store(window(a.o, at.row, col, t.head, t.at.batch, at.row + at.n), cast<T>(o));
+  }
+  // Whether the block before goes to the state.
+  static TK_DEVICE bool adds(task const& t, int block) {
+    return block > 0 && (block + 1) * C <= t.at.n;
   }
 
  private:
   template <class Context>
-  static TK_DEVICE void begin_sums(Context& c, args const& a, task const& t) {
-    float const* from = nullptr;
-    if (Outputs && segments(a)) from = sizes::sums_of(a, t.block, t.head);
-    else if (begins(a, t) && a.initial_sums.data) from = a.initial_sums.at(t.sequence, t.head);
-    for (int i = c.w.lane(); i < D; i += be::worker_lanes)
-      c.scratch.z[i / F].data[i % F] = from ? from[i] : 0.f;
-  }
-  template <class Context> static TK_DEVICE void put_sums(Context& c, float* to) {
-    for (int i = c.w.lane(); i < D; i += be::worker_lanes) to[i] = c.scratch.z[i / F].data[i % F];
+  static TK_DEVICE void compute_alone(Context& c, args const& a, task const& t) {
+    int const col = t.part * sizes::V + c.w.id() * P;
+    maps const* of_task = nullptr;
+    if constexpr (resident) of_task = &c.common.take();
+    reg_tile<float, D, P> s;
+    begin(s, a, t, col);
+    if constexpr (Outputs) tk::store(c.scratch.state, cast<T>(s * a.alpha.at(t.head)));
+    begin_sums(c.w, c.scratch.z, a, t);
+    // What may lie where results go has been read.
+    if constexpr (Outputs) c.all.arrive();
+    c.w.sync();
+    for (int block = t.first; block < t.absorbing; ++block) absorb(c, a, t, s, of_task);
+    if constexpr (Outputs)
+      for (int block = t.absorbing; block < t.last; ++block)
+        attend(c, a, t, s, block, col, of_task);
+    if constexpr (resident) c.common.release();
+    if constexpr (Outputs) c.all.await();
+    if (!leaves(a, t)) return;
+    leave_state(a, t, col, s);
+    if (col == 0) leave_sums(c.w, c.scratch.z, a, t);
   }
 
-  // Either half of the features of u = x W: use(half, features).
-  template <class Use> static TK_DEVICE void for_features(features const& u, Use use) {
-    features e;
-    TK_UNROLL
-    for (int half = 0; half < 2; ++half) {
-      softmax_of(e, u, half == 1);
-      e = max(e, least_feature);
-      use(half, e);
-    }
-  }
-  // phi(q) times alpha to shared memory; returns its product with z.
-  template <class Context>
-  static TK_DEVICE column put_queries(Context& c, features const& u, float alpha) {
-    column sum = 0.f;
-    for_features(u, [&](int half, features& e) {
-      e = e * alpha;
-      sum = sum + row_sum_share(e * as_row(c.scratch.z[half]));
-      tk::store(columns<F>(c.scratch.phi, half), cast<T>(e));
-    });
-    c.w.sync();
-    return total(sum);
-  }
-  // phi(k) to shared memory, and their sums.
-  template <class Context> static TK_DEVICE void put_keys(Context& c, features const& u) {
-    for_features(u, [&](int half, features const& e) {
-      tk::store(columns<F>(c.scratch.phi, half), cast<T>(e));
-      col_sum(c.w, c.scratch.sum[half], e, c.scratch.exchange);
-    });
-  }
-  // The sums of a worker's keys to z.
-  template <class Context>
-  static TK_DEVICE void add_sums(Context& c, shared_vec<float, F> (&z)[2], int first, int last) {
-    for (int half = first; half < last; ++half)
-      for (int i = c.w.lane(); i < F; i += be::worker_lanes)
-        z[half].data[i] += c.scratch.sum[half].data[i];
+  // phi(k) to shared memory, and its sums to z.
+  template <class Context> static TK_DEVICE void add_keys(Context& c, features const& u) {
+    put_keys(c.w, c.scratch.phi, c.scratch.shares, u,
+             [&](int half, int column, float sum) { c.scratch.z[half].data[column] += sum; });
     c.w.sync();
   }
   template <class Context>
@@ -251,7 +242,8 @@ template <class T, bool Outputs> struct hedgehog_scan {
 
   // A step without queries: the block of keys before goes to the state.
   template <class Context>
-  static TK_DEVICE void absorb(Context& c, reg_tile<float, D, P>& s, maps const* of_task) {
+  static TK_DEVICE void absorb(Context& c, args const& a, task const& t, reg_tile<float, D, P>& s,
+                               maps const* of_task) {
     features u;
     if constexpr (resident) {
       mm_ab(u, c.in.take().x, of_task->k);
@@ -261,18 +253,17 @@ template <class T, bool Outputs> struct hedgehog_scan {
       reg_tile<T, C, D> k;
       project(c, u, k);
     }
-    put_keys(c, u);
-    add_sums(c, c.scratch.z, 0, 2);
+    add_keys(c, u);
     add_block(c, s, c.in.take());
     c.in.release();
-    if constexpr (Outputs) put_state(c, s);
+    if constexpr (Outputs) put_state(c, s, a.alpha.at(t.head));
   }
 
   // A step with queries.
   template <class Context>
   static TK_DEVICE void attend(Context& c, args const& a, task const& t, reg_tile<float, D, P>& s,
                                int block, int col, maps const* of_task) {
-    bool const adds = block > 0 && (block + 1) * C <= t.at.n;  // the block before to the state
+    bool const adds = hedgehog_scan::adds(t, block);
     auto const at = t.at.queries(block);
     features u;
     reg_tile<T, C, D> rows;  // of q, then of k; where maps come through the ring
@@ -284,7 +275,9 @@ template <class T, bool Outputs> struct hedgehog_scan {
     } else {
       project(c, u, rows);
     }
-    column sum = put_queries(c, u, a.alpha.at(t.head));
+    float const alpha = a.alpha.at(t.head);
+    column sum = put_queries(c.scratch.phi, c.scratch.z, u) * alpha;
+    c.w.sync();
     reg_tile<float, C, P> o;
     mm_ab(o, c.scratch.phi, c.scratch.state);
 
@@ -318,7 +311,7 @@ template <class T, bool Outputs> struct hedgehog_scan {
       mm_ab(u, rows, c.in.take().map);
       wait<0>(u, rows);
       c.in.release();
-      if (adds) put_keys(c, u), add_sums(c, c.scratch.z, 0, 2);
+      if (adds) add_keys(c, u);
     }
     mma_ab(o, p, columns<P>(c.in.take().v, c.w.id()));
     if constexpr (!resident) {
@@ -333,8 +326,7 @@ template <class T, bool Outputs> struct hedgehog_scan {
       if (adds) {
         mm_ab(u, before->x, of_task->k);
         wait<0>(u);
-        put_keys(c, u);
-        add_sums(c, c.scratch.z, 0, 2);
+        add_keys(c, u);
       }
     }
     if (adds) add_block(c, s, v_before);
@@ -343,99 +335,12 @@ template <class T, bool Outputs> struct hedgehog_scan {
       c.in.release();
       c.in.release();
     }
-    if (adds) put_state(c, s);
+    if (adds) put_state(c, s, alpha);
     else c.w.sync();
   }
-  // o, and what it was divided by.
-  static TK_DEVICE void leave(args const& a, task const& t, hedgehog_rows::rows_of_block const& at,
-                              int col, reg_tile<float, C, P>& o, column const& sum) {
-    o = o * reciprocal(sum);
-    if (a.normaliser.data && col == 0)
-      tk::store(a.normaliser.data + t.at.batch * a.normaliser.b_stride +
-                    t.head * a.normaliser.h_stride + at.row,
-                sum, at.n);
-    tk::store(window(a.o, at.row, col, t.head, t.at.batch, at.row + at.n), cast<T>(o));
-  }
-
-  // Those steps by a pair of workers. Each begins when both have read what they share, and ends
-  // when this one has.
   template <class Context>
-  static TK_DEVICE void absorb_half(Context& c, reg_tile<float, D, P>& s, maps const& of_task) {
-    int const half = c.w.id();
-    auto& both = c.scratches[0];
-    features u, e;
-    mm_ab(u, c.in.take().x, of_task.k);
-    wait<0>(u);
-    c.in.release();
-    softmax_of(e, u, half == 1);
-    e = max(e, least_feature);
-    col_sum(c.w, c.scratch.sum[half], e, c.scratch.exchange);
-    c.all.await();
-    tk::store(columns<F>(both.phi, half), cast<T>(e));
-    add_sums(c, both.z, half, half + 1);
-    meet<true>(c);
-    mma_atb(s, both.phi, columns<P>(c.in.take().v, c.w.id()));
-    wait<0>(s);
-    c.in.release();
-    c.all.arrive();
-    if constexpr (Outputs) put_state(c, s);
-  }
-  template <class Context>
-  static TK_DEVICE void attend_half(Context& c, args const& a, task const& t,
-                                    reg_tile<float, D, P>& s, int block, int col,
-                                    maps const& of_task) {
-    bool const adds = block > 0 && (block + 1) * C <= t.at.n;  // the block before to the state
-    bool const first = c.w.id() == 0;
-    auto &of_own = c.scratches[0], &of_before = c.scratches[1];
-    auto const at = t.at.queries(block);
-    stage const &q = c.in.take(), &k = c.in.take(), &before = c.in.take();
-    features u;
-    reg_tile<float, C, C> scores;
-    mm_abt(scores, q.x, first ? k.x : before.x);
-    mm_ab(u, first ? q.x : before.x, first ? of_task.q : of_task.k);
-    wait<0>(scores, u);
-    if (first) keep_lower(scores, at.shift, -inf);
-    else if (block == 0) scores = -inf;
-    column const my_top = row_max(scores);
-    c.all.await();
-    tk::store(c.scratch.top, my_top);
-    column weight = 0.f;
-    if (first) weight = put_queries(c, u, a.alpha.at(t.head));
-    else if (adds) put_keys(c, u);
-    meet<true>(c);
-    auto const& other = first ? of_before : of_own;
-    column const top = max(my_top, load_col<C>(other.top.data, C, 0.f)) * a.scale_log2;
-    reg_tile<T, C, C> p;
-    column const share = cast_with_sum(p, exp2(scores * a.scale_log2 - top) * a.beta.at(t.head));
-    tk::store(c.scratch.p, p);
-    tk::store(c.scratch.weight, column(weight + total(share)));
-    meet<true>(c);
-    stage const &v = c.in.take(), &v_before = c.in.take();
-    reg_tile<float, C, P> o;
-    auto const begin_output = [&] {
-      mm_ab(o, of_own.phi, c.scratch.state);
-      mma_ab(o, of_own.p, columns<P>(v.v, c.w.id()));
-      mma_ab(o, of_before.p, columns<P>(v_before.v, c.w.id()));
-    };
-    if (adds) {
-      begin_output();
-      mma_atb(s, of_before.phi, columns<P>(v_before.v, c.w.id()));
-      if (!first) add_sums(c, of_own.z, 0, 2);
-      wait<0>(o, s);
-    } else {
-      begin_output();
-      wait<0>(o);
-    }
-    column const sum = load_col<C>(of_own.weight.data, C, 0.f) +
-                       load_col<C>(of_before.weight.data, C, 0.f) + least_sum;
-    for (int i = 0; i < all_tiles; ++i) c.in.release();
-    c.all.arrive();
-    leave(a, t, at, col, o, sum);
-    if (adds) put_state(c, s);
-  }
-  template <class Context>
-  static TK_DEVICE void put_state(Context& c, reg_tile<float, D, P> const& s) {
-    tk::store(c.scratch.state, cast<T>(s));
+  static TK_DEVICE void put_state(Context& c, reg_tile<float, D, P> const& s, float alpha) {
+    tk::store(c.scratch.state, cast<T>(s * alpha));
     c.w.sync();
   }
 };

@@ -32,21 +32,12 @@ template <class T> struct hedgehog_segment_scan {
     int const blocks = ceil_div(a.rows.sequence(sequence).n, sizes::C),
               last = blocks > 0 ? ceil_div(blocks, hedgehog_segment) - 1 : 0,
               first = keys.first_block(sequence, hedgehog_segment * sizes::C);
-    scan_segments(
-        slice{a.states.data}, last,
-        [&](int i) { return sizes::state_of(a, first + i, head, 0) * units + of; },
-        [](int) { return 1.f; });
+    scan_segments(slice{a.states.data}, last,
+                  [&](int i) { return sizes::state_of(a, first + i, head, 0) * units + of; });
     if (of > 0) return;
-    for (int n = c.w.lane(); n < D; n += be::worker_lanes) {
-      float from = sizes::sums_of(a, first + last, head)[n];
-      for (int i = 0; i < last; ++i) {
-        float& z = sizes::sums_of(a, first + i, head)[n];
-        float const sum = z;
-        z = from;
-        from += sum;
-      }
-      sizes::sums_of(a, first + last, head)[n] = from;
-    }
+    for (int n = c.w.lane(); n < D; n += be::worker_lanes)
+      scan_segment_sums(last,
+                        [&](int i) -> float& { return sizes::sums_of(a, first + i, head)[n]; });
   }
 };
 

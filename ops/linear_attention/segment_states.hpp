@@ -6,30 +6,57 @@
 
 namespace tk {
 
+inline constexpr int segments_ahead = 8;  // are read together
+// For so many segments a worker's lanes find factors at a time.
+inline constexpr int segments_at_once =
+    be::worker_lanes < segments_ahead ? segments_ahead : be::worker_lanes;
+
 // By a worker, which has R * C numbers of each state as they lie in memory: the place(i)-th tile is
-// that of the i-th segment of last + 1, of whose beginning kept(i) is left at its end.
-template <int R, int C, class Place, class Kept>
-TK_DEVICE void scan_segments(partial_tiles<R, C> const& states, int last, Place place, Kept kept) {
-  constexpr int ahead = 4;  // are read together
+// that of the i-th segment of last + 1, of whose beginning kept(i) is left at its end. Before it
+// asks for kept of segments_at_once segments from the i-th on, it calls find(i).
+template <int R, int C, class Place, class Find, class Kept>
+TK_DEVICE void scan_segments(partial_tiles<R, C> const& states, int last, Place place, Find find,
+                             Kept kept) {
+  constexpr int ahead = segments_ahead;
   reg_tile<float, R, C> start;
   load(start, states, place(last));
   for (int i = 0; i < last; i += ahead) {
     reg_tile<float, R, C> sums[ahead];
-    float left[ahead];
     TK_UNROLL
     for (int k = 0; k < ahead; ++k)
-      if (i + k < last) {
-        load(sums[k], states, place(i + k));
-        left[k] = kept(i + k);
-      }
+      if (i + k < last) load(sums[k], states, place(i + k));
+    if (i % segments_at_once == 0) find(i);
     TK_UNROLL
     for (int k = 0; k < ahead; ++k) {
       if (i + k >= last) continue;
       store(states, place(i + k), start);
-      start = start * left[k] + sums[k];
+      start = start * kept(i + k) + sums[k];
     }
   }
   store(states, place(last), start);
+}
+template <int R, int C, class Place>
+TK_DEVICE void scan_segments(partial_tiles<R, C> const& states, int last, Place place) {
+  scan_segments(states, last, place, [](int) {}, [](int) { return 1.f; });
+}
+
+// By a lane, of numbers of which all is left: that of the i-th segment is at(i).
+template <class At> TK_DEVICE void scan_segment_sums(int last, At at) {
+  constexpr int ahead = segments_ahead;
+  float start = at(last);
+  for (int i = 0; i < last; i += ahead) {
+    float sums[ahead];
+    TK_UNROLL
+    for (int k = 0; k < ahead; ++k)
+      if (i + k < last) sums[k] = at(i + k);
+    TK_UNROLL
+    for (int k = 0; k < ahead; ++k) {
+      if (i + k >= last) continue;
+      at(i + k) = start;
+      start += sums[k];
+    }
+  }
+  at(last) = start;
 }
 
 }  // namespace tk

@@ -20,13 +20,14 @@ using type = fp16;
 #endif
 
 // ---- reductions over columns; two workers, each with tiles of its own
-inline constexpr int reductions = 8;
+inline constexpr int reductions = 9;
 
 template <class T, int R, int C> struct over_columns : simple_op {
   static constexpr int workers = 2;
   struct scratch {
     shared_vec<T, C> vec;
     col_exchange<C> exchange;
+    col_shares<C> shares;
   };
   struct args {
     int cases;
@@ -46,6 +47,9 @@ template <class T, int R, int C> struct over_columns : simple_op {
     store(out + C, s.vec, C);
     col_sum(k.w, s.vec, x, s.exchange);
     store(out + 2 * C, s.vec, C);
+    col_sum_shares(k.w, s.shares, x);
+    k.w.sync();
+    for_col_sums(s.shares, [&](int col, float sum) { out[8 * C + col] = round_to<T>(sum); });
     col_max(k.w, s.vec, x * -2.f + 1.f, s.exchange);
     store(out + 3 * C, s.vec, C);
     reg_tile<bf16, R, C> const p = cast<bf16>(x);
@@ -92,8 +96,8 @@ template <class T, int R, int C> void check_columns() {
         below_top += 2 * (v - top[at(row)]);
         if (row < tile % 3) first = std::fmax(first, v);
       }
-      float const results[reductions] = {most, least,     sum,          1 - 2 * least,
-                                         sum,  below_top, least - most, first};
+      float const results[reductions] = {most,         least, sum, 1 - 2 * least, sum, below_top,
+                                         least - most, first, sum};
       for (int i = 0; i < reductions; ++i)
         expected[at((tile * reductions + i) * C + col)] = to<T>(results[i]);
     }

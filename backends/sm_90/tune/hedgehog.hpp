@@ -8,7 +8,7 @@
 namespace tk::be {
 
 constexpr hedgehog_tuning tune_hedgehog() {
-  return {.workers = 2, .P = 64, .slots = 6, .resident = true, .shares = true};
+  return {.workers = 4, .P = 64, .slots = 6, .resident = true, .weighers = 2};
 }
 
 constexpr hedgehog_backward_tuning tune_hedgehog_backward() {
