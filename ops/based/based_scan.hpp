@@ -135,7 +135,6 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
   struct own {};
   struct state_memory {
     shared_tile<T, P, F> state;
-    shared_partial<P, F> start;
   };
   // Sums of moments of k: of the chunk, since the segment began, before that; and weighted.
   struct sum_memory {
@@ -145,6 +144,7 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
   template <int> struct nothing_there {};
   struct scratch : std::conditional_t<Outputs, state_memory, nothing_there<0>>,
                    std::conditional_t<Normalises, sum_memory, nothing_there<1>> {
+    shared_partial<P, F> start;
     shared_tile<T, C, F> features;
   };
   struct task {
@@ -270,11 +270,16 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
     }
     if constexpr (Outputs) {
       if (u.mine && is_last(a, t)) end(c, a, t, u, since, has_start);
-    } else if (t.steps > 0 && u.mine) {
+    } else if (u.mine) {
+      // The last segment's sum is nobody's: its place has what the sequence begins with.
+      bool const last = is_last(a, t);
+      if (!last && t.steps == 0) return;
+      if (last) sizes::begin(c.w, since, c.scratch.start, a, t.sequence, u.head, u.col);
       tk::store(a.states, at, since);
       if constexpr (Normalises)
         for (int i = c.w.lane(); i < F; i += be::worker_lanes)
-          a.sums[at * F + i] = c.scratch.since_sums.data[i];
+          a.sums[at * F + i] =
+              last ? sizes::begin_sum(a, t.sequence, u.head, i) : c.scratch.since_sums.data[i];
     }
   }
 
@@ -347,52 +352,6 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
           y.data[t.sequence * y.b_stride + u.head * y.h_stride + row] =
               c.scratch.start_sums.data[i] + c.scratch.since_sums.data[i];
     }
-  }
-};
-
-// From the sums of segments to the states that they begin with, in place: a worker has a unit.
-template <class T, bool Normalises> struct based_segment_scan {
-  using sizes = based_scan_sizes<T>;
-  using args = typename sizes::args;
-  static constexpr int workers = sizes::workers, cluster = 1, stages = 1, own_slots = 1,
-                       C = sizes::C, P = sizes::P, F = sizes::F, segment = sizes::segment;
-  struct stage {};
-  struct own {};
-  struct scratch {
-    shared_partial<P, F> via;
-  };
-  struct task {
-    int sequence, part, steps;
-  };
-
-  static TK_BOTH int tasks(args const& a) { return a.rows.b * a.parts; }
-  static TK_BOTH task task_at(args const& a, int i, int) { return {i / a.parts, i % a.parts, 0}; }
-  static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
-
-  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
-    auto const u = sizes::unit_of(a, t.part, c.w.id());
-    if (!u.mine) return;
-    auto const place = a.rows.sequence(t.sequence);
-    int const chunks = ceil_div(place.n, C), segments = chunks > 0 ? ceil_div(chunks, segment) : 1;
-    int const first = a.rows.first_block(t.sequence, segment * C);
-    reg_tile<float, P, F> start, since;
-    sizes::begin(c.w, start, c.scratch.via, a, t.sequence, u.head, u.col);
-    for (int s = 0; s < segments; ++s) {
-      auto const at = sizes::state_of(a, first + s, u.head, u.nth);
-      if (s + 1 < segments) tk::load(since, a.states, at);
-      tk::store(a.states, at, start);
-      if (s + 1 < segments) start = start + since;
-    }
-    if constexpr (Normalises)
-      for (int i = c.w.lane(); i < F; i += be::worker_lanes) {
-        float sum = sizes::begin_sum(a, t.sequence, u.head, i);
-        for (int s = 0; s < segments; ++s) {
-          float& at = a.sums[sizes::state_of(a, first + s, u.head, u.nth) * F + i];
-          float const of_segment = at;
-          at = sum;
-          sum = sum + of_segment;
-        }
-      }
   }
 };
 

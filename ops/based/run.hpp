@@ -4,6 +4,7 @@
 #pragma once
 #include "ops/based/based_scan.hpp"
 #include "ops/based/copy_sums.hpp"
+#include "ops/based/segment_scan.hpp"
 #include "ops/linear_attention/typed_states.hpp"
 #include "ops/typed_heads.hpp"
 

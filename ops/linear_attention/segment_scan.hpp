@@ -16,7 +16,9 @@ template <class T, int D, class Family, bool Decays> struct segment_scan {
   static constexpr int slices = D * sizes::P / (64 * 16);
   struct stage {};
   struct own {};
-  struct scratch {};
+  struct scratch {
+    float kept[segments_at_once];
+  };
   struct task {
     int first, steps;  // of the workers
   };
@@ -38,29 +40,35 @@ template <class T, int D, class Family, bool Decays> struct segment_scan {
     scan_segments(
         slice{a.states.data}, last,
         [&](int i) { return sizes::state_of(a, first + nth_segment(i), head, 0) * slices + of; },
-        [&](int i) { return kept_over(a, sequence, head, n, nth_segment(i)); });
+        [&](int i) {
+          if constexpr (Decays) {
+            c.w.sync();  // all have read those before
+            for (int k = c.w.lane(); k < segments_at_once && i + k < last; k += be::worker_lanes)
+              c.scratch.kept[k] = kept_over(a, sequence, head, n, nth_segment(i + k));
+            c.w.sync();
+          }
+        },
+        [&](int i) { return Decays ? c.scratch.kept[i % segments_at_once] : 1.f; });
   }
 
  private:
   // The factors of the chunks of a segment, in their order; they are read together.
   static TK_DEVICE float kept_over(args const& a, int sequence, int head, int n, int s) {
-    float kept = 1;
-    if constexpr (Decays) {
-      int const chunks = ceil_div(n, C), first = s * segment;
-      int const count = chunks - first < segment ? chunks - first : segment;
-      int const block = a.rows.first_block(sequence, C) + first;
-      float log2_of[segment];
-      TK_UNROLL
-      for (int i = 0; i < segment; ++i) {
-        int const nth = a.reversed ? count - 1 - i : i;
-        log2_of[i] = 0;
-        if (i < count)
-          log2_of[i] = a.decays.data[a.decays.row(block + nth, head, a.rows.h, C) +
-                                     sizes::tokens(n, first + nth) - 1];
-      }
-      TK_UNROLL
-      for (int i = 0; i < segment; ++i) kept *= be::exp2(log2_of[i]);
+    int const chunks = ceil_div(n, C), first = s * segment;
+    int const count = chunks - first < segment ? chunks - first : segment;
+    int const block = a.rows.first_block(sequence, C) + first;
+    float log2_of[segment];
+    TK_UNROLL
+    for (int i = 0; i < segment; ++i) {
+      int const nth = a.reversed ? count - 1 - i : i;
+      log2_of[i] = 0;
+      if (i < count)
+        log2_of[i] = a.decays.data[a.decays.row(block + nth, head, a.rows.h, C) +
+                                   sizes::tokens(n, first + nth) - 1];
     }
+    float kept = 1;
+    TK_UNROLL
+    for (int i = 0; i < segment; ++i) kept *= be::exp2(log2_of[i]);
     return kept;
   }
 };
