@@ -22,12 +22,12 @@ extern "C" {
  *
  * It is done by Fourier transforms, so that an element of y has an error from all elements of its
  * window of x, of up to 16384 neighbours; filters of up to 128 taps that reach an element are
- * applied directly. Factors of the transforms' products are fp16, scaled by powers of two; short
- * filters are rounded to the type; sums, and transforms of filters, are fp32, but spectra are kept
- * as fp16 where the type is bf16. The root of the mean square of the error is at most twice that of
- * rounding exact operands and results to the type.
- * Magnitudes from 2^-60 to 2^60 are right; NaN and infinity reach all elements of y of blocks whose
- * windows they lie in, earlier ones too, of no other channel and sequence.
+ * applied directly. Factors of the transforms' products are fp16, scaled by powers of two, but
+ * those of filters that fp16 sequences meet are fp32; short filters are rounded to the type; sums
+ * are fp32. The root of the mean square of the error is at most twice that of rounding exact
+ * operands and results to the type. Magnitudes from 2^-60 to 2^60 are right; NaN and infinity reach
+ * all elements of y of blocks whose windows they lie in, earlier ones too, of no other channel and
+ * sequence.
  *
  * filter_is_ready: 1 where the workspace is that of an earlier call, also of tk_fft_conv_backward,
  * for the same k, h, n, type and kind of convolution, any b, on the same chip, and nobody has

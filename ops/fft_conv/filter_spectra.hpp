@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Spectra of filters, in pieces of L = N / 2 taps, the second half of each window 0. They meet
-// every sequence of their channels, so each factor of their products is two fp16 numbers, of which
-// the lower one is what the upper leaves: all but the product of the lower ones is summed, and
-// about 20 bits are right, until some are rounded to fp16.
-//
+// Spectra of filters, in pieces of L = N / 2 taps, the second half of each window 0.
 // Shapes    k[h, nk] fp32; spectra[h, pieces].
+// Numerics  those that are kept as fp16 are made as those of windows are. Of those that are kept as
+//           fp32 each factor of the products is two fp16 numbers, of which the lower one is what
+//           the upper leaves: all but the product of the lower ones is summed, and about 20 bits
+//           are right.
 // Order     a worker has a piece, and keeps what it reads of it until its scale is known.
 #pragma once
 #include "core/schedule.hpp"
-#include "ops/fft_conv/signals.hpp"
-#include "ops/fft_conv/transform.hpp"
+#include "ops/fft_conv/windows.hpp"
 
 namespace tk {
 
@@ -38,23 +37,117 @@ template <int N2> struct split_parts {
   }
 };
 
+template <int N2, class Kept> struct filter_args {
+  float const* k;
+  std::int64_t h_stride;
+  int nk, h, pieces;
+  bool repeats;  // windows will be blocks that stand beside themselves (windows.hpp)
+  spectra<N2, Kept> to;
+  int each;  // pieces of a worker, one after another
+
+  TK_BOTH int count() const { return h * pieces; }
+  TK_DEVICE float const* taps(int piece) const { return k + piece / pieces * h_stride; }
+  TK_DEVICE int first_tap(int piece) const { return piece % pieces * fft_sizes<N2>::half; }
+};
+// Has caches fetch the taps of a piece.
+template <int N2, class Kept> TK_DEVICE void prefetch(filter_args<N2, Kept> const& a, int piece) {
+  constexpr int line = 32, lines = fft_sizes<N2>::half / line;  // of 128 bytes
+  float const* const k = a.taps(piece);
+  int const first = a.first_tap(piece);
+  TK_UNROLL
+  for (int i = 0; i < lines; i += be::worker_lanes) {
+    int const nth = i + be::worker_lane(), p = first + nth * line;
+    if (nth < lines && p < a.nk) be::prefetch(k + p);
+  }
+}
+// The taps of a piece.
+template <int N2> struct filter_piece {
+  using runs = lane_runs<N2>;
+  run_of_eight taps[runs::each];
+  magnitudes size;
+  template <class Kept> TK_DEVICE filter_piece(filter_args<N2, Kept> const& a, int piece) {
+    gated_sequence<float> const k{a.taps(piece), nullptr, a.nk, false};
+    int const at = a.first_tap(piece);
+    TK_UNROLL
+    for (int i = 0; i < runs::each; ++i) taps[i] = k.read(at + 8 * runs::nth(i));
+    TK_UNROLL
+    for (auto const& run : taps) size.add(run);
+  }
+  // put(place, run) for each run, scaled.
+  template <class Put> TK_DEVICE void put(float scale, Put put) const {
+    TK_UNROLL
+    for (int i = 0; i < runs::each; ++i) put(run_place<N2>(runs::nth(i)), scaled(taps[i], scale));
+    be::publish_shared();
+  }
+};
+// A bound of a spectrum's numbers.
+template <int N2, class Kept>
+TK_DEVICE float spectrum_bound(filter_args<N2, Kept> const& a, magnitudes const& size) {
+  return a.repeats ? 2 * size.sum : size.sum;
+}
+// The spectrum of a window [x, -x] is that of x times 1 - e^(i pi (k1 + 1/2)) = 1 - i (-1)^k1.
+template <int V> TK_DEVICE void repeat(complex_tile<64, V>& s) {
+  using map = be::fragment_map<64, V>;
+  map::for_each([&](int i, int r, int) {
+    int const k1 = map::lane_row(be::worker_lane()) + map::row(r);
+    float const sign = k1 % 2 ? -1.f : 1.f, re = s.re.e[i], im = s.im.e[i];
+    s.re.e[i] = re + sign * im;
+    s.im.e[i] = im - sign * re;
+  });
+}
+
+// Kept as fp16.
+template <int N2> struct rounded_filter_spectra : window_workers<bf16, N2> {
+  using base = window_workers<bf16, N2>;
+  using sizes = typename base::sizes;
+  using args = filter_args<N2, fp16>;
+  static TK_BOTH int tasks(args const& a) { return ceil_div(a.count(), base::workers * a.each); }
+
+  template <class Context>
+  static TK_DEVICE void compute(Context& c, args const& a, typename base::task const& t) {
+    int const first = (t.first + c.w.id()) * a.each;
+    TK_ROLL
+    for (int piece = first; piece < first + a.each && piece < a.count(); ++piece) {
+      if (piece + 1 < first + a.each && piece + 1 < a.count()) prefetch(a, piece + 1);
+      transform_piece(c, a, piece);
+    }
+  }
+
+ private:
+  template <class Context>
+  static TK_DEVICE void transform_piece(Context& c, args const& a, int piece) {
+    filter_piece<N2> const k(a, piece);
+    auto const size = of_all_lanes(c.w, k.size, c.scratch.exchange);
+    float const scale = scale_to(size.largest, window_bits), bound = spectrum_bound(a, size),
+                back = inverse_of_power(scale) * N2 * scale_of_spectrum(bound);
+    k.put(scale, [&](run_place<N2> const& to, run_of_eight const& y) {
+      put_run(c.scratch.x[to.part][0], to.row, to.col, y);
+    });
+    c.w.sync();
+    transform<false>(
+        c.scratch.x, c.resident, c.w, [](int) {},
+        [&](int part, complex_tile<64, sizes::V>& s) {
+          s.re = s.re * back;
+          s.im = s.im * back;
+          if (a.repeats) repeat(s);
+          tk::store(a.to, piece, part * (sizes::V / sizes::part), s);
+        });
+    // All have exchanged: there was a barrier.
+    if (c.w.leader()) a.to.bounds[piece] = bound;
+  }
+};
+
+// Kept as fp32.
 template <int N2> struct filter_spectra {
   using sizes = fft_sizes<N2>;
-  static constexpr int P = sizes::P, V = sizes::V, L = sizes::half;
+  static constexpr int P = sizes::P, V = sizes::V;
   static constexpr int workers = be::tune_fft_workers(N2, false).filters, cluster = 1, stages = 1,
                        own_slots = 1;
   struct split_complex {
     split_parts<N2> re, im;
   };
   using factors = split_tile<V, V>[P][P];
-  struct args {
-    float const* k;
-    std::int64_t h_stride;
-    int nk, h, pieces;
-    bool repeats;  // windows will be blocks that stand beside themselves (windows.hpp)
-    spectra<N2, fp16> to;
-    bool whole;  // which has fp32 numbers
-  };
+  using args = filter_args<N2, float>;
   struct stage {};
   struct own {};
   struct scratch {
@@ -68,7 +161,7 @@ template <int N2> struct filter_spectra {
     int first, steps;  // of the workers
   };
 
-  static TK_BOTH int tasks(args const& a) { return ceil_div(a.h * a.pieces, workers); }
+  static TK_BOTH int tasks(args const& a) { return ceil_div(a.count(), workers); }
   static TK_BOTH task task_at(args const&, int i, int) { return {i * workers, 0}; }
   static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
   static TK_DEVICE void load_own(own&, args const&, task const&, int, be::arrival) {}
@@ -86,28 +179,17 @@ template <int N2> struct filter_spectra {
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     int const piece = t.first + c.w.id();
-    if (piece >= a.h * a.pieces) return;
+    if (piece >= a.count()) return;
     auto& x = c.scratch.x;
     auto const& f = c.resident;
-    gated_sequence<float> const k{a.k + piece / a.pieces * a.h_stride, nullptr, a.nk, false};
-    int const at = piece % a.pieces * L;
-    using runs = lane_runs<N2>;
-    run_of_eight taps[runs::each];
-    magnitudes size;
-    TK_UNROLL
-    for (int i = 0; i < runs::each; ++i) taps[i] = k.read(at + 8 * runs::nth(i));
-    TK_UNROLL
-    for (auto const& run : taps) size.add(run);
-    size = of_all_lanes(c.w, size, reuse<magnitudes_exchange>(x));
+    filter_piece<N2> const k(a, piece);
+    auto const size = of_all_lanes(c.w, k.size, reuse<magnitudes_exchange>(x));
     c.w.sync();  // all have exchanged
-    float const scale = scale_to(size.largest, 8), bound = a.repeats ? 2 * size.sum : size.sum,
+    float const scale = scale_to(size.largest, 8), bound = spectrum_bound(a, size),
                 back = inverse_of_power(scale) * scale_of_spectrum(bound);
-    TK_UNROLL
-    for (int i = 0; i < runs::each; ++i) {
-      run_place<N2> const to(runs::nth(i));
-      x[to.part].put(to.row, to.col, scaled(taps[i], scale));
-    }
-    be::publish_shared();
+    k.put(scale, [&](run_place<N2> const& to, run_of_eight const& y) {
+      x[to.part].put(to.row, to.col, y);
+    });
     c.w.sync();
     split_complex d;
     TK_ROLL
@@ -131,28 +213,13 @@ template <int N2> struct filter_spectra {
       s.re = s.re * back;
       s.im = s.im * back;
       if (a.repeats) repeat(s);
-      int const first = part * (V / sizes::part);
-      if (a.whole) tk::store(of_fp32(a.to), piece, first, s);
-      else tk::store(a.to, piece, first, s);
+      tk::store(a.to, piece, part * (V / sizes::part), s);
     }
     if (c.w.leader()) a.to.bounds[piece] = bound;
     c.w.sync();  // all products have read the filter
   }
 
  private:
-  static TK_DEVICE spectra<N2, float> of_fp32(spectra<N2, fp16> const& x) {
-    return {{reinterpret_cast<float*>(x.tiles.data)}, x.bounds};
-  }
-  // The spectrum of a window [x, -x] is that of x times 1 - e^(i pi (k1 + 1/2)) = 1 - i (-1)^k1.
-  static TK_DEVICE void repeat(complex_tile<64, V>& s) {
-    using map = be::fragment_map<64, V>;
-    map::for_each([&](int i, int r, int) {
-      int const k1 = map::lane_row(be::worker_lane()) + map::row(r);
-      float const sign = k1 % 2 ? -1.f : 1.f, re = s.re.e[i], im = s.im.e[i];
-      s.re.e[i] = re + sign * im;
-      s.im.e[i] = im - sign * re;
-    });
-  }
   template <class Worker, int R, int C, class Root>
   static TK_DEVICE void fill(Worker const& w, split_tile<R, C>& re, split_tile<R, C>& im,
                              Root root) {

@@ -36,16 +36,29 @@ template <int N2>
 inline constexpr int fft_columns =
     std::clamp(N2, be::tune_fft_conv().least_N2, be::tune_fft_conv().most_N2);
 
+// How many of `count` each worker of Op has, one after another: as many, but for the last ones.
+template <class Op> int each_of(int count) {
+  return std::max(1, ceil_div(count, be::rt::multiprocessors() * Op::workers));
+}
+
 template <int N2> std::int64_t fft_filters_run<N2>::half() {
   return fft_sizes<fft_columns<N2>>::half;
 }
 template <int N2> void fft_filters_run<N2>::launch(filters_to_transform const& x, void* stream) {
   constexpr int columns = fft_columns<N2>;
-  be::launch<filter_spectra<columns>>(
-      {static_cast<float const*>(x.k.data), x.k.h_stride, static_cast<int>(x.k.nk),
-       static_cast<int>(x.k.h), static_cast<int>(x.pieces), x.repeats,
-       spectra_at<columns, fp16>(x.to), x.whole},
-      stream);
+  using rounded = rounded_filter_spectra<columns>;
+  auto const args = [&]<class Kept>(Kept, int each) {
+    return filter_args<columns, Kept>{static_cast<float const*>(x.k.data),
+                                      x.k.h_stride,
+                                      static_cast<int>(x.k.nk),
+                                      static_cast<int>(x.k.h),
+                                      static_cast<int>(x.pieces),
+                                      x.repeats,
+                                      spectra_at<columns, Kept>(x.to),
+                                      each};
+  };
+  if (x.whole) return be::launch<filter_spectra<columns>>(args(float{}, 1), stream);
+  be::launch<rounded>(args(fp16{}, each_of<rounded>(static_cast<int>(x.k.h * x.pieces))), stream);
 }
 
 template <class T, int N2> window_source<T, N2> source_of(windows_to_transform const& x) {
@@ -89,12 +102,9 @@ void fft_conv_run<T, N2>::convolve(windows_to_convolve const& x, void* stream) {
   auto const launch = [&]<bool Both>(std::bool_constant<Both>) {
     using op = window_conv<T, columns, Both>;
     auto const from = source_of<T, columns>(x.from);
-    // Every worker has as many, but for the last ones.
-    int const workers = be::rt::multiprocessors() * op::workers;
-    int const each = std::max(1, ceil_div(from.count(), workers));
     be::launch<op>(
         {from, spectra_at<columns, kept_spectra<T>>(x.filters), static_cast<int>(x.share),
-         x.correlates ? -1.f : 1.f, outputs_of<T, T, columns>(x.to), each},
+         x.correlates ? -1.f : 1.f, outputs_of<T, T, columns>(x.to), each_of<op>(from.count())},
         stream);
   };
   if (x.from.both) launch(std::true_type{});

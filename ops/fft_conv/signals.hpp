@@ -4,6 +4,7 @@
 // other end.
 #pragma once
 #include "core/chunk.hpp"
+#include "core/partial_tiles.hpp"
 #include "core/tile_runs.hpp"
 
 namespace tk {
@@ -46,6 +47,13 @@ template <class T> TK_DEVICE run_of_eight read_run(T const* x, int p, int n, boo
     words.template read<false>(from, from, first, left, begins_chunk(from));
     TK_UNROLL
     for (int i = 0; i < 8; ++i) y.x[i] = half_of<T>(words.w[i / 2], i);
+  } else if (first == 0 && left == 8 && begins_chunk(from)) {
+    TK_UNROLL
+    for (int i = 0; i < 8; i += 4) {
+      auto const four = *reinterpret_cast<four_floats const*>(from + i);
+      TK_UNROLL
+      for (int e = 0; e < 4; ++e) y.x[i + e] = four.x[e];
+    }
   } else {
     TK_UNROLL
     for (int i = 0; i < 8; ++i)

@@ -31,7 +31,8 @@ template <class T, class Out, int N2> struct spectra_conv : window_workers<T, N2
   static TK_DEVICE void compute(Context& c, args const& a, typename base::task const& t) {
     int const index = t.first + c.w.id();
     if (index >= all(a)) return;
-    int const block = index % a.to.blocks, row = index / a.to.blocks;
+    // Blocks have more and more terms: those of one worker, a grid apart, should not be alike.
+    int const row = index / a.to.blocks, block = (index + row) % a.to.blocks;
     auto const terms = a.plan.terms(row, block);
     float const up = scale_to(bound(a, terms, row), 8);
     packed_complex<N2> p;
@@ -54,7 +55,8 @@ template <class T, class Out, int N2> struct spectra_conv : window_workers<T, N2
                                                                  : sizes::P > 1   ? parts
                                                                  : parts % 2 == 0 ? 2
                                                                                   : 1;
-  // body(a, b) for the numbers of the spectra of each term, in order.
+  // body(a, b, step) for the numbers of the spectra of each term, in order; the next term's are
+  // a + step and b + 1, where step is not 0.
   template <class Body>
   static TK_DEVICE void for_each(args const& a, spectral_terms const& t, int row, Body body) {
     bool const gradient = a.plan.kind == spectral_plan::filter_gradient;
@@ -64,13 +66,14 @@ template <class T, class Out, int N2> struct spectra_conv : window_workers<T, N2
       std::int64_t const first = t.a + sequence * a.plan.windows,
                          other = t.b + sequence * a.plan.blocks;
       TK_ROLL
-      for (int i = 0; i < t.inner; ++i) body(first + std::int64_t{i} * t.a_step, other + i);
+      for (int i = 0; i < t.inner; ++i)
+        body(first + std::int64_t{i} * t.a_step, other + i, i + 1 < t.inner ? t.a_step : 0);
     }
   }
   static TK_DEVICE float bound(args const& a, spectral_terms const& t, int row) {
     float most = 0;
     for_each(a, t, row,
-             [&](std::int64_t x, std::int64_t y) { most += a.a.bounds[x] * a.b.bounds[y]; });
+             [&](std::int64_t x, std::int64_t y, int) { most += a.a.bounds[x] * a.b.bounds[y]; });
     return most;
   }
   // `up` times the columns of at_once parts of the sum, from the part-th on, the i-th of s.
@@ -79,7 +82,11 @@ template <class T, class Out, int N2> struct spectra_conv : window_workers<T, N2
     float const sign = a.plan.kind == spectral_plan::causal ? 1.f : -1.f;
     complex_tile<64, sizes::part> sums[at_once];
     for (auto& of_part : sums) of_part.re = 0.f, of_part.im = 0.f;
-    for_each(a, t, row, [&](std::int64_t left, std::int64_t right) {
+    for_each(a, t, row, [&](std::int64_t left, std::int64_t right, int step) {
+      if (step != 0) {
+        prefetch<at_once>(a.a, left + step, part);
+        prefetch<at_once>(a.b, right + 1, part);
+      }
       typename spectra<N2, kept_spectra<T>>::part x[at_once], y[at_once];
       TK_UNROLL
       for (int k = 0; k < at_once; ++k) {

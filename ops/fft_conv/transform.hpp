@@ -65,6 +65,17 @@ TK_DEVICE void load(Part& x, spectra<N2, E> const& from, std::int64_t n, int par
   load(x.re, from.tiles, from.place(n, part));
   load(x.im, from.tiles, from.place(n, part) + 1);
 }
+// Has caches fetch so many parts from the first-th on; by a worker.
+template <int Count, int N2, class E>
+TK_DEVICE void prefetch(spectra<N2, E> const& from, std::int64_t n, int first) {
+  constexpr int tile_bytes = 64 * fft_sizes<N2>::part * static_cast<int>(sizeof(E)), line = 128,
+                lines = Count * 2 * tile_bytes / line;
+  auto const* const data =
+      reinterpret_cast<char const*>(from.tiles.data) + from.place(n, first) * tile_bytes;
+  TK_UNROLL
+  for (int i = 0; i < lines; i += be::worker_lanes)
+    if (int const nth = i + be::worker_lane(); nth < lines) be::prefetch(data + nth * line);
+}
 // Columns of V from the first-th part on.
 template <int N2, class E, int V>
 TK_DEVICE void store(spectra<N2, E> const& to, std::int64_t n, int first,
