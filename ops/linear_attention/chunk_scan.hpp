@@ -32,7 +32,7 @@
 namespace tk {
 
 struct linear_scans {
-  static constexpr bool weighs = false;
+  static constexpr bool weighs = false, scales = true;
   static constexpr linear_attention_tuning tune(int d) { return be::tune_linear_attention(d); }
 };
 
@@ -95,24 +95,40 @@ template <class T, int D, class Family> struct chunk_scan_sizes {
 template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_scan {
   using sizes = chunk_scan_sizes<T, D, Family>;
   using args = typename sizes::args;
-  static constexpr int workers = sizes::workers, cluster = 1, stages = sizes::tune.slots,
+  static constexpr auto tune = sizes::tune;
+  static constexpr int workers = sizes::workers, cluster = 1,
+                       stages = Outputs || !tune.sum_slots ? tune.slots : tune.sum_slots,
                        own_slots = 1, C = sizes::C, P = sizes::P, segment = sizes::segment;
   using column = reg_col<float, C>;
   static constexpr bool weighs = Family::weighs, gates = weighs && Outputs;
 
-  struct plain_stage {};
-  struct weighing_stage {
+  template <int> struct nothing_there {};
+  struct with_queries {
+    shared_tile<T, C, D> q;
+  };
+  struct with_gates {
     shared_tile<T, C, P> gate[workers];
+  };
+  struct with_weights {
     shared_vec<float, C> weight[workers];
   };
-  struct stage : std::conditional_t<weighs, weighing_stage, plain_stage> {
-    shared_tile<T, C, D> q, k;
+  template <bool There, class X, int Nth>
+  using where = std::conditional_t<There, X, nothing_there<Nth>>;
+  struct stage : where<Outputs, with_queries, 0>,
+                 where<gates, with_gates, 1>,
+                 where<weighs, with_weights, 2> {
+    shared_tile<T, C, D> k;
     shared_tile<T, C, P> v[workers];
     shared_vec<float, C> decay[workers];
   };
   struct own {};
-  struct scratch {
+  struct with_state {
     shared_tile<T, D, P> state;
+  };
+  struct with_skip {
+    shared_vec<float, P> skip;
+  };
+  struct scratch : where<Outputs, with_state, 0>, where<gates, with_skip, 1> {
     shared_tile<T, C, P> weighted;
   };
   struct task {
@@ -192,22 +208,25 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
     auto const u = sizes::unit_of(a, t.group, t.part, w);
     auto const at = sizes::state_of(a, t.block, u.head, u.nth);
     reg_tile<float, D, P> start = 0.f, since = 0.f;
-    float kept = 1;                          // of start
-    auto const put_state = [&](int steps) {  // after so many
-      tk::store(c.scratch.state, cast<T>(start * kept + since));
-      if (!a.kept.data || !u.mine) return;
-      // Forward it is that of the chunk before, reversed that of the chunk to come.
-      int const nth = a.reversed ? t.steps - 1 - steps : steps - 1;
-      if (nth < 0 || nth >= t.steps) return;
-      int const chunk = a.rows.first_block(t.sequence, C) + t.first + nth;
-      c.w.sync();  // it is there
-      tk::store(c.w, a.kept, sizes::state_of(a, chunk, u.head, u.nth), c.scratch.state);
-      c.w.sync();  // all have read it
+    float kept = 1;                                           // of start
+    [[maybe_unused]] auto const put_state = [&](int steps) {  // after so many
+      if constexpr (Outputs) {
+        tk::store(c.scratch.state, cast<T>(start * kept + since));
+        if (!a.kept.data || !u.mine) return;
+        // Forward it is that of the chunk before, reversed that of the chunk to come.
+        int const nth = a.reversed ? t.steps - 1 - steps : steps - 1;
+        if (nth < 0 || nth >= t.steps) return;
+        int const chunk = a.rows.first_block(t.sequence, C) + t.first + nth;
+        c.w.sync();  // it is there
+        tk::store(c.w, a.kept, sizes::state_of(a, chunk, u.head, u.nth), c.scratch.state);
+        c.w.sync();  // all have read it
+      }
     };
     if constexpr (Outputs) {
       if (a.states.data) tk::load(start, a.states, at);
       else sizes::begin(start, a, t.sequence, u.head, u.col);
       put_state(0);
+      if constexpr (gates) fetch_skip(c, a, u);
     }
     for (int step = 0; step < t.steps; ++step) {
       int const chunk = chunk_of(a, t, step), tokens = sizes::tokens(t.at.n, chunk);
@@ -235,8 +254,8 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
       if constexpr (Outputs) {
         reg_tile<float, C, C> s;
         mm_abt(s, x.q, x.k);
-        if constexpr (sizes::tune.together) mm_ab(o, x.q, c.scratch.state);
-        wait<sizes::tune.together>(s);
+        if constexpr (tune.together) mm_ab(o, x.q, c.scratch.state);
+        wait<tune.together>(s);
         if constexpr (Decays) {
           if (a.reversed) s = s * exp2(before - (x.decay[w].data[tokens - 1] - as_row(x.decay[w])));
           else s = s * exp2(before - as_row(x.decay[w]));
@@ -246,7 +265,7 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
         if (a.reversed) keep_upper(s, 0, 0.f);
         else keep_lower(s, 0, 0.f);
         p = cast<T>(s);
-        if constexpr (!sizes::tune.together) mm_ab(o, x.q, c.scratch.state);
+        if constexpr (!tune.together) mm_ab(o, x.q, c.scratch.state);
         wait<0>(o);
         if constexpr (Decays) o = o * exp2(before);
         mma_ab(o, p, x.v[w]);
@@ -261,8 +280,8 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
       }
       if constexpr (Outputs) {
         wait<1>(o, p);
-        o = o * a.scale;
-        if constexpr (gates) add_skip_and_gate(o, x, a, u, w);
+        if constexpr (Family::scales) o = o * a.scale;
+        if constexpr (gates) add_skip_and_gate(c, o, x, a, w);
         int const row = t.at.first + chunk * C;
         tk::store(window(a.o, row, u.col, u.head, t.at.batch, t.at.first + t.at.n), cast<T>(o));
       }
@@ -289,13 +308,21 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
   }
 
  private:
-  static TK_DEVICE void add_skip_and_gate(reg_tile<float, C, P>& o, stage const& x, args const& a,
-                                          typename sizes::unit const& u, int w) {
+  // Read after a sync; of the task before, all have read it.
+  template <class Context>
+  static TK_DEVICE void fetch_skip(Context& c, args const& a, typename sizes::unit const& u) {
+    if (!a.skip) return;
+    float const* const from = a.skip + std::int64_t{u.head} * a.columns + u.col;
+    for (int i = c.w.lane(); i < P; i += be::worker_lanes)
+      c.scratch.skip.data[i] = u.col + i < a.columns ? from[i] : 0.f;
+  }
+  template <class Context>
+  static TK_DEVICE void add_skip_and_gate(Context& c, reg_tile<float, C, P>& o, stage const& x,
+                                          args const& a, int w) {
     reg_tile<T, C, P> y;
     if (a.skip) {
       tk::load(y, x.v[w]);
-      float const* const row = a.skip + std::int64_t{u.head} * a.columns + u.col;
-      o = o + y * load_row<C, P>(row, a.columns - u.col);
+      o = o + y * as_row(c.scratch.skip);
     }
     if (a.gated) {
       tk::load(y, x.gate[w]);

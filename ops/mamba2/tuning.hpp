@@ -16,7 +16,7 @@ namespace tk {
 
 // The family of scans that ops/linear_attention/chunk_scan.hpp calls weighing: terms are dt' x B^T.
 struct ssm_scans {
-  static constexpr bool weighs = true;
+  static constexpr bool weighs = true, scales = false;
   static constexpr linear_attention_tuning tune(int d) { return be::tune_mamba2(d); }
 };
 

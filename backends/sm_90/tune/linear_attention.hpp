@@ -11,7 +11,13 @@ inline constexpr int chunk_workers = 4;
 constexpr linear_attention_tuning tune_linear_attention(int d) {
   if (d <= 64) return {.workers = 2, .C = 64, .P = 32, .slots = 4, .segment = 16, .together = true};
   if (d <= 128)
-    return {.workers = 2, .C = 64, .P = 64, .slots = 3, .segment = 16, .together = true};
+    return {.workers = 2,
+            .C = 64,
+            .P = 64,
+            .slots = 3,
+            .segment = 16,
+            .together = true,
+            .sum_slots = 5};
   return {.workers = 2, .C = 64, .P = 32, .slots = 2, .segment = 16, .together = false};
 }
 

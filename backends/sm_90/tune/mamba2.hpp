@@ -7,9 +7,22 @@
 namespace tk::be {
 
 constexpr linear_attention_tuning tune_mamba2(int d) {
-  if (d <= 64) return {.workers = 2, .C = 64, .P = 64, .slots = 3, .segment = 16, .together = true};
+  if (d <= 64)
+    return {.workers = 2,
+            .C = 64,
+            .P = 64,
+            .slots = 3,
+            .segment = 16,
+            .together = true,
+            .sum_slots = 6};
   if (d <= 128)
-    return {.workers = 2, .C = 64, .P = 64, .slots = 2, .segment = 16, .together = false};
+    return {.workers = 2,
+            .C = 64,
+            .P = 64,
+            .slots = 2,
+            .segment = 16,
+            .together = false,
+            .sum_slots = 5};
   return {.workers = 2, .C = 64, .P = 32, .slots = 1, .segment = 16, .together = false};
 }
 
