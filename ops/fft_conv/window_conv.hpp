@@ -58,7 +58,7 @@ template <class T, int N2, bool Both> struct window_conv : window_workers<T, N2>
   // fp32 ones would be too large.
   static constexpr int parts = sizes::V / sizes::part,
                        early = !pairs         ? 0
-                               : sizes::P > 1 ? 1
+                               : sizes::P > 1 ? (Both ? 1 : 3)
                                               : ceil_div(parts, 2),
                        held = pairs ? parts : 1;
   using filter_part = typename spectra<N2, kept_spectra<T>>::part;
