@@ -82,6 +82,18 @@ def compiled(function):
     return torch.compile(function, dynamic=False)
 
 
+def made_at_first_call(make):
+    """The function that `make` returns, made when it is first called: then a package is missing."""
+    made = []
+
+    def call():
+        if not made:
+            made.append(make())
+        return made[0]()
+
+    return call
+
+
 class implementation:
     """One row of a case: `call` enqueues the work once, `results` gives what it computed."""
 
