@@ -171,7 +171,8 @@ template <class Scan> struct hedgehog_weighers {
         skip_before(block + 1);
         c.all.arrive();
         Scan::leave(a, t, t.at.queries(block), col, o, sum);
-        if (adds) put_state(c, s, a.alpha.at(t.head));
+        // All warps have read it: they have met in skip().
+        if (adds && block + 1 < t.last) put_state(c, s, a.alpha.at(t.head));
       }
     }
     c.all.await();
@@ -181,10 +182,10 @@ template <class Scan> struct hedgehog_weighers {
 
  private:
   using T = typename Scan::type;
+  // It is there when all have met.
   template <class Context>
   static TK_DEVICE void put_state(Context& c, reg_tile<float, D, P> const& s, float alpha) {
     tk::store(c.scratch.state, cast<T>(s * alpha));
-    c.w.sync();
   }
 };
 

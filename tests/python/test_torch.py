@@ -269,7 +269,7 @@ CASES = {
             randn(1, 2, 33, 50),
             randn(2),
         ),
-        bound=0.5,
+        bound=0.6,
         exact=(3, 4),
     ),
     "linear_attention": case(
@@ -316,7 +316,7 @@ CASES = {
         tk.fft_conv,
         long_conv,
         lambda: (randn(2, 4, 500), randn(4, 300) / 17, randn(2, 4, 500), randn(2, 4, 500)),
-        bound=0.5,
+        bound=0.6,
         exact=(1,),
     ),
 }
