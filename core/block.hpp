@@ -20,7 +20,8 @@
 //                            Op::deliver (below); all workers send alike
 // All workers of a block take and release the same slots in the same order.
 // An op with `static constexpr int helpers` above 0 has workers of two kinds: the last so many run
-//   help(context, args, task)                in place of compute; they need fewer registers
+//   help(context, args, task)                in place of compute; they need fewer registers. A chip
+// may ask that they are half of all.
 // An op with a struct `resident` keeps it in shared memory while a block lives: every worker calls
 //   fill_resident(w, resident, args)   once, before the block's first task; it fills its share
 // and context has it as `resident`, which nobody changes then.

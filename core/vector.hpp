@@ -3,9 +3,9 @@
 // value per row, and what of them goes to global memory. as_row(vector) reads one inside an
 // expression.
 //   col_sum(w, dst, x, exchange)   dst[c] = sum over rows of x[row, c], and so col_max and col_min
-//   col_sum_shares(w, shares, x)   the first half of it: each warp leaves its own sums; after a
-//   sync for_col_sums(shares, use)      calls use(c, sum), once for each column, in one of the
-//   lanes cumsum(w, x)                   x[n] becomes x[0] + ... + x[n]
+//   col_sum_shares(w, shares, x)   the first half of it: each warp leaves its own sums
+//   for_col_sums(shares, use)      the second, after a sync: use(c, sum), once for each column
+//   cumsum(w, x)                   x[n] becomes x[0] + ... + x[n]
 // In the first, x is a tile or an expression of R x C, dst a shared_vec<T, C>, exchange a
 // col_exchange<C>. All lanes of the worker call. On return all of them may read the vector, and x
 // and `exchange` may be used again at once. Sums are fp32, rounded to T last; their order is that

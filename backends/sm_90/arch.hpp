@@ -25,7 +25,8 @@ constexpr int worker_registers(int workers) {
             each = left / workers / 8 * 8;
   return each < 256 ? each : 256 - 8;
 }
-// Where some of the workers are helpers, half of them: what those give up the others have besides.
+// Where half of the workers are helpers: what each of those gives up, one of the others has
+// besides.
 constexpr int lent_registers = 16;
 
 }  // namespace tk::be
