@@ -257,6 +257,7 @@ template <class T, bool Outputs> struct hedgehog_scan {
     add_block(c, s, c.in.take());
     c.in.release();
     if constexpr (Outputs) put_state(c, s, a.alpha.at(t.head));
+    else c.w.sync();  // all warps have read the features
   }
 
   // A step with queries.
