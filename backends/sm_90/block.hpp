@@ -244,8 +244,9 @@ TK_DEVICE void move(block_memory<Op>& m, typename Op::args const& a, int warp, i
   }
 }
 
-template <class Op, class Work>
-TK_DEVICE void run_worker(block_memory<Op>& m, typename Op::args const& a, worker w, Work work) {
+// What a worker does, a helper or another one, whose code has its own bound of registers.
+template <class Op, bool Helps>
+TK_DEVICE void run_worker(block_memory<Op>& m, typename Op::args const& a, worker w) {
   context<Op> c(m, a, w);
   c.turn.start();
   if constexpr (has_resident<Op>) {
@@ -255,7 +256,8 @@ TK_DEVICE void run_worker(block_memory<Op>& m, typename Op::args const& a, worke
   }
   for_each_ticket<Op>(m, a, w.lane(), [&](auto const& t) {
     note(event::task);
-    work(c, a, t);
+    if constexpr (Helps) Op::help(c, a, t);
+    else Op::compute(c, a, t);
     ptx::warp_sync();  // else ptxas 13.0 holds the loop for divergent, and addresses not for
                        // uniform
     note(event::done);
@@ -291,17 +293,14 @@ template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename 
     constexpr int mean = worker_registers(Op::workers);
     if (group > Op::workers - helpers) {
       ptx::take_registers<mean - lent_registers>();
-      run_worker<Op>(m, a, worker{group - 1},
-                     [](auto& c, auto const& a, auto const& t) { Op::help(c, a, t); });
+      run_worker<Op, true>(m, a, worker{group - 1});
     } else {
       ptx::take_registers<mean + lent_registers>();
-      run_worker<Op>(m, a, worker{group - 1},
-                     [](auto& c, auto const& a, auto const& t) { Op::compute(c, a, t); });
+      run_worker<Op, false>(m, a, worker{group - 1});
     }
   } else {
     ptx::take_registers<worker_registers(Op::workers)>();
-    run_worker<Op>(m, a, worker{group - 1},
-                   [](auto& c, auto const& a, auto const& t) { Op::compute(c, a, t); });
+    run_worker<Op, false>(m, a, worker{group - 1});
   }
   if constexpr (Op::cluster > 1) ptx::cluster_sync();
 }

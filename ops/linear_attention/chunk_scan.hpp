@@ -208,8 +208,9 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
     auto const u = sizes::unit_of(a, t.group, t.part, w);
     auto const at = sizes::state_of(a, t.block, u.head, u.nth);
     reg_tile<float, D, P> start = 0.f, since = 0.f;
-    float kept = 1;                                           // of start
-    [[maybe_unused]] auto const put_state = [&](int steps) {  // after so many
+    float kept = 1;  // of start
+    // The state after so many steps.
+    [[maybe_unused]] auto const put_state = [&](int steps) {
       if constexpr (Outputs) {
         tk::store(c.scratch.state, cast<T>(start * kept + since));
         if (!a.kept.data || !u.mine) return;
