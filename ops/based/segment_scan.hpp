@@ -6,28 +6,23 @@
 
 namespace tk {
 
-template <class T, bool Normalises> struct based_segment_scan {
+template <class T, bool Normalises>
+struct based_segment_scan : segment_workers<based_scan_sizes<T>::workers> {
   using sizes = based_scan_sizes<T>;
   using args = typename sizes::args;
-  static constexpr int workers = sizes::workers, cluster = 1, stages = 1, own_slots = 1,
-                       C = sizes::C, F = sizes::F, segment = sizes::segment;
+  using base = segment_workers<sizes::workers>;
+  static constexpr int C = sizes::C, F = sizes::F, segment = sizes::segment;
   // A worker has a slice of a unit's state, whose numbers it takes in the order of memory.
   using slice = partial_tiles<sizes::P, 16>;
   static constexpr int slices = F / 16;
-  struct stage {};
-  struct own {};
   struct scratch {};
-  struct task {
-    int first, steps;  // of the workers
-  };
 
   static TK_BOTH int of_head(args const& a) { return a.units * slices; }
   static TK_BOTH int count(args const& a) { return a.rows.b * a.rows.h * of_head(a); }
-  static TK_BOTH int tasks(args const& a) { return ceil_div(count(a), workers); }
-  static TK_BOTH task task_at(args const&, int i, int) { return {i * workers, 0}; }
-  static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
+  static TK_BOTH int tasks(args const& a) { return ceil_div(count(a), base::workers); }
 
-  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+  template <class Context>
+  static TK_DEVICE void compute(Context& c, args const& a, typename base::task const& t) {
     int const nth = t.first + c.w.id();
     if (nth >= count(a)) return;
     int const of = nth % of_head(a), heads = nth / of_head(a), head = heads % a.rows.h,

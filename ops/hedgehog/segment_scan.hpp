@@ -6,25 +6,19 @@
 
 namespace tk {
 
-template <class T> struct hedgehog_segment_scan {
+template <class T> struct hedgehog_segment_scan : segment_workers<hedgehog_sizes<T>::workers> {
   using sizes = hedgehog_sizes<T>;
   using args = typename sizes::args;
   // A worker has a slice of a head's state, whose numbers it takes in the order of memory.
   using slice = partial_tiles<64, 16>;
-  static constexpr int workers = sizes::workers, cluster = 1, stages = 1, own_slots = 1,
-                       D = sizes::D, slices = D * D / (64 * 16), units = D * sizes::P / (64 * 16);
-  struct stage {};
-  struct own {};
+  using base = segment_workers<sizes::workers>;
+  static constexpr int D = sizes::D, slices = D * D / (64 * 16), units = D * sizes::P / (64 * 16);
   struct scratch {};
-  struct task {
-    int first, steps;  // of the workers
-  };
   static TK_BOTH int count(args const& a) { return a.rows.keys.b * a.rows.keys.h * slices; }
-  static TK_BOTH int tasks(args const& a) { return ceil_div(count(a), workers); }
-  static TK_BOTH task task_at(args const&, int i, int) { return {i * workers, 0}; }
-  static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
+  static TK_BOTH int tasks(args const& a) { return ceil_div(count(a), base::workers); }
 
-  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+  template <class Context>
+  static TK_DEVICE void compute(Context& c, args const& a, typename base::task const& t) {
     int const nth = t.first + c.w.id();
     if (nth >= count(a)) return;
     auto const& keys = a.rows.keys;

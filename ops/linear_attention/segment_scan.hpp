@@ -6,29 +6,24 @@
 
 namespace tk {
 
-template <class T, int D, class Family, bool Decays> struct segment_scan {
+template <class T, int D, class Family, bool Decays>
+struct segment_scan : segment_workers<chunk_scan_sizes<T, D, Family>::workers> {
   using sizes = chunk_scan_sizes<T, D, Family>;
   using args = typename sizes::args;
-  static constexpr int workers = sizes::workers, cluster = 1, stages = 1, own_slots = 1,
-                       C = sizes::C, segment = sizes::segment;
+  using base = segment_workers<sizes::workers>;
+  static constexpr int C = sizes::C, segment = sizes::segment;
   // A worker has a slice of a unit's state.
   using slice = partial_tiles<64, 16>;
   static constexpr int slices = D * sizes::P / (64 * 16);
-  struct stage {};
-  struct own {};
   struct scratch {
     float kept[segments_at_once];
   };
-  struct task {
-    int first, steps;  // of the workers
-  };
   static TK_BOTH int of_head(args const& a) { return a.units * slices; }
   static TK_BOTH int count(args const& a) { return a.rows.b * a.rows.h * of_head(a); }
-  static TK_BOTH int tasks(args const& a) { return ceil_div(count(a), workers); }
-  static TK_BOTH task task_at(args const&, int i, int) { return {i * workers, 0}; }
-  static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
+  static TK_BOTH int tasks(args const& a) { return ceil_div(count(a), base::workers); }
 
-  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+  template <class Context>
+  static TK_DEVICE void compute(Context& c, args const& a, typename base::task const& t) {
     int const nth = t.first + c.w.id();
     if (nth >= count(a)) return;
     int const of = nth % of_head(a), heads = nth / of_head(a), head = heads % a.rows.h,

@@ -2,6 +2,7 @@
 // From the sums of segments to the states that they begin with, in place: number by number, in the
 // order of segments. The last segment's place holds what the sequence begins with.
 #pragma once
+#include "core/block.hpp"
 #include "core/partial_tiles.hpp"
 
 namespace tk {
@@ -10,6 +11,21 @@ inline constexpr int segments_ahead = 8;  // are read together
 // For so many segments a worker's lanes find factors at a time.
 inline constexpr int segments_at_once =
     be::worker_lanes < segments_ahead ? segments_ahead : be::worker_lanes;
+
+// What kernels of the block template have whose workers each take so many numbers of each state.
+template <int Workers> struct segment_workers {
+  static constexpr int workers = Workers, cluster = 1, stages = 1, own_slots = 1;
+  struct stage {};
+  struct own {};
+  struct task {
+    int first, steps;  // of the workers
+  };
+  template <class Args> static TK_BOTH task task_at(Args const&, int i, int) {
+    return {i * workers, 0};
+  }
+  template <class Args>
+  static TK_DEVICE void load(stage&, Args const&, task const&, int, be::arrival) {}
+};
 
 // By a worker, which has R * C numbers of each state as they lie in memory: the place(i)-th tile is
 // that of the i-th segment of last + 1, of whose beginning kept(i) is left at its end. Before it
