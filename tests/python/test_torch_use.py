@@ -167,19 +167,18 @@ def test_modules():
     assert torch.allclose(tk.SwiGLU()(a), F.silu(a[:, :8]) * a[:, 8:], atol=1e-6)
 
 
-class Stream:
-    cuda_stream = 7
-
-
 @pytest.mark.skipif(DEVICE != "cpu", reason="has the CPU play a device")
 def test_workspaces(monkeypatch):
     """A device's path, with the CPU as the device: one workspace of each stream, which grows."""
     from tk_ops.torch import _library
 
     capturing, u, k = [False], torch.randn(1, 4, 3000, dtype=BF16), torch.randn(4, 2000)
-    monkeypatch.setattr(torch.cuda, "current_device", lambda: None)
-    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: Stream)
-    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: capturing[0])
+    for name, value in {
+        "_cuda_getDevice": lambda: None,
+        "_cuda_getCurrentRawStream": lambda device: 7,
+        "_cuda_isCurrentStreamCapturing": lambda: capturing[0],
+    }.items():
+        monkeypatch.setattr(torch._C, name, value, raising=False)
     held = {}
     monkeypatch.setattr(_library, "workspaces", held)
 
@@ -193,13 +192,22 @@ def test_workspaces(monkeypatch):
 
     capturing[0] = True
     assert call(600, 300) == []
-    capturing[0], held[u.device, 7] = False, torch.zeros(16, dtype=torch.uint8)
+    capturing[0], held[None, 7] = False, torch.zeros(16, dtype=torch.uint8)
     (small,) = call(600, 300)
     (large,) = call(3000, 2000)
     assert small < large and call(600, 300) == [large]
-    assert not held[u.device, 7][:4096].any()
+    assert not held[None, 7][:4096].any()
     with pytest.raises(ValueError, match="tk_fft_conv: y is NULL"):
         _library.launch_on_device(tk_ops.fft_conv, {"u": u, "k": k}, u.device)
+
+
+def test_profiler_sees_ops():
+    """A call that is watched goes through PyTorch's dispatcher, another past it; both are equal."""
+    x = torch.randn(3, 64, dtype=BF16, device=DEVICE)
+    with torch.profiler.profile() as profile:
+        y = tk.rms_norm(x, 64)
+    assert "tk_ops::norm" in {event.name for event in profile.events()}
+    assert torch.equal(y, tk.rms_norm(x, 64))
 
 
 def bf16(*shape):

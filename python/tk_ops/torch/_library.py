@@ -18,6 +18,7 @@ are made of, refuses a derivative through it.
 import math
 
 import torch
+from torch import _C
 
 import tk_ops
 
@@ -36,13 +37,13 @@ def workspace_of(function, fields, device):
 
 
 def launch_on_device(function, fields, device):
-    if device.index != torch.cuda.current_device():
+    if device.index != _C._cuda_getDevice():
         with torch.cuda.device(device.index):
             return launch_on_device(function, fields, device)
-    if torch.cuda.is_current_stream_capturing():
+    if _C._cuda_isCurrentStreamCapturing():
         # A graph's memory is its own, and the clearing is part of it.
         return function(**fields, workspace=workspace_of(function, fields, device))
-    stream = device, torch.cuda.current_stream(device).cuda_stream
+    stream = device.index, _C._cuda_getCurrentRawStream(device.index)
     workspace = workspaces.get(stream)
     try:
         function(**fields, workspace=workspace)
@@ -61,8 +62,25 @@ def launch(function, **fields):
         launch_on_device(function, fields, first.device)
 
 
+PLAIN = torch.Tensor, torch.nn.Parameter
+
+
+def is_watched():
+    """Whether a tracer, a mode, a transform of functions or a profiler is to see what is called."""
+    return (
+        torch.compiler.is_compiling()
+        or _C._len_torch_dispatch_stack() > 0
+        or _C._len_torch_function_stack() > 0
+        or _C._functorch.peek_interpreter_stack() is not None
+        or _C._get_tracing_state() is not None
+        or torch.autograd._profiler_enabled()
+    )
+
+
 def operator(described):
-    """A decorator, which makes of the class the op itself, torch.ops.tk_ops.<name>.default."""
+    """A decorator, which makes of the class the op itself, torch.ops.tk_ops.<name>.default, but
+    for calls that nobody watches, of PyTorch's own tensors on a device: these go past its
+    dispatcher, which takes longer than a launch."""
     name = described.schema[: described.schema.index("(")]
     library.define(described.schema, tags=torch.Tag.pt2_compliant_tag)
 
@@ -75,22 +93,44 @@ def operator(described):
         library.impl(name, run, key)
     torch.library.register_fake(f"tk_ops::{name}", described.made, lib=library)
     op = getattr(torch.ops.tk_ops, name).default
-    library.impl(name, with_gradient(op, described), "Autograd")
-    return op
-
-
-def with_gradient(op, described):
-    """The op's kernel for autograd."""
     tensors = [i for i, x in enumerate(op._schema.arguments) if "Tensor" in str(x.type)]
+    differentiable = function_of(op, described, tensors)
+
+    def run_or_record(run, arguments):
+        if _C.is_grad_enabled():
+            for i in tensors:
+                if arguments[i] is not None and arguments[i].requires_grad:
+                    return differentiable.apply(run, *arguments)
+        return run(*arguments)
+
+    def below_autograd(*arguments):
+        with _C._AutoDispatchBelowAutograd():
+            return op(*arguments)
+
+    library.impl(name, lambda *arguments: run_or_record(below_autograd, arguments), "Autograd")
+
+    def call(*arguments):
+        if is_watched():
+            return op(*arguments)
+        for i in tensors:
+            x = arguments[i]
+            if x is not None and (type(x) not in PLAIN or not (x.is_cpu or x.is_cuda)):
+                return op(*arguments)
+        return run_or_record(run, arguments)
+
+    return call
+
+
+def function_of(op, described, tensors):
+    """The op with its gradient, whose first argument is what runs it."""
     options = [i for i in range(len(op._schema.arguments)) if i not in tensors]
     constants = getattr(described, "constants", 0)
     has_gradient = hasattr(described, "backward")
 
     class function(torch.autograd.Function):
         @staticmethod
-        def forward(ctx, *arguments):
-            with torch._C._AutoDispatchBelowAutograd():
-                results = op(*arguments)
+        def forward(ctx, run, *arguments):
+            results = run(*arguments)
             ctx.set_materialize_grads(False)
             if constants:
                 ctx.mark_non_differentiable(*results[-constants:])
@@ -105,25 +145,16 @@ def with_gradient(op, described):
                 raise NotImplementedError(
                     f"{op.name()}: there is no derivative of it, nor a second one through it"
                 )
-            wanted = [ctx.needs_input_grad[i] for i in tensors]
+            wanted = [ctx.needs_input_grad[1 + i] for i in tensors]
             found = described.backward(wanted, ctx.saved_tensors, ctx.options, *gradients)
             result = [None] * (len(tensors) + len(options))
             for i, is_wanted, gradient in zip(tensors, wanted, found, strict=True):
                 if is_wanted:
                     result[i] = gradient
-            return tuple(result)
+            return None, *result
 
     function.__name__ = function.__qualname__ = op.__name__
-
-    def run(*arguments):
-        if torch.is_grad_enabled():
-            for i in tensors:
-                if arguments[i] is not None and arguments[i].requires_grad:
-                    return function.apply(*arguments)
-        with torch._C._AutoDispatchBelowAutograd():
-            return op(*arguments)
-
-    return run
+    return function
 
 
 def like(x, dtype=None):
