@@ -11,6 +11,11 @@
 //             S' = exp2(c_C) S + k^T (exp2(c_C - c_j) o v),
 //           all in fp32; weights, weighted values, and the state where it is an operand, rounded to
 //           T. A factor multiplies what decayed, never its inverse: nothing overflows.
+// Meetings  for the gradients of decays (decay_gradient.hpp) a backward's scan may be given met, of
+//           v's shape, o being its gradient. It leaves of each token the dot product of met with
+//           what o has of earlier chunks, and, if it is not reversed, with N the terms below the
+//           diagonal of (q k^T o exp2(c_i - c_j)) o (met v^T), the sum of N's row less that of its
+//           column, both of the same rounded N; and an image of the state that each chunk meets.
 // Order     a state is kept * start + since: the state at the segment's beginning, and the sum of
 //           what came after, which begins at 0. So segments may be summed before the state they
 //           begin with is known (Outputs = false), and give the same bits. Columns of v are
@@ -55,11 +60,13 @@ template <class T, int D, class Family> struct chunk_scan_sizes {
     bool transposed, reversed;       // states are [.., columns of v, columns of k]
     float scale, initial_scale, final_scale;
     partial_tiles<D, P> states;  // of segments, heads and units
-    tile_images<T, D, P> kept;   // of chunks, heads and units; data may be null
+    tile_images<T, D, P> kept;   // of chunks, heads and units
     // Of a family that weighs: weights as decays, skip[h, columns of v]; each may be null.
     float const *weights, *skip;
     be::source<T, C, P> gate;
     bool gated;
+    be::source<T, C, P> met;
+    float* meetings;  // [chunks, h, units, C]
   };
   // A worker's share of what heads with one q and k have, part by part. `mine`: there are so many
   // units; else the columns lie behind the last one.
@@ -92,15 +99,27 @@ template <class T, int D, class Family> struct chunk_scan_sizes {
   }
 };
 
-template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_scan {
+// What a scan that runs in the direction of its name leaves of meetings.
+enum class scan_meets { nothing, forward, reversed };
+
+template <class T, int D, class Family, bool Decays, bool Outputs,
+          scan_meets Meets = scan_meets::nothing>
+struct chunk_scan {
+  static constexpr bool meets = Meets != scan_meets::nothing,
+                        meets_forward = Meets == scan_meets::forward;
+  static_assert(!meets || (Decays && Outputs));
   using sizes = chunk_scan_sizes<T, D, Family>;
   using args = typename sizes::args;
   static constexpr auto tune = sizes::tune;
-  static constexpr int workers = sizes::workers, cluster = 1,
-                       stages = Outputs || !tune.sum_slots ? tune.slots : tune.sum_slots,
-                       own_slots = 1, C = sizes::C, P = sizes::P, segment = sizes::segment;
+  static constexpr int workers = sizes::workers, cluster = 1, own_slots = 1, C = sizes::C,
+                       P = sizes::P, segment = sizes::segment,
+                       own_stages = !Outputs ? tune.sum_slots
+                                    : meets  ? tune.met_slots
+                                             : 0,
+                       stages = own_stages ? own_stages : tune.slots;
   using column = reg_col<float, C>;
-  static constexpr bool weighs = Family::weighs, gates = weighs && Outputs;
+  static constexpr bool together = tune.together && !meets;
+  static constexpr bool weighs = Family::weighs, gates = weighs && Outputs && !meets;
 
   template <int> struct nothing_there {};
   struct with_queries {
@@ -112,11 +131,15 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
   struct with_weights {
     shared_vec<float, C> weight[workers];
   };
+  struct with_met {
+    shared_tile<T, C, P> met[workers];
+  };
   template <bool There, class X, int Nth>
   using where = std::conditional_t<There, X, nothing_there<Nth>>;
   struct stage : where<Outputs, with_queries, 0>,
                  where<gates, with_gates, 1>,
-                 where<weighs, with_weights, 2> {
+                 where<weighs, with_weights, 2>,
+                 where<meets, with_met, 3> {
     shared_tile<T, C, D> k;
     shared_tile<T, C, P> v[workers];
     shared_vec<float, C> decay[workers];
@@ -128,7 +151,16 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
   struct with_skip {
     shared_vec<float, P> skip;
   };
-  struct scratch : where<Outputs, with_state, 0>, where<gates, with_skip, 1> {
+  struct with_meetings {
+    shared_vec<float, C> meetings;  // without those of columns
+  };
+  struct with_columns {
+    col_shares<C> columns;
+  };
+  struct scratch : where<Outputs, with_state, 0>,
+                   where<gates, with_skip, 1>,
+                   where<meets, with_meetings, 2>,
+                   where<meets_forward, with_columns, 3> {
     shared_tile<T, C, P> weighted;
   };
   struct task {
@@ -193,6 +225,8 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
     for (int w = 0; w < workers; ++w) {
       auto const u = t.of[w];
       load_async(s.v[w], window(a.v, row, u.col, u.v, t.at.batch, end), done);
+      if constexpr (meets)
+        load_async(s.met[w], window(a.met, row, u.col, u.v, t.at.batch, end), done);
       if constexpr (gates)
         if (a.gated)
           load_async(s.gate[w], window(a.gate, row, u.col, u.head, t.at.batch, end), done);
@@ -209,17 +243,15 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
     auto const at = sizes::state_of(a, t.block, u.head, u.nth);
     reg_tile<float, D, P> start = 0.f, since = 0.f;
     float kept = 1;  // of start
-    // The state after so many steps.
-    [[maybe_unused]] auto const put_state = [&](int steps) {
-      if constexpr (Outputs) {
-        tk::store(c.scratch.state, cast<T>(start * kept + since));
-        if (!a.kept.data || !u.mine) return;
-        // Forward it is that of the chunk before, reversed that of the chunk to come.
-        int const nth = a.reversed ? t.steps - 1 - steps : steps - 1;
-        if (nth < 0 || nth >= t.steps) return;
-        int const chunk = a.rows.first_block(t.sequence, C) + t.first + nth;
+    // The state that a step's chunk meets.
+    [[maybe_unused]] auto const put_state = [&](int step) {
+      if constexpr (Outputs) tk::store(c.scratch.state, cast<T>(start * kept + since));
+      if constexpr (meets) {
+        if (!u.mine || step >= t.steps) return;
         c.w.sync();  // it is there
-        tk::store(c.w, a.kept, sizes::state_of(a, chunk, u.head, u.nth), c.scratch.state);
+        tk::store(c.w, a.kept,
+                  sizes::state_of(a, t.first_chunk + chunk_of(a, t, step), u.head, u.nth),
+                  c.scratch.state);
         c.w.sync();  // all have read it
       }
     };
@@ -255,8 +287,8 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
       if constexpr (Outputs) {
         reg_tile<float, C, C> s;
         mm_abt(s, x.q, x.k);
-        if constexpr (tune.together) mm_ab(o, x.q, c.scratch.state);
-        wait<tune.together>(s);
+        if constexpr (together) mm_ab(o, x.q, c.scratch.state);
+        wait<together>(s);
         if constexpr (Decays) {
           if (a.reversed) s = s * exp2(before - (x.decay[w].data[tokens - 1] - as_row(x.decay[w])));
           else s = s * exp2(before - as_row(x.decay[w]));
@@ -266,9 +298,26 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
         if (a.reversed) keep_upper(s, 0, 0.f);
         else keep_lower(s, 0, 0.f);
         p = cast<T>(s);
-        if constexpr (!tune.together) mm_ab(o, x.q, c.scratch.state);
+        [[maybe_unused]] column met = 0.f;
+        if constexpr (meets_forward) {
+          reg_tile<float, C, C> pairs;
+          mm_abt(pairs, x.met[w], x.v[w]);
+          wait<0>(pairs);
+          pairs = pairs * p;
+          keep_lower(pairs, -1, 0.f);
+          if (tokens < C) keep_rows(pairs, tokens, 0.f);
+          col_sum_shares(c.w, c.scratch.columns, pairs);
+          met = row_sum_share(pairs);
+        }
+        if constexpr (!together) mm_ab(o, x.q, c.scratch.state);
         wait<0>(o);
         if constexpr (Decays) o = o * exp2(before);
+        if constexpr (meets) {
+          reg_tile<T, C, P> y;
+          tk::load(y, x.met[w]);
+          met = met + row_sum_share(o * y);
+          tk::store(c.scratch.meetings, total(met));
+        }
         mma_ab(o, p, x.v[w]);
       }
       if constexpr (Decays) {
@@ -289,6 +338,9 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
       wait<0>(since);
       c.w.sync();  // all have read the slot and the state
       c.in.release();
+      if constexpr (meets) {
+        if (u.mine) leave_meetings(c, a, t.first_chunk + chunk, u);
+      }
       if constexpr (Outputs) {
         bool const ends = a.reversed ? chunk % segment == 0 : (chunk + 1) % segment == 0;
         if (ends) start = start * kept + since, since = 0.f, kept = 1;
@@ -309,6 +361,17 @@ template <class T, int D, class Family, bool Decays, bool Outputs> struct chunk_
   }
 
  private:
+  // Those of a chunk, which are there; they are made again after another sync.
+  template <class Context>
+  static TK_DEVICE void leave_meetings(Context& c, args const& a, int chunk,
+                                       typename sizes::unit const& u) {
+    float const* const from = c.scratch.meetings.data;
+    float* const to = a.meetings + sizes::state_of(a, chunk, u.head, u.nth) * C;
+    if constexpr (meets_forward)
+      for_col_sums(c.scratch.columns, [&](int i, float sum) { to[i] = from[i] - sum; });
+    else
+      for (int i = c.w.lane(); i < C; i += be::worker_lanes) to[i] = from[i];
+  }
   // Read after a sync; of the task before, all have read it.
   template <class Context>
   static TK_DEVICE void fetch_skip(Context& c, args const& a, typename sizes::unit const& u) {

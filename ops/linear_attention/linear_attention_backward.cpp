@@ -4,7 +4,7 @@
 //   dk  of (v, dout, q), reversed; its states are their gradients, transposed
 //   dv  of (k, q, dout), reversed; its states are their gradients, D
 // In the last two, states are kept divided by scale, which multiplies what they give. For the
-// gradients of decays the first two leave their states of all chunks.
+// gradients of decays the first two leave what q and k meet (decay_gradient.hpp).
 #include <algorithm>
 
 #include "core/element.hpp"
@@ -25,33 +25,22 @@ struct laid_out {
     auto const d = std::max(x.q.d, x.v.d);
     states = of.lay_out_states(workspace, {{d, d}});
     if (!x.ddecays.given) return;
-    auto const chunks = static_cast<std::size_t>(of.chunks());
-    auto const h = static_cast<std::size_t>(x.q.h);
-    kept_bytes = chunks * h * static_cast<std::size_t>(of.state_size(x.v.d, x.q.d)) * 2;
-    kept = workspace.add(2 * kept_bytes);
-    totals_stride = (h + 3) / 4 * 4;
-    if (x.ddecays.of_heads) totals = workspace.add(chunks * totals_stride * sizeof(float));
-  }
-  // Images of the states of the nth scan.
-  void* kept_states(void* memory, std::size_t nth) const {
-    return kept > 0 ? in_workspace<char>(memory, kept + nth * kept_bytes) : nullptr;
+    meetings.lay_out(workspace, of, x.v.d, x.q.d);
+    totals_stride = (static_cast<std::size_t>(x.q.h) + 3) / 4 * 4;
+    if (x.ddecays.of_heads)
+      totals = workspace.add(static_cast<std::size_t>(of.chunks()) * totals_stride * sizeof(float));
   }
 
   workspace_layout workspace;
   scans<linear_scans> of;
-  std::size_t states, kept_bytes = 0, kept = 0, totals = 0, totals_stride = 0;
+  meetings_layout meetings;
+  std::size_t states, totals = 0, totals_stride = 0;
 };
 
 void launch_decay_gradient(laid_out const& plan, linear_attention_backward_problem const& x,
                            void* workspace, void* stream) {
   decay_gradient_problem y{};
-  y.q = x.q;
-  y.dq = x.dq;
-  y.k = x.k;
-  y.dk = x.dk;
-  y.states = plan.kept_states(workspace, 0);
-  y.gradients = plan.kept_states(workspace, 1);
-  y.state_size = plan.of.state_size(x.v.d, x.q.d);
+  y.met = plan.meetings.left(workspace, plan.of.decays(workspace));
   y.rows = plan.of.rows();
   y.C = plan.of.chunk();
   y.scale = x.scale;
@@ -88,12 +77,12 @@ void launch(linear_attention_backward_problem const& x, void* workspace, void* s
     plan.of.launch(y, plan.states, workspace, stream);
   };
   auto dq = scan(x.dout, x.v, x.k, x.dq, x.initial, true);
-  dq.kept = plan.kept_states(workspace, 0);
+  if (x.ddecays.given) plan.meetings.ask(dq, x.q, workspace);
   run(dq);
   auto dk = scan(x.v, x.dout, x.q, x.dk, x.dfinal, true);
   dk.reversed = true;
   dk.initial_scale = 1 / x.scale;
-  dk.kept = plan.kept_states(workspace, 1);
+  if (x.ddecays.given) plan.meetings.ask(dk, x.k, workspace);
   run(dk);
   auto dv = scan(x.k, x.q, x.dout, x.dv, x.dfinal, false);
   dv.reversed = true;

@@ -16,10 +16,10 @@ extern "C" {
  *   dlog_decay_t = a_t <S_(t-1), D_t>,  ddecay of a head = - the sum of these over all its tokens
  * Shapes, types, decays, packed sequences, limits and rounding as there; dq is as q, dk as k, dv as
  * v, dinitial_state as initial_state, dlog_decay as log_decay, ddecay as decay. Deterministic; a
- * token's bits depend on its sequence and head alone. Gradients of decays are sums over a chunk of
- * products with dq and dk, and of states where they meet at its end, each rounded to the type, and
- * where decays are strong these cancel: little of small gradients is right then;
- * workspace for them is 4 h d dv bytes a chunk, d and dv counted in the tiles of the chip. */
+ * token's bits depend on its sequence and head alone. Gradients of decays are sums of
+ * products of tokens with those before them, one factor rounded to the type, and of the states that
+ * a chunk begins and ends with, both rounded; workspace for them is 4 h d dv bytes a chunk, d and
+ * dv counted in the tiles of the chip, and 8 h bytes a token for each such tile of d. */
 typedef struct tk_linear_attention_backward_problem {
   size_t size; /* sizeof(tk_linear_attention_backward_problem) */
   DLTensor const* q;

@@ -85,18 +85,27 @@ struct scan_problem {
   head_shares shares;
   float const *weights, *skip;  // of a family that weighs; null in others
   heads gate;                   // data may be null
-  void* kept;  // images of states at the ends of chunks, of the type of q; may be null
+  // Of a scan that leaves meetings, which decays; else null. Images are of q's type.
+  heads met;
+  float* meetings;  // [chunks, h, units, C]
+  void* kept;       // images of the states that chunks meet, [chunks, h, state_size]
 };
 
-// What ops/linear_attention/decay_gradient.hpp takes: q, k and their gradients, and the states of
-// their scans, of which the reversed one's count `scale` times.
-struct decay_gradient_problem {
-  heads q, dq, k, dk;
-  void const *states, *gradients;  // images, [chunks, h, state_size]
+// What two scans of a backward leave for the gradients of decays, the first and the reversed one.
+struct decay_meetings {
+  float const* of[2];
+  void const* states[2];
+  int units;
   std::int64_t state_size;
+  decay_table decays;
+};
+
+// What ops/linear_attention/decay_gradient.hpp takes.
+struct decay_gradient_problem {
+  decay_meetings met;
   scan_rows rows;
   int C;
-  float scale;
+  float scale;  // of all
   decay_gradients to;
   float* totals;  // of heads, [chunks, stride], where they have one decay each
   int stride;

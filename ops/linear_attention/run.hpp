@@ -24,6 +24,12 @@ void launch_scan(typename chunk_scan_sizes<T, D, Family>::args const& a, void* s
     be::launch<chunk_scan<T, D, Family, Decays, false>>(a, stream);
     be::launch<segment_scan<T, D, Family, Decays>>(a, stream);
   }
+  if constexpr (Decays) {
+    using enum scan_meets;
+    if (a.meetings && a.reversed)
+      return be::launch<chunk_scan<T, D, Family, true, true, reversed>>(a, stream);
+    if (a.meetings) return be::launch<chunk_scan<T, D, Family, true, true, forward>>(a, stream);
+  }
   be::launch<chunk_scan<T, D, Family, Decays, true>>(a, stream);
 }
 
@@ -52,7 +58,11 @@ void chunk_scan_run<T, D, Family>::launch(scan_problem const& x, void* stream) {
   a.initial_scale = x.initial_scale;
   a.final_scale = x.final_scale;
   a.states.data = x.states;
-  a.kept.data = static_cast<T*>(x.kept);
+  a.meetings = x.meetings;
+  if (a.meetings) {
+    a.met = be::read_from<of::C, of::P>(typed<T const>(x.met));
+    a.kept.data = static_cast<T*>(x.kept);
+  }
   if constexpr (Family::weighs) {
     a.weights = x.weights;
     a.skip = x.skip;

@@ -28,7 +28,8 @@ template <class Family> class scans {
   scan_rows const& rows() const { return rows_; }
   int chunk() const { return sizes_.C; }
   int chunks() const { return rows_.blocks(sizes_.C); }
-  // Elements of a head's state, for a scan of d columns of q and so many of v.
+  // Units and elements of a head's state, for a scan of d columns of q and so many of v.
+  int units(std::int64_t d, std::int64_t columns) const { return sizes_of(d).units(columns); }
   std::int64_t state_size(std::int64_t d, std::int64_t columns) const {
     return sizes_of(d).state_size(columns);
   }
@@ -51,6 +52,39 @@ template <class Family> class scans {
   scan_rows rows_;
   scan_sizes sizes_;
   std::size_t table_ = 0;
+};
+
+// The workspace of what two scans of a backward leave for the gradients of decays.
+class meetings_layout {
+ public:
+  // For scans of d columns of q and so many of v.
+  template <class Family>
+  void lay_out(workspace_layout& w, scans<Family> const& of, std::int64_t d, std::int64_t columns) {
+    auto const heads = static_cast<std::size_t>(of.chunks()) * of.rows().h;
+    units_ = of.units(d, columns);
+    state_size_ = of.state_size(d, columns);
+    for (auto& at : sums_) at = w.add(heads * units_ * of.chunk() * sizeof(float));
+    for (auto& at : states_) at = w.add(heads * static_cast<std::size_t>(state_size_) * 2);
+  }
+  // Asks the scan for them: the first one, or the reversed one.
+  void ask(scan_problem& x, heads const& met, void* workspace) const {
+    x.met = met;
+    x.meetings = in_workspace<float>(workspace, sums_[x.reversed]);
+    x.kept = in_workspace<char>(workspace, states_[x.reversed]);
+  }
+  decay_meetings left(void* workspace, decay_table const& decays) const {
+    decay_meetings x{{}, {}, units_, state_size_, decays};
+    for (int k = 0; k < 2; ++k) {
+      x.of[k] = in_workspace<float>(workspace, sums_[k]);
+      x.states[k] = in_workspace<char>(workspace, states_[k]);
+    }
+    return x;
+  }
+
+ private:
+  int units_ = 0;
+  std::int64_t state_size_ = 0;
+  std::size_t sums_[2] = {}, states_[2] = {};
 };
 
 }  // namespace tk

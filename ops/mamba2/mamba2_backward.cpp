@@ -3,7 +3,7 @@
 //   dC  of (dout, x, B) with weights; its states are the forward's
 //   dB  of (x, dout, C), reversed; its states are their gradients G
 //   u   of (B, C, dout), reversed, of which dx is made; its states are G transposed
-// of each head. The first two leave their states at the ends of chunks for the gradients of steps.
+// of each head. The first two leave what C and B meet, for the gradients of steps.
 #include <algorithm>
 
 #include "core/element.hpp"
@@ -28,11 +28,10 @@ struct laid_out : mamba2_layout {
   explicit laid_out(mamba2_backward_problem const& x) : mamba2_layout(x, true) {
     states = of.lay_out_states(
         workspace, {{x.x.d, x.B.d, {1, 1, shares_of(x).q}}, {x.B.d, x.x.d, shares_of(x)}});
+    meetings.lay_out(workspace, of, x.x.d, x.B.d);
     auto const chunks = static_cast<std::size_t>(of.chunks());
     auto const size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
     std::size_t const h = size(x.x.h), all = size(x.x.b * x.x.n) * h;
-    kept_bytes = chunks * h * size(of.state_size(x.x.d, x.B.d)) * 2;
-    kept = workspace.add(2 * kept_bytes);
     dB = workspace.add(all * size(x.B.d) * 2);
     dC = workspace.add(all * size(x.B.d) * 2);
     if (x.z.d > 0) {
@@ -46,14 +45,12 @@ struct laid_out : mamba2_layout {
     if (x.dD.given)
       of_D = workspace.add(chunks * (x.dD.of_columns ? D_stride : stride) * sizeof(float));
   }
-  void* kept_states(void* memory, std::size_t nth) const {
-    return kept > 0 ? in_workspace<char>(memory, kept + nth * kept_bytes) : nullptr;
-  }
   float* sums(void* memory, std::size_t at) const {
     return at > 0 ? in_workspace<float>(memory, at) : nullptr;
   }
 
-  std::size_t states, kept_bytes = 0, kept = 0, dB = 0, dC = 0, y = 0, dout = 0;
+  meetings_layout meetings;
+  std::size_t states, dB = 0, dC = 0, y = 0, dout = 0;
   std::size_t of_A = 0, of_bias = 0, of_D = 0, stride = 0, D_stride = 0;
 };
 
@@ -115,12 +112,12 @@ void launch(mamba2_backward_problem const& x, void* workspace, void* stream) {
   auto const tables = plan.tables(workspace);
   auto of_C = scan(dout, x.x, x.B, dC, {1, 1, shares.q}, x.initial);
   of_C.weights = tables.weights;
-  of_C.kept = plan.kept_states(workspace, 0);
+  plan.meetings.ask(of_C, x.C, workspace);
   run(of_C);
   auto of_B = scan(x.x, dout, x.C, dB, {1, 1, shares.q}, x.dfinal);
   of_B.reversed = true;
   of_B.final = x.dinitial;
-  of_B.kept = plan.kept_states(workspace, 1);
+  plan.meetings.ask(of_B, x.B, workspace);
   run(of_B);
   auto of_x = scan(x.B, x.C, dout, x.dx, shares, x.dfinal);
   of_x.reversed = of_x.transposed = true;
@@ -130,13 +127,9 @@ void launch(mamba2_backward_problem const& x, void* workspace, void* stream) {
   y.x = x.x;
   y.dout = dout;
   y.dx = x.dx;
-  y.C = x.C;
-  y.dC = dC;
-  y.states = of_C.kept;
-  y.gradients = of_B.kept;
-  y.state_size = plan.of.state_size(x.x.d, x.B.d);
+  y.met = plan.meetings.left(workspace, tables.decays);
   y.rows = plan.of.rows();
-  y.C_tokens = plan.of.chunk();
+  y.C = plan.of.chunk();
   y.tables = tables;
   y.A = x.A;
   y.ddt = x.ddt;

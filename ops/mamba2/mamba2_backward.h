@@ -22,10 +22,10 @@ extern "C" {
  * dB and dC are sums over the heads of a group. The slope is 0 where dt' was clamped.
  *
  * Shapes, types, packed sequences and limits as in mamba2.h; states and gradients of each head on
- * the way are rounded to the type, and so, as linear_attention_backward.h says of gradients of
- * decays, little of small ddt and dA is right. Deterministic; a token's bits depend on its sequence
- * and group alone. Workspace: 2 n h s numbers of the type, and of states 2 h p s for each chunk, p
- * and s counted in the tiles of the chip; with z also 2 n h p. */
+ * the way are rounded to the type; of g linear_attention_backward.h speaks. Deterministic; a
+ * token's bits depend on its sequence and group alone. Workspace: 2 n h s numbers of the type, of
+ * states 2 h p s for each chunk, p and s counted in the tiles of the chip, with z also 2 n h p; and
+ * 8 h bytes a token for each tile of s. */
 typedef struct tk_mamba2_backward_problem {
   size_t size; /* sizeof(tk_mamba2_backward_problem) */
   DLTensor const* x;

@@ -30,13 +30,12 @@ struct gate_backward_problem {
 };
 
 // What ops/mamba2/step_gradients.hpp takes. dx comes with what the scan gives, per dt', and gets
-// its share of the skip; dC is of each head; states are images, as in linear attention.
+// its share of the skip.
 struct step_gradients_problem {
-  heads x, dout, dx, C, dC;
-  void const *states, *gradients;
-  std::int64_t state_size;
+  heads x, dout, dx;
+  decay_meetings met;
   scan_rows rows;
-  int C_tokens;
+  int C;
   step_tables tables;
   head_vector A;
   step_tensor ddt;

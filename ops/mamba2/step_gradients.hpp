@@ -2,7 +2,7 @@
 // The gradients that are left when the scans of the backward have run. With w = dt', of a token t
 // of a chunk that ends with token e, and u_t what the scan gives dx per w_t,
 //           dx_t = w_t u_t + D dout_t                      e_t = x_t u_t
-//           g_t = sum over i from t to e of (C_i dC_i - w_i e_i) + <S_e, D_e> (decay_gradient.hpp)
+//           g_t = the gradient of log decay_t (ops/linear_attention/decay_gradient.hpp)
 //           dw_t = e_t + A g_t                             ddt_t = dw_t slope_t
 //           dA = sum of w_t g_t   ddt_bias = sum of ddt_t  dD = sum of x_t dout_t
 // A task has a chunk of some heads, a worker each; sums are left chunk by chunk for
@@ -29,16 +29,16 @@ template <class T> struct step_gradients {
   };
   struct own {};
   struct scratch {
-    shared_vec<float, R> decayed, met, states;  // C dC, x u, products of states, of each token
-    shared_vec<float, R> of_A, of_bias, columns;
+    chunk_meetings<R> met;
+    shared_vec<float, R> direct, of_A, of_bias, columns;  // direct: e
     col_exchange<R> exchange;
   };
   using source = be::source<T, R, R>;
   struct args {
-    source x, dout, u, C, dC;
-    source s, grad;  // images of states at the ends of chunks
+    source x, dout, u;
+    source s, grad;  // images of states
     be::sink<T, R, R> dx;
-    int x_parts, C_parts, images, sharing, p;
+    int x_parts, images, p;
     step_gradients_problem of;
   };
   struct task {
@@ -48,13 +48,12 @@ template <class T> struct step_gradients {
   };
 
   static TK_BOTH int tasks(args const& a) {
-    return a.of.rows.blocks(a.of.C_tokens) * worker_heads::groups(a.of.rows.h, workers);
+    return a.of.rows.blocks(a.of.C) * worker_heads::groups(a.of.rows.h, workers);
   }
   static TK_BOTH task task_at(args const& a, int i, int) {
     int const h = a.of.rows.h, groups = worker_heads::groups(h, workers), block = i / groups;
-    auto const at = place_of_chunk(a.of.rows, block, a.of.C_tokens);
-    return {
-        {i % groups * workers, h}, block, at.tokens > 0 ? a.x_parts + a.C_parts + a.images : 0, at};
+    auto const at = place_of_chunk(a.of.rows, block, a.of.C);
+    return {{i % groups * workers, h}, block, at.tokens > 0 ? a.x_parts + a.images : 0, at};
   }
 
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
@@ -65,10 +64,11 @@ template <class T> struct step_gradients {
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     int const id = c.w.id(), head = t.heads.of(id);
     bool const mine = t.heads.has(id);
-    auto const place = a.of.tables.decays.row(t.block, head, a.of.rows.h, a.of.C_tokens);
+    auto const place = a.of.tables.decays.row(t.block, head, a.of.rows.h, a.of.C);
     float const* const weights = a.of.tables.weights + place;
     bool const skips = a.of.tables.skip != nullptr, by_columns = a.of.dD.of_columns;
-    reg_col<float, R> decayed = 0.f, met = 0.f, states = 0.f, skipped = 0.f;
+    c.scratch.met.load(a.of.met, a.of.rows, t.block, head, a.of.C, t.at.tokens, weights);
+    reg_col<float, R> direct = 0.f, states = 0.f, skipped = 0.f;
     for (int step = 0; step < t.steps; ++step) {
       auto const& slot = c.in.take();
       reg_tile<T, R, R> left, right;
@@ -79,7 +79,7 @@ template <class T> struct step_gradients {
         tk::load(dout, slot.c[id]);
         release_loaded(c.w, c.in);
         int const col = step * R;
-        met = met + row_sum_share(left * right);
+        direct = direct + row_sum_share(left * right);
         auto const to = window(a.dx, t.at.row, col, head, t.at.batch, t.at.row + t.at.tokens);
         auto const w = load_col<R>(weights, t.at.tokens, 0.f);
         if (mine && skips) {
@@ -99,13 +99,10 @@ template <class T> struct step_gradients {
         continue;
       }
       release_loaded(c.w, c.in);
-      auto const sum = row_sum_share(left * right);
-      if (step < a.x_parts + a.C_parts) decayed = decayed + sum;
-      else states = states + sum;
+      states = states + row_sum_share(left * right);
     }
-    tk::store(c.scratch.decayed, total(decayed));
-    tk::store(c.scratch.met, total(met));
-    tk::store(c.scratch.states, total(states));
+    tk::store(c.scratch.direct, total(direct));
+    tk::store(c.scratch.met.states, total(states));
     tk::store(c.scratch.columns, total(skipped));
     c.w.sync();
     if (mine) leave(c, a, t, head, weights, a.of.tables.slopes + place);
@@ -115,20 +112,16 @@ template <class T> struct step_gradients {
  private:
   static TK_DEVICE void load_head(stage& s, int w, int head, args const& a, task const& t, int step,
                                   be::arrival done) {
-    auto const to = [&](auto& tile, source const& from, int col, int of) {
-      load_async(tile, window(from, t.at.row, col, of, t.at.batch, t.at.row + t.at.tokens), done);
+    auto const to = [&](auto& tile, source const& from, int col) {
+      load_async(tile, window(from, t.at.row, col, head, t.at.batch, t.at.row + t.at.tokens), done);
     };
     if (step < a.x_parts) {
       int const col = step * R;
-      to(s.a[w], a.x, col, head);
-      to(s.b[w], a.u, col, head);
-      to(s.c[w], a.dout, col, head);
-    } else if (step < a.x_parts + a.C_parts) {
-      int const col = (step - a.x_parts) * R;
-      to(s.a[w], a.C, col, head / a.sharing);
-      to(s.b[w], a.dC, col, head);
+      to(s.a[w], a.x, col);
+      to(s.b[w], a.u, col);
+      to(s.c[w], a.dout, col);
     } else {
-      int const row = (step - a.x_parts - a.C_parts) * R;
+      int const row = (step - a.x_parts) * R;
       load_async(s.a[w], window(a.s, row, 0, head, t.block), done);
       load_async(s.b[w], window(a.grad, row, 0, head, t.block), done);
     }
@@ -140,17 +133,12 @@ template <class T> struct step_gradients {
                               float const* weights, float const* slopes) {
     auto& s = c.scratch;
     int const tokens = t.at.tokens;
-    for (int token = c.w.lane(); token < tokens; token += be::worker_lanes)
-      s.decayed.data[token] -= weights[token] * s.met.data[token];
-    float of_states = 0;
-    for (float const x : s.states.data) of_states += x;
-    c.w.sync();
+    float const across = s.met.across(a.of.met, a.of.rows, t.block, head, a.of.C, tokens);
     float const rate = a.of.A.data[head * a.of.A.h_stride];
     auto const& to = a.of.ddt;
     for (int token = c.w.lane(); token < tokens; token += be::worker_lanes) {
-      float g = of_states;
-      for (int i = tokens; i-- > token;) g += s.decayed.data[i];
-      float const ddt = (s.met.data[token] + rate * g) * slopes[token];
+      float const g = s.met.gradient(token, tokens, across);
+      float const ddt = (s.direct.data[token] + rate * g) * slopes[token];
       std::int64_t const at = t.at.batch * to.b_stride +
                               (std::int64_t{t.at.row} + token) * to.n_stride + head * to.h_stride;
       put_as(to.data, to.type, at, ddt);

@@ -17,10 +17,17 @@ constexpr linear_attention_tuning tune_linear_attention(int d) {
                                            .P = 64,
                                            .slots = 2,
                                            .segment = 16,
-                                           .together = true}
+                                           .together = true,
+                                           .met_slots = 1}
                  : linear_attention_tuning{
                        .workers = 1, .C = 64, .P = 32, .slots = 2, .segment = 16, .together = true};
-  return {.workers = 1, .C = 64, .P = 32, .slots = roomy ? 2 : 1, .segment = 16, .together = true};
+  return {.workers = 1,
+          .C = 64,
+          .P = 32,
+          .slots = roomy ? 2 : 1,
+          .segment = 16,
+          .together = true,
+          .met_slots = 1};
 }
 
 }  // namespace tk::be

@@ -17,7 +17,8 @@ constexpr linear_attention_tuning tune_linear_attention(int d) {
             .slots = 3,
             .segment = 16,
             .together = true,
-            .sum_slots = 5};
+            .sum_slots = 5,
+            .met_slots = 2};
   return {.workers = 2, .C = 64, .P = 32, .slots = 2, .segment = 16, .together = false};
 }
 

@@ -130,22 +130,32 @@ inline verdict compare(backward_operands const& x) {
     judged my_dq(x.dq, least), my_dk(x.dk, least), my_dv(x.dv, least), my_state(any_state, least);
     std::int64_t const d = x.of.d, dv_cols = x.of.dv, state_row = s * x.of.h + head;
     state_sums state(d, dv_cols), grad(d, dv_cols);
+    bool const decays_wanted = x.dlog_decay.in || x.ddecay.in;
     decay_sums sums(at.n);
+    auto const step = [&](state_sums& s, std::int64_t t) {
+      s.decay(in.a[t]);
+      s.add(1, in.k.data() + t * d, in.v.data() + t * dv_cols);
+    };
+    state_history history(step);
     state.begin(x.initial, state_row);
     for (std::int64_t t = 0; t < at.n; ++t) {
-      state.decay(in.a[t]);
-      state.add(1, in.k.data() + t * d, in.v.data() + t * dv_cols);
-      result_row const exact(state, x.of.scale, in.dout.data() + t * dv_cols, true);
+      if (decays_wanted) history.keep(t, state);
+      step(state, t);
+      double const* const q = in.q.data() + t * d;
+      double const* const dout = in.dout.data() + t * dv_cols;
+      result_row const exact(state, x.of.scale, dout, true);
       my_dq.add(x.row(at, t, head), exact, bounds);
-      sums.add(t, 1, in.q.data() + t * d, exact, bounds);
+      sums.add(t, q, exact,
+               std::fabs(x.of.scale) *
+                   own_size(q, in.k.data() + t * d, d, dout, in.v.data() + t * dv_cols, dv_cols));
+      sums.add(t, in.k.data() + t * d, d);
     }
     grad.begin(x.dfinal, state_row);
-    sums.end(state, grad);
     for (std::int64_t t = at.n; t-- > 0;) {
       grad.add(x.of.scale, in.q.data() + t * d, in.dout.data() + t * dv_cols);
       result_row const exact(grad, 1, in.v.data() + t * dv_cols, true);
       my_dk.add(x.row(at, t, head), exact, bounds);
-      sums.add(t, -1, in.k.data() + t * d, exact, bounds);
+      if (decays_wanted) sums.meet(t, in.a[t], history.before(t), grad);
       my_dv.add(x.row(at, t, head), {grad, 1, in.k.data() + t * d, false}, bounds);
       grad.decay(in.a[t]);
     }

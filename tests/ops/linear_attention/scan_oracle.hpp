@@ -118,66 +118,97 @@ class judged {
   double least_;
 };
 
-// dlog_decay of one sequence and head. The loss's derivative by the sum of logs up to token t is
-// q_t dq_t - k_t dk_t; summed from the last token on, and from <S_n, dfinal>, it is dlog_decay_t.
-// The same sums of sizes and of squares say how large the terms are of <S_e, D_e>, where a chunk
-// ends, behind at most 63 more tokens.
+// The states of a sequence before each token, asked for from the last token on: each 64th is kept,
+// those between are made again. step(state, t) makes S_t of S_(t-1).
+template <class Step> class state_history {
+ public:
+  explicit state_history(Step step) : step_(std::move(step)) {}
+  // From the first token on.
+  void keep(std::int64_t t, state_sums const& before) {
+    if (t % apart == 0) kept_.push_back(before);
+  }
+  state_sums const& before(std::int64_t t) {
+    std::int64_t const block = t / apart, first = block * apart;
+    if (block != block_) {
+      block_ = block;
+      made_.assign(1, kept_[static_cast<std::size_t>(block)]);
+      for (std::int64_t i = first; i < t; ++i) {
+        made_.push_back(made_.back());
+        step_(made_.back(), i);
+      }
+    }
+    return made_[static_cast<std::size_t>(t - first)];
+  }
+
+ private:
+  static constexpr std::int64_t apart = 64;
+  Step step_;
+  std::vector<state_sums> kept_, made_;
+  std::int64_t block_ = -1;
+};
+
+// dlog_decay of one sequence and head: of each token a_t <S_(t-1), D_t>, the sum over all pairs of
+// tokens that meet across it. Of up to 64 tokens a kernel takes it from sums that have the same
+// pairs twice, once with either sign: `near`, what these tokens meet of those before them, is wrong
+// by roundings of fp32.
 class decay_sums {
  public:
   explicit decay_sums(std::int64_t n) : tokens_(static_cast<std::size_t>(n)) {}
-  void add(std::int64_t t, double sign, double const* by, result_row const& of,
-           scan_bounds const& bounds) {
+  // What a token's q meets, with `own`, the size of the term of its own k and v.
+  void add(std::int64_t t, double const* q, result_row const& of, double own) {
     auto& x = tokens_[static_cast<std::size_t>(t)];
-    double const u = bounds.unit * std::sqrt(2.0);
     for (std::size_t c = 0; c < of.x.size(); ++c) {
-      double const size = std::fabs(by[c]) * of.size[c], square = by[c] * by[c] * of.square[c];
-      x.value += sign * by[c] * of.x[c], x.size += size, x.factors += std::fabs(by[c]);
-      x.net += sign * size, x.net_square += sign * square;
-      x.variance += bounds.unit * bounds.unit * square + std::pow(u * by[c] * of.x[c], 2) / 3;
+      x.near += std::fabs(q[c]) * of.size[c];
+      x.factors += std::fabs(q[c]);
     }
+    x.near = std::max(0.0, x.near - own);
   }
-  void end(state_sums const& s, state_sums const& grad) {
-    for (std::size_t i = 0; i < s.x.size(); ++i) {
-      last_.value += s.x[i] * grad.x[i], last_.net += s.size[i] * grad.size[i];
-      last_.net_square += s.square[i] * grad.square[i];
+  // What a token's k, of so many numbers, is weighted by.
+  void add(std::int64_t t, double const* k, std::int64_t count) {
+    auto& x = tokens_[static_cast<std::size_t>(t)];
+    for (std::int64_t c = 0; c < count; ++c) x.factors += std::fabs(k[c]);
+  }
+  void meet(std::int64_t t, double a, state_sums const& before, state_sums const& grad) {
+    auto& x = tokens_[static_cast<std::size_t>(t)];
+    for (std::size_t i = 0; i < before.x.size(); ++i) {
+      x.value += a * before.x[i] * grad.x[i], x.size += a * before.size[i] * grad.size[i];
+      x.square += a * a * before.square[i] * grad.square[i];
     }
   }
   struct judged_value {
     double value, slack, unit, rest;
   };
   std::vector<judged_value> judge(double least, scan_bounds const& bounds) const {
-    constexpr std::int64_t most = 64;
-    auto const n = static_cast<std::int64_t>(tokens_.size());
-    double const u = bounds.unit * std::sqrt(2.0), relative = bounds.relative + u;
-    // Of the states' product behind each token.
-    std::vector<double> met(tokens_.size()), met_square(tokens_.size());
-    term behind = last_;
+    constexpr std::size_t most = 64;
+    double const u = bounds.unit * std::sqrt(2.0);
     std::vector<judged_value> all(tokens_.size());
-    for (std::int64_t t = n; t-- > 0;) {
-      auto const at = static_cast<std::size_t>(t);
-      met[at] = std::max(0.0, behind.net), met_square[at] = std::max(0.0, behind.net_square);
-      behind.value += tokens_[at].value, behind.net += tokens_[at].net;
-      behind.net_square += tokens_[at].net_square;
-      double size = 0, factors = 0, variance = 0, of_states = 0, of_squares = 0;
-      for (auto i = at; i < at + most && i < tokens_.size(); ++i) {
-        size += tokens_[i].size, factors += tokens_[i].factors, variance += tokens_[i].variance;
-        of_states = std::max(of_states, met[i]), of_squares = std::max(of_squares, met_square[i]);
-      }
-      double const sizes = size + 2 * of_states;
-      all[at] = {behind.value, sizes * relative + factors * least,
-                 std::sqrt(variance + u * u * 5 / 3 * of_squares),
-                 sizes * bounds.fp32 + factors * least};
+    for (std::size_t t = 0; t < all.size(); ++t) {
+      auto const& x = tokens_[t];
+      double near = 0, factors = 0;
+      for (auto i = t; i < t + most && i < tokens_.size(); ++i) near += tokens_[i].near;
+      for (auto i = t < most ? 0 : t - most; i < t + most && i < tokens_.size(); ++i)
+        factors += tokens_[i].factors;
+      all[t] = {x.value, x.size * (bounds.relative + u) + near * 0x1p-17 + factors * least,
+                u * std::sqrt(x.square), x.size * bounds.fp32 + near * 0x1p-20 + factors * least};
     }
     return all;
   }
 
  private:
-  struct term {
-    double value, size, factors, net, net_square, variance;
+  struct token {
+    double value = 0, size = 0, square = 0, near = 0, factors = 0;
   };
-  std::vector<term> tokens_;
-  term last_{};
+  std::vector<token> tokens_;
 };
+
+// The size of the product of both dot products of a token's q and k, and of its dout and v.
+inline double own_size(double const* q, double const* k, std::int64_t d, double const* dout,
+                       double const* v, std::int64_t dv) {
+  double keys = 0, values = 0;
+  for (std::int64_t c = 0; c < d; ++c) keys += std::fabs(q[c] * k[c]);
+  for (std::int64_t c = 0; c < dv; ++c) values += std::fabs(dout[c] * v[c]);
+  return keys * values;
+}
 
 inline verdict judge_all(std::vector<std::pair<char const*, judged const*>> const& results) {
   verdict all;

@@ -132,13 +132,24 @@ class mamba2_judge {
         my_state(c_.states ? x.dinitial : x.dx, least_);
     state_sums state(p, cols), grad(p, cols);
     decay_sums decays(at.n);
+    auto const step = [&](state_sums& s, std::int64_t t) {
+      s.decay(in.a[t]);
+      s.add(in.step[t], in.x.data() + t * p, in.B.data() + t * cols);
+    };
+    state_history history(step);
     state.begin(x.initial, s * c_.h + head);
     for (std::int64_t t = 0; t < at.n; ++t) {
-      state.decay(in.a[t]);
-      state.add(in.step[t], in.x.data() + t * p, in.B.data() + t * cols);
+      history.keep(t, state);
+      step(state, t);
       result_row const exact(state, 1, dout.data() + t * p, false);
       dC.add(t, exact);
-      decays.add(t, 1, in.C.data() + t * cols, exact, bounds_);
+      double const *const C = in.C.data() + t * cols, *const B = in.B.data() + t * cols;
+      decays.add(t, C, exact,
+                 std::fabs(in.step[t]) *
+                     own_size(C, B, cols, dout.data() + t * p, in.x.data() + t * p, p));
+      std::vector<double> weighted(B, B + cols);
+      for (double& y : weighted) y *= in.step[t];
+      decays.add(t, weighted.data(), cols);
       if (!c_.gate) continue;
       result_row row(state, 1, in.C.data() + t * cols, true);
       for (std::int64_t col = 0; col < p; ++col) {
@@ -152,7 +163,6 @@ class mamba2_judge {
       my_dz.add(x.row(at, t, head, c_.h), row, bounds_);
     }
     grad.begin(x.dfinal, s * c_.h + head);
-    decays.end(state, grad);
     struct met {
       double value, slack, variance, rest;
     };
@@ -161,11 +171,10 @@ class mamba2_judge {
       grad.add(1, dout.data() + t * p, in.C.data() + t * cols);
       dB.add(t, {grad, in.step[t], in.x.data() + t * p, false});
       result_row row(grad, 1, in.B.data() + t * cols, true);
-      std::vector<double> weighted(static_cast<std::size_t>(p));
+      decays.meet(t, in.a[t], history.before(t), grad);
       auto& e = of_steps[static_cast<std::size_t>(t)];
       for (std::int64_t col = 0; col < p; ++col) {
         auto const i = static_cast<std::size_t>(t * p + col), to = static_cast<std::size_t>(col);
-        weighted[to] = in.step[t] * in.x[i];
         double const size = std::fabs(in.x[i]) * row.size[to];
         e.value += in.x[i] * row.x[to], e.slack += size * (bounds_.relative + u);
         e.slack += std::fabs(in.x[i]) * least_, e.rest += size * bounds_.fp32;
@@ -173,7 +182,6 @@ class mamba2_judge {
             in.x[i] * in.x[i] *
             (bounds_.unit * bounds_.unit * row.square[to] + u * u * row.x[to] * row.x[to] / 3);
       }
-      decays.add(t, -1, weighted.data(), row, bounds_);
       for (std::int64_t col = 0; col < p; ++col) {
         auto const i = static_cast<std::size_t>(t * p + col), to = static_cast<std::size_t>(col);
         double const skipped = x.skip_at(head, col) * dout[i], w = in.step[t];
