@@ -201,6 +201,56 @@ def test_workspaces(monkeypatch):
         _library.launch_on_device(tk_ops.fft_conv, {"u": u, "k": k}, u.device)
 
 
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.before = torch.nn.Embedding(50, 64), torch.nn.RMSNorm(64)
+        self.heads, self.after = torch.nn.Linear(64, 192), torch.nn.LayerNorm(64)
+        self.act, self.out = torch.nn.GELU(), torch.nn.Linear(64, 50)
+
+    def forward(self, ids):
+        x = self.embedding(ids)
+        q, k, v = self.heads(self.before(x)).view(2, -1, 3, 2, 32).permute(2, 0, 3, 1, 4)
+        x = x + F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2)
+        x = x + (x @ x.transpose(1, 2)).softmax(-1) @ self.act(self.after(x))
+        return F.cross_entropy(self.out(F.silu(x)).flatten(0, 1).float(), ids.flatten())
+
+
+def test_replacing():
+    """A model's own calls run as TK's; what TK does not do stays, with a reason."""
+    torch.manual_seed(0)
+    model, ids = Model().to(DEVICE, BF16), torch.randint(0, 50, (2, 17), device=DEVICE)
+    model(ids).backward()
+    gradients = [x.grad for x in model.parameters()]
+    model.zero_grad()
+    with tk.replacing() as calls:
+        model(ids).backward()
+        F.linear(torch.zeros(2, 8, device=DEVICE), torch.zeros(3, 8, device=DEVICE))
+    assert dict(calls.replaced) == {
+        "torch.Tensor.softmax": 1,
+        **{
+            f"torch.nn.functional.{name}": 2 if name == "linear" else 1
+            for name in (
+                "cross_entropy embedding gelu layer_norm linear rms_norm silu"
+                " scaled_dot_product_attention"
+            ).split()
+        },
+    }
+    assert dict(calls.kept) == {
+        ("torch.Tensor.matmul", "TK has no such function"): 2,
+        ("torch.nn.functional.linear", "linear: torch.float32 is not of 16 bits"): 1,
+    }
+    assert "by PyTorch:\n     2  torch.Tensor.matmul: TK has no such function" in str(calls)
+    for x, y in zip(model.parameters(), gradients, strict=True):
+        assert (x.grad - y).norm() <= 0.05 * y.norm()
+    want = model(ids)
+    with tk.replacing() as calls:
+        torch.testing.assert_close(
+            torch.compile(model, fullgraph=True, backend="aot_eager")(ids), want, rtol=0.02, atol=0
+        )
+    assert calls.replaced["torch.nn.functional.linear"] == 2
+
+
 def test_profiler_sees_ops():
     """A call that is watched goes through PyTorch's dispatcher, another past it; both are equal."""
     x = torch.randn(3, 64, dtype=BF16, device=DEVICE)

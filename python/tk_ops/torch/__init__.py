@@ -22,7 +22,8 @@ from .functional import *  # noqa: F403
 from .functional import __all__ as _functions
 from .modules import *  # noqa: F403
 from .modules import __all__ as _modules
+from .replace import replacing
 from .sequences import *  # noqa: F403
 from .sequences import __all__ as _sequences
 
-__all__ = [*_functions, *_modules, *_sequences]
+__all__ = [*_functions, *_modules, *_sequences, "replacing"]

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""TK in a model that knows nothing of it."""
+
+import collections
+import inspect
+
+import torch
+import torch.nn.functional as F
+from torch.overrides import TorchFunctionMode, resolve_name
+
+from . import functional
+
+__all__ = ["replacing"]
+
+
+HALVES = torch.bfloat16, torch.float16
+
+
+def is_half(x):
+    """Whether x is of 16 bits, or cast to them."""
+    return x.dtype in HALVES or torch.is_autocast_enabled(x.device.type)
+
+
+def linear(input, weight, bias=None):
+    if not is_half(input):
+        raise TypeError(f"linear: {input.dtype} is not of 16 bits")
+    return functional.linear(input, weight, bias)
+
+
+def softmax(input, dim=None, _stacklevel=3, dtype=None):
+    if dim is None:
+        raise NotImplementedError("softmax: no dim is given")
+    return functional.softmax(input, dim, dtype)
+
+
+def cross_entropy(
+    input,
+    target,
+    weight=None,
+    size_average=None,
+    ignore_index=-100,
+    reduce=None,
+    reduction="mean",
+    label_smoothing=0.0,
+):
+    if size_average is not None or reduce is not None:
+        raise NotImplementedError("cross_entropy: size_average and reduce are not supported")
+    loss = functional.cross_entropy(
+        input,
+        target,
+        weight,
+        ignore_index=ignore_index,
+        reduction=reduction,
+        label_smoothing=label_smoothing,
+    )
+    return loss.to(input.dtype)
+
+
+def silu(input, inplace=False):
+    if inplace:
+        raise NotImplementedError("silu: not in place")
+    return functional.silu(input)
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    return functional.rms_norm(input, normalized_shape, weight, eps)
+
+
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
+    return functional.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def scaled_dot_product_attention(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False
+):
+    if dropout_p > 0:
+        raise NotImplementedError("attention: PyTorch's dropout has random numbers of its own")
+    if not is_half(query):
+        raise TypeError(f"attention: {query.dtype} is not of 16 bits")
+    return functional.scaled_dot_product_attention(
+        query, key, value, attn_mask, 0.0, is_causal, scale, enable_gqa
+    )
+
+
+REPLACED = {
+    F.linear: linear,
+    F.embedding: functional.embedding,
+    F.rms_norm: rms_norm,
+    F.layer_norm: layer_norm,
+    F.silu: silu,
+    F.gelu: functional.gelu,
+    F.softmax: softmax,
+    torch.softmax: functional.softmax,
+    torch.Tensor.softmax: functional.softmax,
+    F.cross_entropy: cross_entropy,
+    F.scaled_dot_product_attention: scaled_dot_product_attention,
+}
+PRODUCTS = "matmul", "mm", "bmm", "addmm", "baddbmm", "einsum", "__matmul__", "__rmatmul__"
+NAMES = {
+    x: resolve_name(x) or str(x)
+    for x in (
+        *REPLACED,
+        *(x for x in vars(F).values() if callable(x) and not inspect.isclass(x)),
+        *(getattr(of, x) for of in (torch, torch.Tensor) for x in PRODUCTS if hasattr(of, x)),
+    )
+}
+
+
+class replacing(TorchFunctionMode):
+    """A context in which PyTorch's functions run as TK's where TK does them, gradients too:
+
+        with tk_ops.torch.replacing() as calls:
+            loss = model(x)
+        loss.backward()
+        print(calls)
+
+    Replaced are linear, embedding, rms_norm, layer_norm, silu, gelu, softmax, cross_entropy and
+    scaled_dot_product_attention, of torch.nn.functional and so of torch.nn's modules. Arguments
+    that TK refuses (types, weights of classes, dropout of attention, whose random numbers would be
+    others) go to PyTorch, and so does whatever is called inside of a function of PyTorch's own, as
+    multi_head_attention_forward. torch.compile takes the mode into its graphs, and counts as it
+    traces. The printed table has each function of torch.nn.functional and
+    each product that was called: how often TK ran it, how often PyTorch did and why.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.replaced = collections.Counter()
+        """How often TK ran a function, by its name."""
+        self.kept = collections.Counter()
+        """How often PyTorch did, by (name, reason)."""
+
+    def __torch_function__(self, function, types, arguments=(), keywords=None):
+        keywords = keywords or {}
+        ours = REPLACED.get(function)
+        if ours is None:
+            if function in NAMES:
+                self.kept[NAMES[function], "TK has no such function"] += 1
+            return function(*arguments, **keywords)
+        name = NAMES[function]
+        try:
+            result = ours(*arguments, **keywords)
+        except (NotImplementedError, TypeError, ValueError) as refusal:
+            self.kept[name, str(refusal).split("\n")[0]] += 1
+            return function(*arguments, **keywords)
+        self.replaced[name] += 1
+        return result
+
+    def __str__(self):
+        lines = [f"{n:6}  {name}" for name, n in sorted(self.replaced.items())]
+        lines += [f"{n:6}  {name}: {why}" for (name, why), n in sorted(self.kept.items())]
+        split = len(self.replaced)
+        return "\n".join(["by TK:", *lines[:split], "by PyTorch:", *lines[split:]])
