@@ -10,13 +10,28 @@ Heads are grouped without copies of keys, softcaps and sinks are the kernel's ow
 mask will do there is none in memory; padding, static caches and sequences longer than a sliding
 window have one, [b or 1, 1, nq, nk], made once for all layers. bf16 and fp16, heads that are
 multiples of 8 to 256.
+
+    print(tk_ops.transformers.replace(model))
+
+makes norms, gated units, rotary embedding, linear and embedding layers and the loss TK's, too, and
+says what it left and why.
 """
+
+import functools
+import math
+import sys
+import types
 
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.activations import GELUActivation, GELUTanh, SiLUActivation
+from transformers.loss.loss_utils import ForCausalLMLoss
 from transformers.masking_utils import sdpa_mask
+from transformers.pytorch_utils import Conv1D
 
+from . import torch as tk
 from .torch.functional import attention, bias_of, bias_of_bool
+from .torch.replace import HALVES, Report
 
 
 def attention_forward(
@@ -72,3 +87,254 @@ def register(name="tk"):
     """Makes `name` an attn_implementation of every model that takes one."""
     AttentionInterface.register(name, attention_forward)
     AttentionMaskInterface.register(name, attention_mask)
+
+
+# ---- the other layers of a model
+def norm_forwards(module):
+    """What a norm of a model may mean by its weight and eps."""
+    eps = getattr(module, "variance_epsilon", None) or module.eps
+    width = module.weight.shape
+    yield lambda self, x: tk.rms_norm(x, width, self.weight.to(x.dtype), eps)
+    yield lambda self, x: tk.rms_norm(x, width, 1 + self.weight.float(), eps)
+
+
+def gated_forwards(module):
+    if isinstance(module.act_fn, torch.nn.SiLU | SiLUActivation):
+        gate = tk.swiglu
+    elif isinstance(module.act_fn, GELUTanh):
+        gate = functools.partial(tk.geglu, approximate="tanh")
+    elif isinstance(module.act_fn, torch.nn.GELU | GELUActivation):
+        gate = tk.geglu
+    else:
+        raise NotImplementedError(f"{type(module.act_fn).__name__} is no gate of TK's")
+    yield lambda self, x: self.down_proj(gate(self.gate_proj(x), self.up_proj(x)))
+
+
+LAYERS = {
+    Conv1D: lambda self, x: tk.linear(x, self.weight.t(), self.bias),
+    torch.nn.Linear: tk.Linear.forward,
+    torch.nn.Embedding: tk.Embedding.forward,
+    torch.nn.LayerNorm: tk.LayerNorm.forward,
+}
+
+
+def agree(x, y):
+    """Whether two results are one but for rounding."""
+    if isinstance(x, tuple):
+        return all(map(agree, x, y))
+    x, y = x.double(), y.double()
+    return x.shape == y.shape and (x - y).norm() <= 2 * torch.finfo(torch.bfloat16).eps * y.norm()
+
+
+def replace_module(module):
+    """Gives a layer a forward of TK's. NotImplementedError where there is none for it."""
+    if isinstance(module, tuple(LAYERS)):
+        if type(module) not in LAYERS:
+            raise NotImplementedError("it is a class of its own")
+        if isinstance(module, torch.nn.Linear | Conv1D) and module.weight.dtype not in HALVES:
+            raise NotImplementedError(f"{module.weight.dtype} is not of 16 bits")
+        module.forward = types.MethodType(LAYERS[type(module)], module)
+        return
+    weight = module.weight if hasattr(module, "weight") else module.gate_proj.weight
+    x = torch.randn(2, 3, weight.size(-1), dtype=weight.dtype, device=weight.device)
+    want = module(x)
+    for forward in (norm_forwards if hasattr(module, "weight") else gated_forwards)(module):
+        if agree(forward(module, x), want):
+            module.forward = types.MethodType(forward, module)
+            return
+    raise NotImplementedError("it computes something else")
+
+
+def is_layer(module):
+    """Whether there is something of TK's for modules that look so."""
+    return (
+        isinstance(module, tuple(LAYERS))
+        or (type(module).__name__.endswith("RMSNorm") and hasattr(module, "weight"))
+        or all(hasattr(module, x) for x in ("gate_proj", "up_proj", "down_proj", "act_fn"))
+    )
+
+
+# ---- the functions of a file of models
+def rotary(q, k, cos, sin, unsqueeze_dim=1):
+    """apply_rotary_pos_emb of q [b, h, n, d] and k [b, hk, n, d]; cos and sin are [b or 1, n, d],
+    in two equal halves, or [.., d / 2]."""
+    if unsqueeze_dim != 1 or q.dim() != 4 or cos.dim() != 3:
+        raise NotImplementedError("rotary: other dimensions")
+    b, n, width = cos.shape
+    if width > q.size(-1) // 2:
+        cos, sin = cos[..., : width // 2], sin[..., : width // 2]
+    query, key = tk.rotary(
+        q.transpose(1, 2),
+        k.transpose(1, 2),
+        cos.flatten(0, 1),
+        sin.flatten(0, 1),
+        positions=None if b == 1 else torch.arange(b * n, device=q.device).view(b, n),
+    )
+    return query.transpose(1, 2), key.transpose(1, 2)
+
+
+def convolution(hidden_states, weight, bias=None, activation=None, **options):
+    """causal_conv1d_fn of hidden_states [b, c, n] and weight [c, w]."""
+    if any(x is not None for x in options.values()):
+        raise NotImplementedError(f"causal_conv1d: {', '.join(options)}")
+    return tk.causal_conv1d(hidden_states.transpose(1, 2), weight, bias, activation).transpose(1, 2)
+
+
+def scan(
+    hidden_states,
+    dt,
+    A,
+    B,
+    C,
+    chunk_size=None,
+    D=None,
+    dt_bias=None,
+    initial_states=None,
+    dt_softplus=False,
+    dt_limit=(0.0, math.inf),
+    return_final_states=False,
+    **options,
+):
+    """mamba2_chunk_scan of hidden_states [b, n, h, p], dt [b, n, h], A [h], B and C [b, n, g, s],
+    D and dt_bias [h]."""
+    if any(x is not None for x in options.values()):
+        raise NotImplementedError(f"mamba2: {', '.join(options)}")
+    A, D, dt_bias, initial_states = (
+        None if x is None else x.float() for x in (A, D, dt_bias, initial_states)
+    )
+    return tk.mamba2(
+        hidden_states,
+        dt,
+        A,
+        B,
+        C,
+        D,
+        dt_bias=dt_bias,
+        initial_states=initial_states,
+        dt_softplus=dt_softplus,
+        dt_limit=dt_limit,
+        return_final_states=return_final_states,
+    )
+
+
+def angles(like, times):
+    x = torch.cat([torch.rand(1, 3, 16)] * times, -1)
+    return x.cos().to(like), x.sin().to(like)
+
+
+# Each with random arguments to compare by; one of rotary's is of another kind than the model's.
+FUNCTIONS = {
+    "apply_rotary_pos_emb": (
+        rotary,
+        lambda random, like: [
+            (random(2, 2, 3, 32), random(2, 1, 3, 32), *angles(like, times)) for times in (2, 1)
+        ],
+    ),
+    "causal_conv1d_fn": (
+        convolution,
+        lambda random, like: [(random(2, 16, 5), random(16, 4), random(16), "silu")],
+    ),
+    "mamba2_chunk_scan": (
+        scan,
+        lambda random, like: [
+            (
+                random(1, 5, 2, 16),
+                random(1, 5, 2),
+                -random(2).abs(),
+                random(1, 5, 1, 16),
+                random(1, 5, 1, 16),
+                8,
+            )
+        ],
+    ),
+}
+
+
+def replace_function(place, name, like):
+    """Has a file of models call TK's function, and its own where TK refuses; `like` is a parameter
+    of a model."""
+    theirs, (ours, samples) = getattr(place, name), FUNCTIONS[name]
+    if hasattr(theirs, "is_tk"):
+        return
+    for arguments in samples(lambda *shape: torch.randn(shape).to(like), like):
+        try:
+            agrees = agree(ours(*arguments), theirs(*arguments))
+        except RuntimeError:
+            agrees = False
+        if agrees:
+            break
+    else:
+        raise NotImplementedError("it computes something else")
+
+    @functools.wraps(theirs)
+    def call(*arguments, **options):
+        try:
+            return ours(*arguments, **options)
+        except (NotImplementedError, TypeError, ValueError):
+            return theirs(*arguments, **options)
+
+    call.is_tk = True
+    setattr(place, name, call)
+
+
+def causal_loss(
+    logits,
+    labels,
+    vocab_size,
+    num_items_in_batch=None,
+    ignore_index=-100,
+    shift_labels=None,
+    **_,
+):
+    """transformers' ForCausalLMLoss, without a copy of the logits in fp32."""
+    if shift_labels is None:
+        shift_labels = torch.nn.functional.pad(labels, (0, 1), value=ignore_index)[..., 1:]
+    loss = tk.cross_entropy(
+        logits.view(-1, vocab_size),
+        shift_labels.reshape(-1).to(logits.device),
+        ignore_index=ignore_index,
+        reduction="mean" if num_items_in_batch is None else "sum",
+    )
+    return loss if num_items_in_batch is None else loss / num_items_in_batch
+
+
+@torch.no_grad()
+def replace(model):
+    """Has TK compute what a model of transformers is made of, with its weights as they are, in
+    training and in generation; attention is attn_implementation="tk". Returns a report of what was
+    replaced, by class, and what was not and why; print it.
+
+    Linear, Embedding and LayerNorm of torch.nn and GPT-2's Conv1D; and, if TK gives what they give
+    of random numbers, but for rounding, modules called RMSNorm and those with gate_proj, up_proj,
+    down_proj and act_fn, and apply_rotary_pos_emb, causal_conv1d_fn and mamba2_chunk_scan of the
+    model's file, for all models of that file; and the causal loss.
+    """
+    report, functions, layers = Report(), {}, []
+    for module in model.modules():
+        place = sys.modules[type(module).__module__]
+        functions |= {(place.__name__, x): place for x in FUNCTIONS if hasattr(place, x)}
+        if is_layer(module):
+            layers.append(module)
+        elif any(True for _ in module.parameters(recurse=False)):
+            report.kept[type(module).__name__, "TK has no such layer"] += 1
+    # What is compared runs as it was until then: gates come before what they call.
+    for module in sorted(layers, key=lambda x: type(x) in LAYERS):
+        name = type(module).__name__
+        try:
+            replace_module(module)
+            report.replaced[name] += 1
+        except (NotImplementedError, TypeError, ValueError) as refusal:
+            report.kept[name, str(refusal)] += 1
+    for (_, name), place in functions.items():
+        try:
+            replace_function(place, name, next(model.parameters()))
+            report.replaced[name] += 1
+        except (NotImplementedError, TypeError, ValueError) as refusal:
+            report.kept[name, str(refusal)] += 1
+    loss = getattr(model, "loss_function", None)
+    if loss in (ForCausalLMLoss, causal_loss):
+        model.loss_function = causal_loss
+        report.replaced["ForCausalLMLoss"] += 1
+    elif loss is not None:
+        report.kept[getattr(loss, "__name__", str(loss)), "TK has no such loss"] += 1
+    return report

@@ -5,6 +5,7 @@ same tensors on their way."""
 
 import copy
 import os
+import sys
 
 import pytest
 
@@ -108,3 +109,56 @@ def test_tokens_one_by_one(models):
         check(*(x[:, -1] for x in whole), static.logits[0])
         longer = static.sequences[:, :22]
         check(*(x(longer).logits[:, -1] for x in (exact, eager)), static.logits[1])
+
+
+GPT2 = {"vocab_size": 97, "n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 32}
+MAMBA2 = {"num_heads": 8, "head_dim": 16, "state_size": 16, "n_groups": 2}
+REPLACED = {
+    "llama": (CONFIGS["llama"], {"LlamaMLP": 2, "LlamaRMSNorm": 5, "Linear": 15}),
+    "qwen2": (lambda: transformers.Qwen2Config(**SIZES), {"Qwen2MLP": 2, "apply_rotary_pos_emb": 1}),
+    "qwen3": (lambda: transformers.Qwen3Config(**SIZES), {"Qwen3RMSNorm": 9, "Embedding": 1}),
+    "mistral": (
+        lambda: transformers.MistralConfig(**SIZES, sliding_window=8),
+        {"MistralRMSNorm": 5, "ForCausalLMLoss": 1},
+    ),
+    "gemma2": (CONFIGS["gemma2"], {"Gemma2MLP": 2, "Gemma2RMSNorm": 9}),
+    "gpt2": (lambda: transformers.GPT2Config(**GPT2), {"Conv1D": 8, "LayerNorm": 5}),
+    "mamba2": (
+        lambda: transformers.Mamba2Config(vocab_size=97, hidden_size=64, num_hidden_layers=2, **MAMBA2),
+        {"Mamba2RMSNorm": 3, "causal_conv1d_fn": 1, "mamba2_chunk_scan": 1},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REPLACED)
+def test_replace(name, monkeypatch):
+    """Loss and gradients of a model whose layers are TK's, too, beside those in fp32 and eager."""
+    config, wanted = REPLACED[name]
+    torch.manual_seed(0)
+    options = {} if name == "mamba2" else {"attn_implementation": "eager"}
+    model = transformers.AutoModelForCausalLM.from_config(
+        config(), dtype=torch.bfloat16, **options
+    )
+    for x in model.parameters():
+        if x.dim() > 1:
+            x.data = (torch.randn_like(x) * 0.125).to(x.dtype)
+    model.eval()
+    models = [copy.deepcopy(model).float(), model, copy.deepcopy(model)]
+    ids, results = torch.randint(1, 97, (2, 21)), []
+    place = sys.modules[type(model).__module__]
+    for function in tk_ops.transformers.FUNCTIONS:
+        if hasattr(place, function):  # is put back after the test
+            monkeypatch.setattr(place, function, getattr(place, function))
+    for x in models:
+        if x is models[2]:
+            if options:
+                x.set_attn_implementation("tk")
+            report = tk_ops.transformers.replace(x)
+        result = x(ids, labels=ids)
+        result.loss.backward()
+        results.append((result, [y.grad for y in x.parameters()]))
+    assert wanted.items() <= report.replaced.items(), str(report)
+    check(*(x.logits for x, _ in results))
+    check(*(torch.cat([y.flatten().double() for y in x]) for _, x in results))
+    exact, _, loss = (x.loss.item() for x, _ in results)
+    assert abs(loss - exact) <= 0.01 * exact

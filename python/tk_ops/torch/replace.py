@@ -106,7 +106,26 @@ NAMES = {
 }
 
 
-class replacing(TorchFunctionMode):
+class Report:
+    """What runs as TK's and what does not; as a string a table."""
+
+    def __init__(self):
+        super().__init__()
+        self.replaced = collections.Counter()
+        """How often, by name."""
+        self.kept = collections.Counter()
+        """How often not, by (name, reason)."""
+
+    def __str__(self):
+        return "\n".join(
+            ["by TK:"]
+            + [f"{n:6}  {name}" for name, n in sorted(self.replaced.items())]
+            + ["by PyTorch:"]
+            + [f"{n:6}  {name}: {why}" for (name, why), n in sorted(self.kept.items())]
+        )
+
+
+class replacing(Report, TorchFunctionMode):
     """A context in which PyTorch's functions run as TK's where TK does them, gradients too:
 
         with tk_ops.torch.replacing() as calls:
@@ -123,13 +142,6 @@ class replacing(TorchFunctionMode):
     each product that was called: how often TK ran it, how often PyTorch did and why.
     """
 
-    def __init__(self):
-        super().__init__()
-        self.replaced = collections.Counter()
-        """How often TK ran a function, by its name."""
-        self.kept = collections.Counter()
-        """How often PyTorch did, by (name, reason)."""
-
     def __torch_function__(self, function, types, arguments=(), keywords=None):
         keywords = keywords or {}
         ours = REPLACED.get(function)
@@ -145,9 +157,3 @@ class replacing(TorchFunctionMode):
             return function(*arguments, **keywords)
         self.replaced[name] += 1
         return result
-
-    def __str__(self):
-        lines = [f"{n:6}  {name}" for name, n in sorted(self.replaced.items())]
-        lines += [f"{n:6}  {name}: {why}" for (name, why), n in sorted(self.kept.items())]
-        split = len(self.replaced)
-        return "\n".join(["by TK:", *lines[:split], "by PyTorch:", *lines[split:]])
