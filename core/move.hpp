@@ -180,23 +180,6 @@ TK_DEVICE void store_direct(tensor<T> const& dst, int row, int col, int i, int j
   });
 }
 
-// Shared tiles in global memory, byte for byte: the n-th becomes `src`, which all lanes of the
-// worker may read. Elements lie in the order of shared tiles of their type and shape, whatever it
-// is: images are multiplied and added up one by another.
-template <class T, int R, int C> struct tile_images {
-  T* data;
-};
-template <class Worker, class T, int R, int C>
-TK_DEVICE void store(Worker const& w, tile_images<T, R, C> const& dst, std::int64_t n,
-                     shared_tile<T, R, C> const& src) {
-  static_assert(sizeof src == sizeof(T) * R * C);
-  constexpr int count = sizeof src / sizeof(chunk16);
-  auto const* const from = reinterpret_cast<chunk16 const*>(src.data);
-  auto* const to = reinterpret_cast<chunk16*>(dst.data + n * (R * C));
-  TK_ROLL
-  for (int i = w.lane(); i < count; i += be::worker_lanes) to[i] = from[i];
-}
-
 // dst = src transposed, element by element: right for every layout of a shared tile.
 template <class T, int R, int C>
 TK_DEVICE void load_transposed_plain(reg_tile<T, R, C>& dst, shared_tile<T, C, R> const& src) {

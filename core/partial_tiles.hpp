@@ -9,7 +9,9 @@
 //   load(x, tiles, n)             x becomes the n-th tile
 //   load_add(x, tiles, n, rows)   it is added to x
 // shared_partial is one in shared memory; a lane reads there what it stored itself.
-// With `rows`, nothing need move from that row on.
+// With `rows`, nothing need move from that row on. packed_tiles are of 16-bit elements, alike, with
+//   store(tiles, n, x)            the n-th tile becomes x
+//   load(x, tiles, n)             x becomes the n-th tile
 #pragma once
 #include "core/expression.hpp"
 
@@ -18,9 +20,16 @@ namespace tk {
 template <int R, int C> struct partial_tiles {
   float* data;
 };
+template <class T, int R, int C> struct packed_tiles {
+  static_assert(sizeof(T) == 2);
+  T* data;
+};
 
 struct alignas(16) four_floats {
   float x[4];
+};
+struct alignas(16) four_words {
+  std::uint32_t x[4];
 };
 // One such tile in shared memory, in the same order.
 template <int R, int C> struct shared_partial {
@@ -107,6 +116,26 @@ TK_DEVICE void load_add(reg_tile<float, R, C>& x, partial_tiles<R, C> const& til
     TK_UNROLL
     for (int e = 0; e < 4; ++e) x.e[i + e] += y.x[e];
   });
+}
+
+template <class T, int R, int C>
+TK_DEVICE void store(packed_tiles<T, R, C> const& tiles, std::int64_t n,
+                     reg_tile<T, R, C> const& x) {
+  auto* const to = reinterpret_cast<four_words*>(tiles.data + n * (R * C)) + be::worker_lane();
+  TK_UNROLL
+  for (int i = 0; i < R * C / be::worker_lanes / 8; ++i)
+    to[i * be::worker_lanes] = {{x.e[4 * i], x.e[4 * i + 1], x.e[4 * i + 2], x.e[4 * i + 3]}};
+}
+template <class T, int R, int C>
+TK_DEVICE void load(reg_tile<T, R, C>& x, packed_tiles<T, R, C> const& tiles, std::int64_t n) {
+  auto const* const from =
+      reinterpret_cast<four_words const*>(tiles.data + n * (R * C)) + be::worker_lane();
+  TK_UNROLL
+  for (int i = 0; i < R * C / be::worker_lanes / 8; ++i) {
+    four_words const y = from[i * be::worker_lanes];
+    TK_UNROLL
+    for (int e = 0; e < 4; ++e) x.e[4 * i + e] = y.x[e];
+  }
 }
 
 // The same for whoever delivers what workers send (core/block.hpp). A chip with senders has them

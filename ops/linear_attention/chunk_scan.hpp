@@ -15,7 +15,8 @@
 //           v's shape, o being its gradient. It leaves of each token the dot product of met with
 //           what o has of earlier chunks, and, if it is not reversed, with N the terms below the
 //           diagonal of (q k^T o exp2(c_i - c_j)) o (met v^T), the sum of N's row less that of its
-//           column, both of the same rounded N; and an image of the state that each chunk meets.
+//           column, both of the same rounded N. The states that chunks meet are kept by the first
+//           scan, rounded, and multiplied by those of the reversed one, row by row.
 // Order     a state is kept * start + since: the state at the segment's beginning, and the sum of
 //           what came after, which begins at 0. So segments may be summed before the state they
 //           begin with is known (Outputs = false), and give the same bits. Columns of v are
@@ -60,13 +61,13 @@ template <class T, int D, class Family> struct chunk_scan_sizes {
     bool transposed, reversed;       // states are [.., columns of v, columns of k]
     float scale, initial_scale, final_scale;
     partial_tiles<D, P> states;  // of segments, heads and units
-    tile_images<T, D, P> kept;   // of chunks, heads and units
+    packed_tiles<T, D, P> kept;  // of chunks, heads and units
     // Of a family that weighs: weights as decays, skip[h, columns of v]; each may be null.
     float const *weights, *skip;
     be::source<T, C, P> gate;
     bool gated;
     be::source<T, C, P> met;
-    float* meetings;  // [chunks, h, units, C]
+    float *meetings, *met_states;  // [chunks, h, units, C], and D of a reversed scan's states
   };
   // A worker's share of what heads with one q and k have, part by part. `mine`: there are so many
   // units; else the columns lie behind the last one.
@@ -106,7 +107,8 @@ template <class T, int D, class Family, bool Decays, bool Outputs,
           scan_meets Meets = scan_meets::nothing>
 struct chunk_scan {
   static constexpr bool meets = Meets != scan_meets::nothing,
-                        meets_forward = Meets == scan_meets::forward;
+                        meets_forward = Meets == scan_meets::forward,
+                        meets_reversed = Meets == scan_meets::reversed;
   static_assert(!meets || (Decays && Outputs));
   using sizes = chunk_scan_sizes<T, D, Family>;
   using args = typename sizes::args;
@@ -157,10 +159,14 @@ struct chunk_scan {
   struct with_columns {
     col_shares<C> columns;
   };
+  struct with_states {
+    shared_vec<float, D> states;
+  };
   struct scratch : where<Outputs, with_state, 0>,
                    where<gates, with_skip, 1>,
                    where<meets, with_meetings, 2>,
-                   where<meets_forward, with_columns, 3> {
+                   where<meets_forward, with_columns, 3>,
+                   where<meets_reversed, with_states, 4> {
     shared_tile<T, C, P> weighted;
   };
   struct task {
@@ -243,16 +249,18 @@ struct chunk_scan {
     auto const at = sizes::state_of(a, t.block, u.head, u.nth);
     reg_tile<float, D, P> start = 0.f, since = 0.f;
     float kept = 1;  // of start
+    // Of the kept states and meetings of a step's chunk.
+    [[maybe_unused]] auto const met_at = [&](int step) {
+      return sizes::state_of(a, t.first_chunk + chunk_of(a, t, step), u.head, u.nth);
+    };
     // The state that a step's chunk meets.
     [[maybe_unused]] auto const put_state = [&](int step) {
-      if constexpr (Outputs) tk::store(c.scratch.state, cast<T>(start * kept + since));
-      if constexpr (meets) {
-        if (!u.mine || step >= t.steps) return;
-        c.w.sync();  // it is there
-        tk::store(c.w, a.kept,
-                  sizes::state_of(a, t.first_chunk + chunk_of(a, t, step), u.head, u.nth),
-                  c.scratch.state);
-        c.w.sync();  // all have read it
+      if constexpr (meets_forward) {
+        reg_tile<T, D, P> const x = cast<T>(start * kept + since);
+        tk::store(c.scratch.state, x);
+        if (u.mine && step < t.steps) tk::store(a.kept, met_at(step), x);
+      } else if constexpr (Outputs) {
+        tk::store(c.scratch.state, cast<T>(start * kept + since));
       }
     };
     if constexpr (Outputs) {
@@ -263,6 +271,8 @@ struct chunk_scan {
     }
     for (int step = 0; step < t.steps; ++step) {
       int const chunk = chunk_of(a, t, step), tokens = sizes::tokens(t.at.n, chunk);
+      [[maybe_unused]] reg_tile<T, D, P> met_state;
+      if constexpr (meets_reversed) tk::load(met_state, a.kept, met_at(step));
       auto const& x = c.in.take();
       [[maybe_unused]] float factor = 1;      // of the state, over the chunk
       [[maybe_unused]] column before, after;  // log2 of what is left: of it at each token, and of
@@ -320,6 +330,8 @@ struct chunk_scan {
         }
         mma_ab(o, p, x.v[w]);
       }
+      if constexpr (meets_reversed)
+        tk::store(c.scratch.states, total(row_sum_share((start * kept + since) * met_state)));
       if constexpr (Decays) {
         since = since * factor;
         kept *= factor;
@@ -339,7 +351,7 @@ struct chunk_scan {
       c.w.sync();  // all have read the slot and the state
       c.in.release();
       if constexpr (meets) {
-        if (u.mine) leave_meetings(c, a, t.first_chunk + chunk, u);
+        if (u.mine) leave_meetings(c, a, met_at(step));
       }
       if constexpr (Outputs) {
         bool const ends = a.reversed ? chunk % segment == 0 : (chunk + 1) % segment == 0;
@@ -363,14 +375,18 @@ struct chunk_scan {
  private:
   // Those of a chunk, which are there; they are made again after another sync.
   template <class Context>
-  static TK_DEVICE void leave_meetings(Context& c, args const& a, int chunk,
-                                       typename sizes::unit const& u) {
-    float const* const from = c.scratch.meetings.data;
-    float* const to = a.meetings + sizes::state_of(a, chunk, u.head, u.nth) * C;
-    if constexpr (meets_forward)
-      for_col_sums(c.scratch.columns, [&](int i, float sum) { to[i] = from[i] - sum; });
-    else
-      for (int i = c.w.lane(); i < C; i += be::worker_lanes) to[i] = from[i];
+  static TK_DEVICE void leave_meetings(Context& c, args const& a, std::int64_t at) {
+    auto const leave = [&](float* to, auto const& from, int count) {
+      for (int i = c.w.lane(); i < count; i += be::worker_lanes) to[i] = from.data[i];
+    };
+    float* const to = a.meetings + at * C;
+    auto const& meetings = c.scratch.meetings;
+    if constexpr (meets_forward) {
+      for_col_sums(c.scratch.columns, [&](int i, float sum) { to[i] = meetings.data[i] - sum; });
+    } else {
+      leave(to, meetings, C);
+      leave(a.met_states + at * D, c.scratch.states, D);
+    }
   }
   // Read after a sync; of the task before, all have read it.
   template <class Context>

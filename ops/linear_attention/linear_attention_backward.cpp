@@ -7,7 +7,6 @@
 // gradients of decays the first two leave what q and k meet (decay_gradient.hpp).
 #include <algorithm>
 
-#include "core/element.hpp"
 #include "ops/linear_attention/scan.hpp"
 
 namespace tk {
@@ -23,7 +22,7 @@ struct laid_out {
       : of(x.q, std::max(x.q.d, x.v.d), x.decays, x.starts) {
     of.lay_out_decays(workspace);
     auto const d = std::max(x.q.d, x.v.d);
-    states = of.lay_out_states(workspace, {{d, d}});
+    states = of.lay_out_states(workspace, {{d, d}, {d, d, {}, x.ddecays.given}});
     if (!x.ddecays.given) return;
     meetings.lay_out(workspace, of, x.v.d, x.q.d);
     totals_stride = (static_cast<std::size_t>(x.q.h) + 3) / 4 * 4;
@@ -42,13 +41,11 @@ void launch_decay_gradient(laid_out const& plan, linear_attention_backward_probl
   decay_gradient_problem y{};
   y.met = plan.meetings.left(workspace, plan.of.decays(workspace));
   y.rows = plan.of.rows();
-  y.C = plan.of.chunk();
   y.scale = x.scale;
   y.to = x.ddecays;
   y.totals = plan.totals > 0 ? in_workspace<float>(workspace, plan.totals) : nullptr;
   y.stride = static_cast<int>(plan.totals_stride);
-  if (x.q.type == element::bf16) decay_gradient_run<bf16>::launch(y, stream);
-  else decay_gradient_run<fp16>::launch(y, stream);
+  decay_gradient_run<float>::launch(y, stream);
 }
 
 }  // namespace

@@ -18,8 +18,9 @@ extern "C" {
  * v, dinitial_state as initial_state, dlog_decay as log_decay, ddecay as decay. Deterministic; a
  * token's bits depend on its sequence and head alone. Gradients of decays are sums of
  * products of tokens with those before them, one factor rounded to the type, and of the states that
- * a chunk begins and ends with, both rounded; workspace for them is 4 h d dv bytes a chunk, d and
- * dv counted in the tiles of the chip, and 8 h bytes a token for each such tile of d. */
+ * a chunk begins with, rounded, and those it ends with; workspace for them is 2 h d dv bytes a
+ * chunk, d and dv counted in the tiles of the chip, and for each tile of d 8 h bytes a token and
+ * 4 h dv a chunk. */
 typedef struct tk_linear_attention_backward_problem {
   size_t size; /* sizeof(tk_linear_attention_backward_problem) */
   DLTensor const* q;

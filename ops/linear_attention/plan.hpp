@@ -85,18 +85,18 @@ struct scan_problem {
   head_shares shares;
   float const *weights, *skip;  // of a family that weighs; null in others
   heads gate;                   // data may be null
-  // Of a scan that leaves meetings, which decays; else null. Images are of q's type.
+  // Of a scan that leaves meetings, which decays; else null.
   heads met;
-  float* meetings;  // [chunks, h, units, C]
-  void* kept;       // images of the states that chunks meet, [chunks, h, state_size]
+  float* meetings;    // [chunks, h, units, C]
+  float* met_states;  // [chunks, h, units, D], of a reversed one
+  void* kept;         // the states that the first one's chunks meet, of q's type
 };
 
 // What two scans of a backward leave for the gradients of decays, the first and the reversed one.
 struct decay_meetings {
-  float const* of[2];
-  void const* states[2];
-  int units;
-  std::int64_t state_size;
+  float const* of[2];   // [chunks, h, units, C]
+  float const* states;  // [chunks, h, units, D]
+  int units, C, D;
   decay_table decays;
 };
 
@@ -104,7 +104,6 @@ struct decay_meetings {
 struct decay_gradient_problem {
   decay_meetings met;
   scan_rows rows;
-  int C;
   float scale;  // of all
   decay_gradients to;
   float* totals;  // of heads, [chunks, stride], where they have one decay each
@@ -114,11 +113,7 @@ struct decay_gradient_problem {
 // What a compiled instance says of itself.
 struct scan_sizes {
   int C, segment, workers, P, D;
-  // Units of a head of so many columns: the states of whole tiles of 64 x 64 numbers.
-  int units(std::int64_t columns) const {
-    int const least = D * P < 64 * 64 ? 64 * 64 / (D * P) : 1;
-    return ceil_div(ceil_div(static_cast<int>(columns), P), least) * least;
-  }
+  int units(std::int64_t columns) const { return ceil_div(static_cast<int>(columns), P); }
   std::int64_t state_size(std::int64_t columns) const {
     return std::int64_t{units(columns)} * D * P;
   }

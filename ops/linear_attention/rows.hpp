@@ -33,9 +33,11 @@ inline scan_rows rows_of(heads const& x, sequence_starts const& starts) {
 }
 
 // Sequences are cut into segments of so many tokens where that keeps more multiprocessors busy: k
-// and v are then read twice, and states are written and read. The bits are the same.
-inline bool cutting_pays(scan_rows const& rows, int length, std::int64_t tasks_of_each) {
-  constexpr std::int64_t cost = 7, of = 4;
+// and v are then read twice, and states are written and read: `cost` quarters of the work without.
+// The bits are the same.
+inline bool cutting_pays(scan_rows const& rows, int length, std::int64_t tasks_of_each,
+                         std::int64_t cost = 7) {
+  constexpr std::int64_t of = 4;
   std::int64_t const units = be::rt::multiprocessors(), longest = rows.n,
                      segments = rows.blocks(length);
   if (longest <= length) return false;

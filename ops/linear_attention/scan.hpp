@@ -22,17 +22,15 @@ template <class Family> class scans {
   struct shape {
     std::int64_t d, columns;
     head_shares shares{};
+    bool meets = false;
   };
   std::size_t lay_out_states(workspace_layout& w, std::initializer_list<shape> shapes) const;
 
   scan_rows const& rows() const { return rows_; }
   int chunk() const { return sizes_.C; }
   int chunks() const { return rows_.blocks(sizes_.C); }
-  // Units and elements of a head's state, for a scan of d columns of q and so many of v.
-  int units(std::int64_t d, std::int64_t columns) const { return sizes_of(d).units(columns); }
-  std::int64_t state_size(std::int64_t d, std::int64_t columns) const {
-    return sizes_of(d).state_size(columns);
-  }
+  // Of the instance for d columns of q.
+  scan_sizes sizes_of(std::int64_t d) const;
 
   decay_table decays(void* workspace) const {
     return {in_workspace<float>(workspace, table_), decays_.of_heads};
@@ -43,8 +41,7 @@ template <class Family> class scans {
 
  private:
   int columns_for(std::int64_t d) const;
-  scan_sizes sizes_of(std::int64_t d) const;
-  bool splits(scan_sizes const& sizes, std::int64_t columns, head_shares const& shares) const;
+  bool splits(shape const& x) const;
 
   element type_;
   int columns_;
@@ -57,34 +54,35 @@ template <class Family> class scans {
 // The workspace of what two scans of a backward leave for the gradients of decays.
 class meetings_layout {
  public:
-  // For scans of d columns of q and so many of v.
+  // For scans of d columns of q and so many of v, elements of 16 bits.
   template <class Family>
   void lay_out(workspace_layout& w, scans<Family> const& of, std::int64_t d, std::int64_t columns) {
-    auto const heads = static_cast<std::size_t>(of.chunks()) * of.rows().h;
-    units_ = of.units(d, columns);
-    state_size_ = of.state_size(d, columns);
-    for (auto& at : sums_) at = w.add(heads * units_ * of.chunk() * sizeof(float));
-    for (auto& at : states_) at = w.add(heads * static_cast<std::size_t>(state_size_) * 2);
+    auto const sizes = of.sizes_of(d);
+    C_ = sizes.C, D_ = sizes.D, units_ = sizes.units(columns);
+    auto const units = static_cast<std::size_t>(of.chunks()) * of.rows().h * units_;
+    for (auto& at : sums_) at = w.add(units * C_ * sizeof(float));
+    products_ = w.add(units * D_ * sizeof(float));
+    states_ = w.add(units * D_ * sizes.P * 2);
   }
   // Asks the scan for them: the first one, or the reversed one.
   void ask(scan_problem& x, heads const& met, void* workspace) const {
     x.met = met;
     x.meetings = in_workspace<float>(workspace, sums_[x.reversed]);
-    x.kept = in_workspace<char>(workspace, states_[x.reversed]);
+    x.met_states = in_workspace<float>(workspace, products_);
+    x.kept = in_workspace<char>(workspace, states_);
   }
   decay_meetings left(void* workspace, decay_table const& decays) const {
-    decay_meetings x{{}, {}, units_, state_size_, decays};
-    for (int k = 0; k < 2; ++k) {
-      x.of[k] = in_workspace<float>(workspace, sums_[k]);
-      x.states[k] = in_workspace<char>(workspace, states_[k]);
-    }
-    return x;
+    return {{in_workspace<float>(workspace, sums_[0]), in_workspace<float>(workspace, sums_[1])},
+            in_workspace<float>(workspace, products_),
+            units_,
+            C_,
+            D_,
+            decays};
   }
 
  private:
-  int units_ = 0;
-  std::int64_t state_size_ = 0;
-  std::size_t sums_[2] = {}, states_[2] = {};
+  int C_ = 0, D_ = 0, units_ = 0;
+  std::size_t sums_[2] = {}, products_ = 0, states_ = 0;
 };
 
 }  // namespace tk

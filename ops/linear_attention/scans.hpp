@@ -53,20 +53,19 @@ template <class Family> void scans<Family>::lay_out_decays(workspace_layout& w) 
   table_ = w.add(chunks * static_cast<std::size_t>(rows_.h) * sizes_.C * sizeof(float));
 }
 
-template <class Family>
-bool scans<Family>::splits(scan_sizes const& sizes, std::int64_t columns,
-                           head_shares const& shares) const {
-  return cutting_pays(rows_, sizes.C * sizes.segment, sizes.tasks(rows_.h, shares, columns));
+template <class Family> bool scans<Family>::splits(shape const& x) const {
+  auto const sizes = sizes_of(x.d);
+  // A step that leaves meetings takes five times as long as one that sums a segment.
+  return cutting_pays(rows_, sizes.C * sizes.segment, sizes.tasks(rows_.h, x.shares, x.columns),
+                      x.meets ? 5 : 7);
 }
 
 template <class Family>
 std::size_t scans<Family>::lay_out_states(workspace_layout& w,
                                           std::initializer_list<shape> shapes) const {
   std::int64_t size = 0;
-  for (auto const& x : shapes) {
-    auto const sizes = sizes_of(x.d);
-    if (splits(sizes, x.columns, x.shares)) size = std::max(size, sizes.state_size(x.columns));
-  }
+  for (auto const& x : shapes)
+    if (splits(x)) size = std::max(size, sizes_of(x.d).state_size(x.columns));
   if (size == 0) return 0;
   std::size_t const blocks = static_cast<std::size_t>(rows_.blocks(sizes_.C * sizes_.segment));
   return w.add(blocks * static_cast<std::size_t>(rows_.h * size) * sizeof(float));
@@ -84,7 +83,7 @@ void scans<Family>::launch(scan_problem x, std::size_t states, void* workspace,
                            void* stream) const {
   if (decays_.given) x.decays = decays(workspace);
   x.rows = rows_;
-  bool const in_segments = states > 0 && splits(sizes_of(x.q.d), x.v.d, x.shares);
+  bool const in_segments = states > 0 && splits({x.q.d, x.v.d, x.shares, x.meetings != nullptr});
   x.states = in_segments ? in_workspace<float>(workspace, states) : nullptr;
   with_instance<Family>(type_, columns_for(x.q.d), [&](auto run) { run.launch(x, stream); });
 }

@@ -27,7 +27,7 @@ template <class Problem> void launch_as(element type, Problem const& x, void* st
 struct laid_out : mamba2_layout {
   explicit laid_out(mamba2_backward_problem const& x) : mamba2_layout(x, true) {
     states = of.lay_out_states(
-        workspace, {{x.x.d, x.B.d, {1, 1, shares_of(x).q}}, {x.B.d, x.x.d, shares_of(x)}});
+        workspace, {{x.x.d, x.B.d, {1, 1, shares_of(x).q}, true}, {x.B.d, x.x.d, shares_of(x)}});
     meetings.lay_out(workspace, of, x.x.d, x.B.d);
     auto const chunks = static_cast<std::size_t>(of.chunks());
     auto const size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
@@ -129,7 +129,6 @@ void launch(mamba2_backward_problem const& x, void* workspace, void* stream) {
   y.dx = x.dx;
   y.met = plan.meetings.left(workspace, tables.decays);
   y.rows = plan.of.rows();
-  y.C = plan.of.chunk();
   y.tables = tables;
   y.A = x.A;
   y.ddt = x.ddt;

@@ -35,7 +35,6 @@ struct step_gradients_problem {
   heads x, dout, dx;
   decay_meetings met;
   scan_rows rows;
-  int C;
   step_tables tables;
   head_vector A;
   step_tensor ddt;

@@ -41,24 +41,17 @@ void mamba2_backward_run<T>::launch(gate_backward_problem const& x, void* stream
 template <class T>
 void mamba2_backward_run<T>::launch(step_gradients_problem const& x, void* stream) {
   using of = step_gradients<T>;
-  auto const states = [&](int nth) {
-    return be::read_from<of::R, of::R>(images_of_states<T, of::R>(
-        x.met.states[nth], x.met.state_size, x.rows.h, x.rows.blocks(x.C)));
-  };
   typename of::args a{};
   a.x = tiles_from<of::R, T>(x.x);
   a.dout = tiles_from<of::R, T>(x.dout);
   a.u = tiles_from<of::R, T>(x.dx);
-  a.s = states(0);
-  a.grad = states(1);
   a.dx = tiles_to<of::R, T>(x.dx);
   a.p = static_cast<int>(x.x.d);
   a.x_parts = ceil_div(a.p, of::R);
-  a.images = static_cast<int>(x.met.state_size / (of::R * of::R));
   a.of = x;
   be::launch<of>(a, stream);
   using totals = column_totals<float>;
-  typename totals::args sums{{}, 0, x.rows.blocks(x.C), x.rows.h, x.stride};
+  typename totals::args sums{{}, 0, x.rows.blocks(x.met.C), x.rows.h, x.stride};
   sums.of[sums.count++] = {x.of_A, x.dA.data, x.dA.h_stride};
   if (x.ddt_bias.given) sums.of[sums.count++] = {x.of_bias, x.ddt_bias.data, x.ddt_bias.h_stride};
   if (x.dD.given && !x.dD.of_columns) sums.of[sums.count++] = {x.of_D, x.dD.data, x.dD.h_stride};

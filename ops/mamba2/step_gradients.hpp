@@ -29,16 +29,15 @@ template <class T> struct step_gradients {
   };
   struct own {};
   struct scratch {
-    chunk_meetings<R> met;
+    chunk_meetings met;
     shared_vec<float, R> direct, of_A, of_bias, columns;  // direct: e
     col_exchange<R> exchange;
   };
   using source = be::source<T, R, R>;
   struct args {
     source x, dout, u;
-    source s, grad;  // images of states
     be::sink<T, R, R> dx;
-    int x_parts, images, p;
+    int x_parts, p;
     step_gradients_problem of;
   };
   struct task {
@@ -48,61 +47,63 @@ template <class T> struct step_gradients {
   };
 
   static TK_BOTH int tasks(args const& a) {
-    return a.of.rows.blocks(a.of.C) * worker_heads::groups(a.of.rows.h, workers);
+    return a.of.rows.blocks(a.of.met.C) * worker_heads::groups(a.of.rows.h, workers);
   }
   static TK_BOTH task task_at(args const& a, int i, int) {
     int const h = a.of.rows.h, groups = worker_heads::groups(h, workers), block = i / groups;
-    auto const at = place_of_chunk(a.of.rows, block, a.of.C);
-    return {{i % groups * workers, h}, block, at.tokens > 0 ? a.x_parts + a.images : 0, at};
+    auto const at = place_of_chunk(a.of.rows, block, a.of.met.C);
+    return {{i % groups * workers, h}, block, at.tokens > 0 ? a.x_parts : 0, at};
   }
 
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
     TK_UNROLL
-    for (int w = 0; w < workers; ++w) load_head(s, w, t.heads.of(w), a, t, step, done);
+    for (int w = 0; w < workers; ++w) {
+      auto const to = [&](auto& tile, source const& from) {
+        int const end = t.at.row + t.at.tokens;
+        load_async(tile, window(from, t.at.row, step * R, t.heads.of(w), t.at.batch, end), done);
+      };
+      to(s.a[w], a.x);
+      to(s.b[w], a.u);
+      to(s.c[w], a.dout);
+    }
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     int const id = c.w.id(), head = t.heads.of(id);
     bool const mine = t.heads.has(id);
-    auto const place = a.of.tables.decays.row(t.block, head, a.of.rows.h, a.of.C);
+    auto const place = a.of.tables.decays.row(t.block, head, a.of.rows.h, a.of.met.C);
     float const* const weights = a.of.tables.weights + place;
     bool const skips = a.of.tables.skip != nullptr, by_columns = a.of.dD.of_columns;
-    c.scratch.met.load(a.of.met, a.of.rows, t.block, head, a.of.C, t.at.tokens, weights);
-    reg_col<float, R> direct = 0.f, states = 0.f, skipped = 0.f;
+    if (t.steps > 0) c.scratch.met.load(a.of.met, a.of.rows, t.block, head, t.at.tokens, weights);
+    reg_col<float, R> direct = 0.f, skipped = 0.f;
     for (int step = 0; step < t.steps; ++step) {
       auto const& slot = c.in.take();
       reg_tile<T, R, R> left, right;
       tk::load(left, slot.a[id]);
       tk::load(right, slot.b[id]);
-      if (step < a.x_parts) {
-        reg_tile<T, R, R> dout;
-        tk::load(dout, slot.c[id]);
-        release_loaded(c.w, c.in);
-        int const col = step * R;
-        direct = direct + row_sum_share(left * right);
-        auto const to = window(a.dx, t.at.row, col, head, t.at.batch, t.at.row + t.at.tokens);
-        auto const w = load_col<R>(weights, t.at.tokens, 0.f);
-        if (mine && skips) {
-          float const* const row = a.of.tables.skip + std::int64_t{head} * a.p + col;
-          tk::store(to, cast<T>(right * w + dout * load_row<R, R>(row, a.p - col)));
-        } else if (mine) {
-          tk::store(to, cast<T>(right * w));
-        }
-        if (a.of.of_D && by_columns) {
-          col_sum(c.w, c.scratch.columns, left * dout, c.scratch.exchange);
-          float* const sums = a.of.of_D + std::int64_t{t.block} * a.of.D_stride + head * a.p;
-          if (mine) tk::store(sums + col, c.scratch.columns, a.p - col);
-          c.w.sync();  // all have read the columns
-        } else if (a.of.of_D) {
-          skipped = skipped + row_sum_share(left * dout);
-        }
-        continue;
-      }
+      reg_tile<T, R, R> dout;
+      tk::load(dout, slot.c[id]);
       release_loaded(c.w, c.in);
-      states = states + row_sum_share(left * right);
+      int const col = step * R;
+      direct = direct + row_sum_share(left * right);
+      auto const to = window(a.dx, t.at.row, col, head, t.at.batch, t.at.row + t.at.tokens);
+      auto const w = load_col<R>(weights, t.at.tokens, 0.f);
+      if (mine && skips) {
+        float const* const row = a.of.tables.skip + std::int64_t{head} * a.p + col;
+        tk::store(to, cast<T>(right * w + dout * load_row<R, R>(row, a.p - col)));
+      } else if (mine) {
+        tk::store(to, cast<T>(right * w));
+      }
+      if (a.of.of_D && by_columns) {
+        col_sum(c.w, c.scratch.columns, left * dout, c.scratch.exchange);
+        float* const sums = a.of.of_D + std::int64_t{t.block} * a.of.D_stride + head * a.p;
+        if (mine) tk::store(sums + col, c.scratch.columns, a.p - col);
+        c.w.sync();  // all have read the columns
+      } else if (a.of.of_D) {
+        skipped = skipped + row_sum_share(left * dout);
+      }
     }
     tk::store(c.scratch.direct, total(direct));
-    tk::store(c.scratch.met.states, total(states));
     tk::store(c.scratch.columns, total(skipped));
     c.w.sync();
     if (mine) leave(c, a, t, head, weights, a.of.tables.slopes + place);
@@ -110,30 +111,13 @@ template <class T> struct step_gradients {
   }
 
  private:
-  static TK_DEVICE void load_head(stage& s, int w, int head, args const& a, task const& t, int step,
-                                  be::arrival done) {
-    auto const to = [&](auto& tile, source const& from, int col) {
-      load_async(tile, window(from, t.at.row, col, head, t.at.batch, t.at.row + t.at.tokens), done);
-    };
-    if (step < a.x_parts) {
-      int const col = step * R;
-      to(s.a[w], a.x, col);
-      to(s.b[w], a.u, col);
-      to(s.c[w], a.dout, col);
-    } else {
-      int const row = (step - a.x_parts) * R;
-      load_async(s.a[w], window(a.s, row, 0, head, t.block), done);
-      load_async(s.b[w], window(a.grad, row, 0, head, t.block), done);
-    }
-  }
-
   // From the sums of tokens, left in scratch.
   template <class Context>
   static TK_DEVICE void leave(Context& c, args const& a, task const& t, int head,
                               float const* weights, float const* slopes) {
     auto& s = c.scratch;
     int const tokens = t.at.tokens;
-    float const across = s.met.across(a.of.met, a.of.rows, t.block, head, a.of.C, tokens);
+    float const across = tokens > 0 ? s.met.across(a.of.met, a.of.rows, t.block, head, tokens) : 0;
     float const rate = a.of.A.data[head * a.of.A.h_stride];
     auto const& to = a.of.ddt;
     for (int token = c.w.lane(); token < tokens; token += be::worker_lanes) {

@@ -204,6 +204,50 @@ template <int R, int C> void check_partials() {
   check_same(std::vector<float>(after.begin() + tiles * size, after.end()), untouched<float>(size));
 }
 
+// Packed tiles are stored by some tasks and loaded by others, in another order.
+template <class T, int R, int C> struct pack_tiles : simple_op {
+  struct args {
+    int cases;
+    float const* x;
+    packed_tiles<T, R, C> tiles;
+    float* out;  // null: they are stored
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    reg_tile<float, R, C> x;
+    if (a.out) {
+      int const other = a.cases - 1 - t.index;
+      reg_tile<T, R, C> packed;
+      tk::load(packed, a.tiles, other);
+      write_tile(a.out, other, packed);
+    } else {
+      read_tile(x, a.x, t.index);
+      reg_tile<T, R, C> const packed = cast<T>(x);
+      store(a.tiles, t.index, packed);
+    }
+    report(k, a, t.index);
+  }
+};
+
+template <class T, int R, int C> void check_packed() {
+  constexpr int tiles = 5, size = R * C;
+  auto const x = wholes(tiles * size, C, 100);
+  device_array<float> const dx(x), out(untouched<float>(tiles * size));
+  device_array<T> const packed(at((tiles + 1) * size));
+  expect_cases const counted(2 * tiles);
+  using op = pack_tiles<T, R, C>;
+  run<op>({tiles, dx.data(), {packed.data()}, nullptr, nullptr});
+  run<op>({tiles, dx.data(), {packed.data()}, out.data(), nullptr});
+  check_same(out.read(), x);
+  for (int i = tiles * size; i < (tiles + 1) * size; ++i) REQUIRE(packed.read()[at(i)].bits == 0);
+}
+
+TEST_CASE_TEMPLATE("packed tiles", T, bf16, fp16) {
+  check_packed<T, M, 16>();
+  check_packed<T, 2 * M, 32>();
+  check_packed<T, tall, 64>();
+}
+
 // The first rows of a tile: as many as the task's index, from none on.
 template <int R, int C> struct partial_rows : simple_op {
   struct args {

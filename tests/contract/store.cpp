@@ -86,61 +86,7 @@ template <class T, int R, int V, int Parts, way Way> void check_stores() {
   CHECK(cases >= 1000);
 }
 
-// Two tiles' images: x, and numbers that say where in a tile an element lies.
-template <class T, int R, int C> struct store_images : simple_op {
-  struct scratch {
-    shared_tile<T, R, C> tile;
-  };
-  struct args {
-    int cases;
-    float const* x;
-    tile_images<T, R, C> x_images, place_images;
-    int* ran;
-  };
-  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
-    auto const put = [&](int n, tile_images<T, R, C> const& to) {
-      reg_tile<float, R, C> x;
-      read_tile(x, a.x, n);
-      store(k.scratch.tile, cast<T>(x));
-      k.w.sync();
-      store(k.w, to, t.index, k.scratch.tile);
-      k.w.sync();
-    };
-    put(0, a.x_images);
-    put(1, a.place_images);
-    report(k, a, t.index);
-  }
-};
-
-template <class T, int R, int C> void check_images() {
-  constexpr int size = R * C, tasks = 3;
-  static_assert(size <= 2048, "every place is a number that fp16 holds");
-  auto values = wholes(size, C, 60);
-  std::vector<float> expected;
-  for (float const v : values) expected.push_back(tk::widen(to<T>(v)));
-  for (int i = 0; i < size; ++i) values.push_back(static_cast<float>(i));
-  device_array<float> const given(values);
-  device_array<T> const images(at(size * tasks)), places(at(size * tasks));
-  expect_cases const counted(tasks);
-  run<store_images<T, R, C>>({tasks, given.data(), {images.data()}, {places.data()}, nullptr});
-  auto const got = images.read(), places_got = places.read();
-  for (int task = 0; task < tasks; ++task) {
-    std::vector<float> back(at(size), -1.f);
-    for (int i = task * size; i < (task + 1) * size; ++i) {
-      auto const place = static_cast<std::size_t>(tk::widen(places_got[at(i)]));
-      REQUIRE(place < back.size());
-      back[place] = tk::widen(got[at(i)]);
-    }
-    check_same(back, expected);
-  }
-}
-
 #if TK_SHARD == 0
-TEST_CASE("images of shared tiles") {
-  SUBCASE("narrow") { check_images<fp16, M, 16>(); }
-  SUBCASE("as wide as numbers allow") { check_images<fp16, M, 2048 / M>(); }
-  SUBCASE("fp32") { check_images<float, M, 2048 / M>(); }
-}
 TEST_CASE_TEMPLATE("16-bit tiles to global windows", T, bf16, fp16) {
   SUBCASE("straight") { check_stores<T, M, 48, 1, way::direct>(); }
   SUBCASE("straight, tall") { check_stores<T, tall, 16, 1, way::direct>(); }

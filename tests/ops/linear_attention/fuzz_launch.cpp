@@ -98,18 +98,18 @@ bool wants_decay_gradient() {
   return seen("dlog_decay").looked_at || seen("ddecay").looked_at;
 }
 
-// Images of the states of all chunks, of the nth scan, of parts of D rows.
-wide image_floats(int D) {
+// What scans of parts of D rows leave for gradients of decays.
+wide met_units() {
   auto const& q = seen("q");
-  return tiles(q.size[is_packed() ? 2 : 3], width) * D * width;
+  int const h = is_packed() ? 1 : 2;
+  return blocks(C) * q.size[h] * tiles(q.size[h + 1], width);
 }
-void check_kept(void const* images, int nth, int D) {
-  wide const size = blocks(C) * seen("q").size[is_packed() ? 1 : 2] * image_floats(D) * 2;
-  if (!images) return require(size == 0, "states were not kept");
-  wide const from = address_of(images) - address_of(running.workspace);
-  require(from >= end_of_table() + nth * size && from % 16 == 0 &&
-              from + (2 - nth) * size <= wide(running.needed),
-          "states of chunks do not fit");
+void check_met(void const* data, wide bytes) {
+  if (bytes == 0) return;
+  require(data != nullptr, "meetings were not left");
+  wide const from = address_of(data) - address_of(running.workspace);
+  require(from >= end_of_table() && from % 16 == 0 && from + bytes <= wide(running.needed),
+          "meetings do not fit");
 }
 
 void check_workspace(tk::scan_problem const& x, wide floats) {
@@ -145,8 +145,12 @@ template <class Given, int D> void check_scan(tk::scan_problem const& x, scan co
   require(x.scale == scale && x.initial_scale == (is.reversed ? 1 / scale : 1) &&
               (!is.final || x.final_scale == (is.reversed ? scale : 1)),
           "a scale changed");
-  if (scans < 2 && wants_decay_gradient()) check_kept(x.kept, scans, D);
-  else require(!x.kept, "states were kept");
+  if (scans == 2 || !wants_decay_gradient())
+    return require(!x.meetings && !x.kept && !x.met_states, "meetings were left");
+  agree(x.met, seen(is.reversed ? "k" : "q"), packed);
+  check_met(x.meetings, met_units() * C * 4);
+  check_met(x.met_states, met_units() * D * 4);
+  check_met(x.kept, met_units() * D * width * 2);
 }
 
 template <class T, int D> void launch(tk::scan_problem const& x, void* stream) {
@@ -167,23 +171,20 @@ template <class T, int D> void launch(tk::scan_problem const& x, void* stream) {
   if (!wants_decay_gradient()) touch();
 }
 
-template <class T> void launch(tk::decay_gradient_problem const& x, void* stream) {
+void leave_decays(tk::decay_gradient_problem const& x, void* stream) {
   require(wants_decay_gradient() && scans == 3, "gradients of decays before those of tokens");
   scans = 0;
-  require(stream == running.stream && is_of<T>(x.q), "another instance was chosen");
-  agree(x.q, seen("q"), is_packed());
-  agree(x.k, seen("k"), is_packed());
-  agree(x.dq, seen("dq"), is_packed());
-  agree(x.dk, seen("dk"), is_packed());
+  require(stream == running.stream, "another stream");
   check_rows(x.rows);
   auto const d = seen("v").size[is_packed() ? 2 : 3];
   int const D = d <= 64 ? 64 : d <= 128 ? 128 : 256;
-  check_kept(x.states, 0, D);
-  check_kept(x.gradients, 1, D);
-  require(x.state_size == image_floats(D), "the size of states changed");
-  require(
-      x.C == C && x.scale == running.seen->problem<tk_linear_attention_backward_problem>().scale,
-      "the scale, or chunks, changed");
+  for (auto const* of : x.met.of) check_met(of, met_units() * C * 4);
+  check_met(x.met.states, met_units() * D * 4);
+  check_table(x.met.decays);
+  auto const columns = seen("q").size[is_packed() ? 2 : 3];
+  require(x.met.C == C && x.met.D == D && x.met.units == tiles(columns, width) &&
+              x.scale == running.seen->problem<tk_linear_attention_backward_problem>().scale,
+          "the scale, or chunks, changed");
   bool const by_head = seen("ddecay").looked_at;
   auto const& to = seen(by_head ? "ddecay" : "dlog_decay");
   require(x.to.given && x.to.of_heads == by_head, "another decay");
@@ -197,8 +198,7 @@ template <class T> void launch(tk::decay_gradient_problem const& x, void* stream
   require((x.totals != nullptr) == sums, "totals appeared or went");
   if (sums) {
     wide const from = address_of(x.totals) - address_of(running.workspace);
-    require(x.stride >= x.rows.h && x.stride % 4 == 0 && from % 16 == 0 &&
-                from >= address_of(x.gradients) - address_of(running.workspace) &&
+    require(x.stride >= x.rows.h && x.stride % 4 == 0 && from % 16 == 0 && from >= end_of_table() &&
                 from + blocks(C) * x.stride * 4 <= wide(running.needed),
             "totals do not fit");
   }
@@ -222,10 +222,11 @@ template <class T> struct chunk_decays_run {
   static void launch(decays_to_sum<T> const& x, void* stream) { fuzz::check_sums(x, stream); }
 };
 template <class T> struct decay_gradient_run {
-  static void launch(decay_gradient_problem const& x, void* stream) { fuzz::launch<T>(x, stream); }
+  static void launch(decay_gradient_problem const& x, void* stream) {
+    fuzz::leave_decays(x, stream);
+  }
 };
-template struct decay_gradient_run<bf16>;
-template struct decay_gradient_run<fp16>;
+template struct decay_gradient_run<float>;
 template struct chunk_decays_run<float>;
 template struct chunk_scan_run<bf16, 64, linear_scans>;
 template struct chunk_scan_run<bf16, 128, linear_scans>;

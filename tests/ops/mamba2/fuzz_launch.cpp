@@ -171,11 +171,16 @@ template <class T, int D> void launch(tk::scan_problem const& x, void* stream) {
   require((x.skip != nullptr) == (skips && has("D")), "the skip appeared or went");
   require((x.gate.d > 0) == (is == &forward && gate), "the gate appeared or went");
   if (is == &forward && gate) agree(x.gate, seen("z"), is_packed());
-  bool const keeps = is == &of_C || is == &of_B;
-  wide const states = blocks() * heads_of_x() * tiles(x.v.d, width) * D * width;
-  require(keeps || !x.kept, "states were kept");
-  check_place(x.kept, keeps ? states * 2 : 0, "states of chunks do not fit");
-  if (x.states) check_place(x.states, states * 4, "states do not fit");
+  bool const meets = is == &of_C || is == &of_B;
+  wide const units = blocks() * heads_of_x() * tiles(x.v.d, width);
+  require(meets || (!x.kept && !x.meetings && !x.met_states), "meetings were left");
+  if (meets) {
+    check_operand(x.met, is == &of_C ? "C" : "B", "B");
+    check_place(x.kept, units * D * width * 2, "states of chunks do not fit");
+    check_place(x.meetings, units * C * 4, "meetings do not fit");
+    check_place(x.met_states, units * D * 4, "meetings do not fit");
+  }
+  if (x.states) check_place(x.states, units * D * width * 4, "states do not fit");
   require(!is_forward() || scans == 1, "a scan too many");
   require(is_forward() || scans <= 3 + gate, "a scan too many");
   if (is_forward()) stepped = false, touch();
@@ -197,9 +202,7 @@ template <class T> void leave_steps(tk::step_gradients_problem const& x, void* s
   require(stream == running.stream && scans == 3 + has("z"), "gradients of steps out of turn");
   agree(x.x, seen("x"), is_packed());
   agree(x.dx, seen("dx"), is_packed());
-  agree(x.C, seen("C"), is_packed());
   check_operand(x.dout, has("z") ? nullptr : "dy", "x");
-  check_operand(x.dC, nullptr, "B");
   check_rows(x.rows);
   check_tables(x.tables);
   check_head_vector(x.A, "A");
@@ -214,9 +217,11 @@ template <class T> void leave_steps(tk::step_gradients_problem const& x, void* s
   wide const of_columns = blocks() * x.D_stride * 4;
   require(x.D_stride == x.rows.h * x.x.d, "sums overlap");
   check_place(x.of_D, !has("dD") ? 0 : x.dD.of_columns ? of_columns : of_heads, "sums do not fit");
-  check_place(x.states, blocks() * x.rows.h * x.state_size * 2, "states do not fit");
-  check_place(x.gradients, blocks() * x.rows.h * x.state_size * 2, "states do not fit");
-  require(x.C_tokens == C && is_of<T>(x.x), "another instance was chosen");
+  wide const met = blocks() * x.rows.h * x.met.units;
+  for (auto const* of : x.met.of) check_place(of, met * C * 4, "meetings do not fit");
+  check_place(x.met.states, met * x.met.D * 4, "meetings do not fit");
+  require(x.met.C == C && x.met.decays.data == x.tables.decays.data && is_of<T>(x.x),
+          "another instance was chosen");
 }
 template <class T> void sum_groups(tk::group_sums_problem const& x, void* stream) {
   require(stream == running.stream && scans == 3 + has("z"), "sums of groups out of turn");
