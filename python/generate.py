@@ -60,14 +60,18 @@ def options_of(op):
     return found[0] if found else (None, None)
 
 
-def comment_of(op):
-    """What the header says of the op, as a docstring's lines."""
+def plain_comment_of(op):
+    """What the header says of the op."""
     with open(os.path.join(ROOT, op.header()), encoding="utf-8") as file:
         text = file.read()
     before = text[:text.index(f"typedef struct tk_{op.name}_problem")]
     said = re.findall(r"/\*(.*?)\*/", before, re.DOTALL)[-1]
-    said = "\n".join(re.sub(r"^ \* ?", "", line) for line in said.splitlines()).strip()
-    return said.replace("\\", "\\\\").replace('"""', "'''")
+    return "\n".join(re.sub(r"^ \* ?", "", line) for line in said.splitlines()).strip()
+
+
+def comment_of(op):
+    """The same as a docstring's lines."""
+    return plain_comment_of(op).replace("\\", "\\\\").replace('"""', "'''")
 
 
 def comments_of_fields(op):

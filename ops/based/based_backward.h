@@ -12,15 +12,18 @@ extern "C" {
 /* The gradients of based (based.h) for q, k, v, the initial state and sums, from what it was given,
  * dout [b, n, h, dv] as o, and dfinal_state as final_state, dfinal_sums as final_sums, or 0. With
  * m(x) the 153 moments, S_t and Z_t the state and the sums after token t, w(q) the moments of q
- * with their weights, z_t = w(q_t) Z_t + 1e-6 with the normaliser, else 1: g_t = dout_t / z_t,  r_t
- * = - dout_t.o_t / z_t with the normaliser, else 0 D_t = dfinal_state + sum over i >= t of w(q_i)^T
- * g_i,  E_t = dfinal_sums + sum of w(q_i)^T r_i dq_t = dw(q_t) (S_t g_t + Z_t r_t),  dk_t = dm(k_t)
- * (D_t v_t + E_t),  dv_t = m(k_t) D_t dinitial_state = D_1,  dinitial_sums = E_1 Shapes, types,
- * packed sequences, limits and rounding as there; with the normaliser dv is at most 240 (else
- * TK_UNSUPPORTED). dq is as q, dk as k, dv as v, dinitial_state as initial_state, dinitial_sums as
- * initial_sums. Moments of q and k, what dq and dk are made of, and with the normaliser o, g and r,
- * are rounded to the type. Deterministic; a token's bits depend on its sequence and head alone.
- * Workspace is 960 bytes for each token and head, with the normaliser 1032 + 6 dv, and states. */
+ * with their weights, z_t = w(q_t) Z_t + 1e-6 with the normaliser, else 1:
+ *   g_t = dout_t / z_t,  r_t = - dout_t.o_t / z_t with the normaliser, else 0
+ *   D_t = dfinal_state + sum over i >= t of w(q_i)^T g_i,  E_t = dfinal_sums + sum of w(q_i)^T r_i
+ *   dq_t = dw(q_t) (S_t g_t + Z_t r_t),  dk_t = dm(k_t) (D_t v_t + E_t),  dv_t = m(k_t) D_t
+ *   dinitial_state = D_1,  dinitial_sums = E_1
+ *
+ * Shapes, types, packed sequences, limits and rounding as there; with the normaliser dv is at most
+ * 240 (else TK_UNSUPPORTED). dq is as q, dk as k, dv as v, dinitial_state as initial_state,
+ * dinitial_sums as initial_sums. Moments of q and k, what dq and dk are made of, and with the
+ * normaliser o, g and r, are rounded to the type. Deterministic; a token's bits depend on its
+ * sequence and head alone. Workspace is 960 bytes for each token and head, with the normaliser
+ * 1032 + 6 dv, and states. */
 typedef struct tk_based_backward_problem {
   size_t size; /* sizeof(tk_based_backward_problem) */
   DLTensor const* q;

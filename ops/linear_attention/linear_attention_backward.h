@@ -14,6 +14,7 @@ extern "C" {
  *   D_n = dfinal_state + scale q_n^T dout_n,  D_t = a_(t+1) D_(t+1) + scale q_t^T dout_t
  *   dq_t = scale dout_t S_t^T,  dk_t = v_t D_t^T,  dv_t = k_t D_t,  dinitial_state = a_1 D_1
  *   dlog_decay_t = a_t <S_(t-1), D_t>,  ddecay of a head = - the sum of these over all its tokens
+ *
  * Shapes, types, decays, packed sequences, limits and rounding as there; dq is as q, dk as k, dv as
  * v, dinitial_state as initial_state, dlog_decay as log_decay, ddecay as decay. Deterministic; a
  * token's bits depend on its sequence and head alone. Gradients of decays are sums of
