@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Sphinx's configuration: ./tk docs. autodoc imports build/docs/package, which pages.py makes, and
+stands in for what the package itself imports, so that nothing need be built or installed."""
+
+import re
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(HERE.parent / "build/docs/package"), str(HERE)]
+import pages  # noqa: E402
+
+project = "TK"
+copyright = "the authors of TK"
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+html_theme = "furo"
+html_title = "TK"
+html_show_sourcelink = False
+root_doc = "index"
+exclude_patterns = ["docs/examples"]
+myst_heading_anchors = 3
+smartquotes = False
+autodoc_mock_imports = ["tvm_ffi", "torch", "transformers", "jax"]
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+maximum_signature_line_length = 90
+INTERFACE = pages.generate.c_interface()
+
+
+def notes_of_fields(op):
+    """What the header says beside them."""
+    said = pages.generate.comments_of_fields(op)
+    for field in pages.generate.fields_of(INTERFACE, op):
+        if field.name in said:
+            yield f":param {field.name}: {pages.escaped(said[field.name])}"
+
+
+def restructure(app, what, name, object, options, lines):
+    """Docstrings are plain words. An op's page has those of its function, but for its fields."""
+    op = INTERFACE.ops.get(name.removeprefix("tk_ops."))
+    lines[:] = notes_of_fields(op) if op else pages.restructured("\n".join(lines))
+
+
+def sign(app, what, name, object, options, signature, returned):
+    """Tensors are of any type that speaks DLPack; of classes, whose bases are stood in for, nothing
+    is known."""
+    if what == "class":
+        return "", None
+    if what == "function":
+        return re.sub(r"\b(typing\.)?Any\b", "Tensor", signature or "()"), None
+    return None
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", restructure)
+    app.connect("autodoc-process-signature", sign)

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+import torch
+import tk_ops.torch as tk
+
+u, pre, post = torch.randn(3, 2, 4, 500, dtype=torch.bfloat16)
+k = torch.randn(4, 500) / 22
+y = tk.fft_conv(u, k, pre, post)
+x = torch.fft.rfft(u.double() * pre, 1000) * torch.fft.rfft(k.double(), 1000)
+exact = torch.fft.irfft(x, 1000)[..., :500] * post
+assert (y - exact).norm() < 4e-3 * exact.norm()

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+import torch
+import torch.nn.functional as F
+import tk_ops.torch as tk
+
+x, residual = torch.randn(2, 4, 1024, dtype=torch.bfloat16)
+norm = tk.RMSNorm(1024, eps=1e-6, dtype=torch.bfloat16)  # torch.nn.RMSNorm's parameters
+y, r = norm(x, residual)  # the norm of their sum, and the sum
+exact = F.rms_norm((x.double() + residual.double()), (1024,), eps=1e-6)
+assert torch.allclose(y.double(), exact, atol=0.05)
+assert torch.equal(r, x + residual)
+
+y = tk.layer_norm(x, 1024)
+assert torch.allclose(y.float().mean(-1), torch.zeros(4), atol=1e-2)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Tables of what benchmarks/results says of an op: of each card, and each arch that ran on it, the
+files of the newest commit that has the op."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# Suites whose names are not the op's own.
+OTHERS = {
+    "attention": "attention_forward",
+    "attention_varlen": "attention_forward",
+    "attention_options": "attention_forward",
+    "attention_options_backward": "attention_backward",
+}
+
+
+def op_of(suite):
+    """norm-bwd is norm_backward."""
+    name = suite.replace("-", "_").removesuffix("_fwd")
+    if name.endswith("_bwd"):
+        name = name.removesuffix("_bwd") + "_backward"
+    return OTHERS.get(name, name)
+
+
+@cache
+def results():
+    """The documents, each with its path in the repository, the newest first."""
+    found = []
+    for path in sorted(ROOT.glob("benchmarks/results/*/*.json")):
+        with open(path, encoding="utf-8") as file:
+            found.append((path.relative_to(ROOT).as_posix(), json.load(file)))
+    return sorted(found, key=lambda x: x[1]["date"], reverse=True)
+
+
+def newest(op):
+    """Of each card and arch the path, document and rows of the files whose figures are shown."""
+    commits, shown = {}, []
+    for path, document in results():
+        rows = [x for x in document["rows"] if op_of(x["suite"]) == op]
+        if not rows:
+            continue
+        where = document["machine"]["device"], document["arch"]
+        if commits.setdefault(where, document["commit"]) == document["commit"]:
+            shown.append((path, document, rows))
+    return shown
+
+
+def digits(x):
+    """Three significant ones."""
+    return f"{x:.0f}" if x >= 100 else f"{x:.1f}" if x >= 10 else f"{x:.2f}"
+
+
+def rate(row):
+    """TFLOP/s, or TB/s where bytes are what counts."""
+    done = row["flops"] or row.get("bytes")
+    return digits(done / row["ms"] / 1e9) if done else "-"
+
+
+def table(path, document, rows):
+    """As lines of reStructuredText."""
+    cases = {}
+    for x in rows:
+        cases.setdefault((x["case"], x["dtype"]), {})[x["impl"]] = x
+    cases = {name: x for name, x in cases.items() if "tk" in x}
+    peers = sorted({impl for x in cases.values() for impl in x} - {"tk", "copy"})
+    copies = ["copy"] if any("copy" in x for x in cases.values()) else []
+    unit = "TFLOP/s" if any(x["tk"]["flops"] for x in cases.values()) else "TB/s"
+    yield f"{document['machine']['device']}, code of ``{document['arch']}``,"
+    yield f"{document['date'][:10]}, commit ``{document['commit'][:7]}`` (``{path}``):"
+    yield ""
+    yield ".. list-table::"
+    yield "   :header-rows: 1"
+    yield ""
+    head = ["of a copy"] * len(copies) + [f"times {x}" for x in peers]
+    lines = [["case", "type", "µs", unit, *head]]
+    for (name, dtype), x in cases.items():
+        ratios = [digits(x[p]["ms"] / x["tk"]["ms"]) if p in x else "-" for p in copies + peers]
+        lines.append([f"``{name}``", dtype, digits(x["tk"]["ms"] * 1e3), rate(x["tk"]), *ratios])
+    for first, *cells in lines:
+        yield f"   * - {first}"
+        yield from (f"     - {cell}" for cell in cells)
+    yield ""
+
+
+def tables(op):
+    """All of an op's, as lines."""
+    shown = newest(op)
+    if not shown:
+        yield "It has not been measured on a card; ``tests/ops/*/sizes.txt`` has its cases."
+        return
+    yield "Medians. *of a copy*: the time of a copy of as many bytes by TK's; *times*: a peer's"
+    yield "time by TK's."
+    yield ":doc:`README </README>` says how they were taken."
+    yield ""
+    for found in shown:
+        yield from table(*found)

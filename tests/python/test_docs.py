@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""The documents' examples run, and what they assert is true; every op, and every function of
+tk_ops.torch, has a page with one. ./tk docs builds the pages (docs/pages.py)."""
+
+import ast
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DOCS = ROOT / "docs"
+EXAMPLES = sorted((DOCS / "examples").glob("*.py"))
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(DOCS))
+import figures  # noqa: E402
+import pages  # noqa: E402
+
+OPS = pages.generate.c_interface().ops
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example(path):
+    text = path.read_text(encoding="utf-8")
+    assert "\nassert " in text or "\n    assert " in text, "an example that checks nothing"
+    if "import torch" in text:
+        torch = pytest.importorskip("torch")
+        torch.manual_seed(1)
+    if "import numpy" in text:
+        pytest.importorskip("numpy").random.seed(1)
+    runpy.run_path(str(path))
+
+
+def test_each_example_belongs_to_an_op():
+    names = {x.stem for x in EXAMPLES}
+    assert names >= set(OPS)
+    assert {x.removesuffix("_torch") for x in names} == set(OPS)
+    assert {x.removesuffix("_torch") for x in names if x.endswith("_torch")} == set(pages.TORCH)
+
+
+def test_each_function_of_torch_is_on_a_page_and_in_an_example():
+    functions = []
+    for name in "functional", "sequences":
+        tree = ast.parse((ROOT / f"python/tk_ops/torch/{name}.py").read_text(encoding="utf-8"))
+        functions += next(
+            ast.literal_eval(x.value)
+            for x in tree.body
+            if isinstance(x, ast.Assign) and x.targets[0].id == "__all__"
+        )
+    assert sorted(functions) == sorted(x for found in pages.TORCH.values() for x in found)
+    used = "".join(x.read_text(encoding="utf-8") for x in EXAMPLES)
+    modules = {"rms_norm": "tk.RMSNorm(", "embedding": "tk.Embedding("}
+    for name in functions:
+        calls = f"tk.{name}(", f"(tk.{name},", modules.get(name, f"tk.{name}(")
+        assert any(x in used for x in calls), name
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_page(name):
+    """All words of the header are there, but for spaces, and its parts are parted."""
+    page = "\n".join(pages.page(OPS[name])).replace("\\", "")
+    said = pages.generate.plain_comment_of(OPS[name]).replace("`", "").split()
+    assert sorted(set(said) - set(page.replace("`", "").split())) == []
+    for part in "Determinism", "From Python", "Example", "From C", "Figures":
+        assert f"\n{part}\n---" in page, part
+    assert f"examples/{name}.py" in page
+
+
+def test_figures_are_of_the_newest_file():
+    for name in OPS:
+        dates = [
+            x["date"]
+            for _, x in figures.results()
+            if any(figures.op_of(row["suite"]) == name for row in x["rows"])
+        ]
+        shown = [document["date"] for _, document, _ in figures.newest(name)]
+        assert bool(shown) == bool(dates) and (not dates or max(shown) == max(dates))
+    suites = {r["suite"] for _, x in figures.results() for r in x["rows"]}
+    assert {figures.op_of(x) for x in suites} - set(OPS) == {"ceilings"}
