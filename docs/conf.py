@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Sphinx's configuration: ./tk docs. autodoc imports build/docs/package, which pages.py makes, and
-stands in for what the package itself imports, so that nothing need be built or installed."""
+stands in for what the package itself imports and for its private modules, so that nothing need be
+built or installed."""
 
 import re
 import sys
@@ -8,7 +9,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
-sys.path[:0] = [str(HERE.parent / "build/docs/package"), str(HERE)]
+PACKAGE = HERE.parent / "build/docs/package"
+sys.path[:0] = [str(PACKAGE), str(HERE)]
 import pages  # noqa: E402
 
 project = "TK"
@@ -21,7 +23,14 @@ root_doc = "index"
 exclude_patterns = ["docs/examples"]
 myst_heading_anchors = 3
 smartquotes = False
-autodoc_mock_imports = ["tvm_ffi", "torch", "transformers", "jax"]
+autodoc_mock_imports = [
+    "tvm_ffi",
+    "numpy",
+    "torch",
+    "transformers",
+    "jax",
+    *(f"tk_ops.{x.parent.name}.{x.stem}" for x in PACKAGE.glob("tk_ops/*/_[!_]*.py")),
+]
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 maximum_signature_line_length = 90

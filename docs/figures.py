@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tables of what benchmarks/results says of an op: of each card, and each arch that ran on it, the
-files of the newest commit that has the op."""
+files of the newest commit that has it."""
 
 import json
 from functools import cache
@@ -16,8 +16,10 @@ OTHERS = {
 }
 
 
-def op_of(suite):
-    """norm-bwd is norm_backward."""
+def name_of(suite):
+    """norm-bwd is that of norm_backward, and torch-rms_norm_residual of tk_ops.torch.rms_norm."""
+    if suite.startswith("torch-"):
+        return suite.replace("-", ".").removesuffix("_residual")
     name = suite.replace("-", "_").removesuffix("_fwd")
     if name.endswith("_bwd"):
         name = name.removesuffix("_bwd") + "_backward"
@@ -34,17 +36,19 @@ def results():
     return sorted(found, key=lambda x: x[1]["date"], reverse=True)
 
 
-def newest(op):
-    """Of each card and arch the path, document and rows of the files whose figures are shown."""
+def newest(names):
+    """Of each suite of these names, on each card and arch, the path, document and rows of the files
+    whose figures are shown."""
     commits, shown = {}, []
     for path, document in results():
-        rows = [x for x in document["rows"] if op_of(x["suite"]) == op]
-        if not rows:
-            continue
-        where = document["machine"]["device"], document["arch"]
-        if commits.setdefault(where, document["commit"]) == document["commit"]:
-            shown.append((path, document, rows))
-    return shown
+        for suite in dict.fromkeys(x["suite"] for x in document["rows"]):
+            if name_of(suite) not in names:
+                continue
+            where = document["machine"]["device"], document["arch"], suite
+            if commits.setdefault(where, document["commit"]) == document["commit"]:
+                rows = [x for x in document["rows"] if x["suite"] == suite]
+                shown.append((path, document, rows))
+    return sorted(shown, key=lambda x: x[1]["arch"], reverse=True)
 
 
 def digits(x):
@@ -67,7 +71,7 @@ def table(path, document, rows):
     peers = sorted({impl for x in cases.values() for impl in x} - {"tk", "copy"})
     copies = ["copy"] if any("copy" in x for x in cases.values()) else []
     unit = "TFLOP/s" if any(x["tk"]["flops"] for x in cases.values()) else "TB/s"
-    yield f"{document['machine']['device']}, code of ``{document['arch']}``,"
+    yield f"{document['machine']['device']}, code of ``{document['arch']}``, {rows[0]['suite']},"
     yield f"{document['date'][:10]}, commit ``{document['commit'][:7]}`` (``{path}``):"
     yield ""
     yield ".. list-table::"
@@ -84,15 +88,14 @@ def table(path, document, rows):
     yield ""
 
 
-def tables(op):
-    """All of an op's, as lines."""
-    shown = newest(op)
+def tables(op, functions=()):
+    """All of an op's and of the functions of tk_ops.torch that it stands behind, as lines."""
+    shown = newest({op, *(f"torch.{x}" for x in functions)})
     if not shown:
         yield "It has not been measured on a card; ``tests/ops/*/sizes.txt`` has its cases."
         return
     yield "Medians. *of a copy*: the time of a copy of as many bytes by TK's; *times*: a peer's"
-    yield "time by TK's."
-    yield ":doc:`README </README>` says how they were taken."
+    yield "time by TK's. :doc:`README </README>` says how they were taken."
     yield ""
     for found in shown:
         yield from table(*found)

@@ -3,6 +3,7 @@
 tk_ops.torch, has a page with one. ./tk docs builds the pages (docs/pages.py)."""
 
 import ast
+import os
 import runpy
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+DEVICE = os.environ.get("TK_TORCH_DEVICE", "cpu")
 DOCS = ROOT / "docs"
 EXAMPLES = sorted((DOCS / "examples").glob("*.py"))
 sys.dont_write_bytecode = True
@@ -26,9 +28,12 @@ def test_example(path):
     assert "\nassert " in text or "\n    assert " in text, "an example that checks nothing"
     if "import torch" in text:
         torch = pytest.importorskip("torch")
+        torch.set_default_device(DEVICE)
         torch.manual_seed(1)
-    if "import numpy" in text:
+    elif DEVICE == "cpu":
         pytest.importorskip("numpy").random.seed(1)
+    else:
+        pytest.skip("NumPy's arrays are no GPU's")
     runpy.run_path(str(path))
 
 
@@ -68,13 +73,18 @@ def test_page(name):
 
 
 def test_figures_are_of_the_newest_file():
-    for name in OPS:
-        dates = [
-            x["date"]
-            for _, x in figures.results()
-            if any(figures.op_of(row["suite"]) == name for row in x["rows"])
-        ]
-        shown = [document["date"] for _, document, _ in figures.newest(name)]
-        assert bool(shown) == bool(dates) and (not dates or max(shown) == max(dates))
-    suites = {r["suite"] for _, x in figures.results() for r in x["rows"]}
-    assert {figures.op_of(x) for x in suites} - set(OPS) == {"ceilings"}
+    suites = {row["suite"] for _, x in figures.results() for row in x["rows"]}
+    functions = {f"torch.{x}" for found in pages.TORCH.values() for x in found}
+    assert {figures.name_of(x) for x in suites} - set(OPS) - functions == {"ceilings"}
+    for suite in suites:
+        dates = {}
+        for _, x in figures.results():
+            if any(row["suite"] == suite for row in x["rows"]):
+                dates.setdefault((x["machine"]["device"], x["arch"]), []).append(x["date"])
+        for where, all in dates.items():
+            shown = [
+                x["date"]
+                for _, x, rows in figures.newest({figures.name_of(suite)})
+                if rows[0]["suite"] == suite and (x["machine"]["device"], x["arch"]) == where
+            ]
+            assert max(shown) == max(all)
