@@ -278,14 +278,13 @@ def each(module, function):
 ATTENTION = {
     "rotary": case(
         tk.rotary,
-        lambda q, k, cos, sin: tuple(x.to(q.dtype) for x in rotated(q, k, cos, sin)),
+        rotated,
         rotary_inputs,
         {
             "quack": each("quack.rotary", "apply_rotary_emb"),
             "liger": liger_rope,
             "fla": each("fla.modules.rotary", "rotary_embedding"),
         },
-        exact=(2, 3),
         constant=(2, 3),
     ),
     "scaled_dot_product_attention": case(
