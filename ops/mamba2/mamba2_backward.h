@@ -24,8 +24,8 @@ extern "C" {
  * Shapes, types, packed sequences and limits as in mamba2.h; states and gradients of each head on
  * the way are rounded to the type; of g linear_attention_backward.h speaks. Deterministic; a
  * token's bits depend on its sequence and group alone. Workspace: 2 n h s numbers of the type, of
- * states 2 h p s for each chunk, p and s counted in the tiles of the chip, with z also 2 n h p; and
- * 8 h bytes a token for each tile of s. */
+ * states h p s for each chunk, p and s counted in the tiles of the chip, with z also 2 n h p; and
+ * for each tile of s 8 h bytes a token and 4 h p a chunk. */
 typedef struct tk_mamba2_backward_problem {
   size_t size; /* sizeof(tk_mamba2_backward_problem) */
   DLTensor const* x;
