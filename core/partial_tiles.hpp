@@ -28,9 +28,6 @@ template <class T, int R, int C> struct packed_tiles {
 struct alignas(16) four_floats {
   float x[4];
 };
-struct alignas(16) four_words {
-  std::uint32_t x[4];
-};
 // One such tile in shared memory, in the same order.
 template <int R, int C> struct shared_partial {
   four_floats x[R * C / 4];
@@ -118,24 +115,43 @@ TK_DEVICE void load_add(reg_tile<float, R, C>& x, partial_tiles<R, C> const& til
   });
 }
 
+// Words of two elements that a lane moves at once.
+template <int N> struct alignas(4 * N) some_words {
+  static constexpr int count = N;
+  std::uint32_t x[N];
+};
+template <int R, int C> constexpr auto words_at_once() {
+  constexpr int words = R * C / be::worker_lanes / 2;
+  if constexpr (words % 4 == 0) return some_words<4>{};
+  else if constexpr (words % 2 == 0) return some_words<2>{};
+  else return some_words<1>{};
+}
+// body(at, i) for each few words of this lane in the n-th tile, of which the first is its i-th.
+template <class T, int R, int C, class Body>
+TK_DEVICE void for_each_words(packed_tiles<T, R, C> const& tiles, std::int64_t n, Body body) {
+  using words = decltype(words_at_once<R, C>());
+  auto* const first = reinterpret_cast<words*>(tiles.data + n * (R * C)) + be::worker_lane();
+  TK_UNROLL
+  for (int i = 0; i < R * C / be::worker_lanes / 2; i += words::count)
+    body(first[i / words::count * be::worker_lanes], i);
+}
 template <class T, int R, int C>
 TK_DEVICE void store(packed_tiles<T, R, C> const& tiles, std::int64_t n,
                      reg_tile<T, R, C> const& x) {
-  auto* const to = reinterpret_cast<four_words*>(tiles.data + n * (R * C)) + be::worker_lane();
-  TK_UNROLL
-  for (int i = 0; i < R * C / be::worker_lanes / 8; ++i)
-    to[i * be::worker_lanes] = {{x.e[4 * i], x.e[4 * i + 1], x.e[4 * i + 2], x.e[4 * i + 3]}};
+  for_each_words(tiles, n, [&](auto& at, int i) {
+    std::remove_reference_t<decltype(at)> y;
+    TK_UNROLL
+    for (int e = 0; e < y.count; ++e) y.x[e] = x.e[i + e];
+    at = y;
+  });
 }
 template <class T, int R, int C>
 TK_DEVICE void load(reg_tile<T, R, C>& x, packed_tiles<T, R, C> const& tiles, std::int64_t n) {
-  auto const* const from =
-      reinterpret_cast<four_words const*>(tiles.data + n * (R * C)) + be::worker_lane();
-  TK_UNROLL
-  for (int i = 0; i < R * C / be::worker_lanes / 8; ++i) {
-    four_words const y = from[i * be::worker_lanes];
+  for_each_words(tiles, n, [&](auto const& at, int i) {
+    auto const y = at;
     TK_UNROLL
-    for (int e = 0; e < 4; ++e) x.e[4 * i + e] = y.x[e];
-  }
+    for (int e = 0; e < y.count; ++e) x.e[i + e] = y.x[e];
+  });
 }
 
 // The same for whoever delivers what workers send (core/block.hpp). A chip with senders has them
