@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See binding.hpp. Libraries are loaded while the program runs, one for each kind of device; a call
 // goes to that of its first tensor's. Device libraries launch on the stream that the tensors'
-// framework has said is its own.
+// framework has said is its own. XLA has buffers alone, in a row: `plan` says what they are.
 #include "python/binding.hpp"
 
 #include <dlfcn.h>
@@ -14,8 +14,11 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ops/tk_base.h"
@@ -209,12 +212,19 @@ int call(int place, TVMFFIAny const* args, int count, TVMFFIAny* result) {
 
 namespace {
 
+// The op at a place; an exception where there is none.
+op const* op_at(TVMFFIAny const& x) {
+  if (x.type_index == kTVMFFIInt && x.v_int64 >= 0 && x.v_int64 < op_count) return ops + x.v_int64;
+  raise("ValueError", "there is no such op");
+  return nullptr;
+}
+
 // workspace_bytes(name's place, fields...): what the op needs.
 int workspace_bytes(TVMFFIAny const* args, int count, TVMFFIAny* result) {
-  if (count < 1 || args[0].type_index != kTVMFFIInt || args[0].v_int64 < 0 ||
-      args[0].v_int64 >= op_count)
-    return raise("ValueError", "workspace_bytes: there is no such op");
-  op const& of = ops[args[0].v_int64];
+  if (count < 1) return raise("TypeError", "workspace_bytes takes an op");
+  op const* const found = op_at(args[0]);
+  if (!found) return -1;
+  op const& of = *found;
   filled_problem problem(of);
   if (!check_count(of, count - 1, of.count) || !problem.take(args + 1)) return -1;
   auto const* const at = library_of(of, problem);
@@ -254,6 +264,100 @@ int load(TVMFFIAny const* args, int count, TVMFFIAny* result) {
   return TVMFFIStringFromByteArray(&text, result);
 }
 
+// ---- calls whose tensors are buffers in a row ----------------------------------------------------
+// The arguments of an op's function, where a tensor, or the workspace, is the number of its buffer.
+struct plan {
+  int place;
+  std::vector<TVMFFIAny> arguments;
+};
+std::shared_mutex plans_mutex;
+std::unordered_map<std::string, plan> plans;  // none is ever removed
+
+// Buffers in the place of their numbers; an exception where there is no such buffer.
+bool put_buffers(op const& of, std::vector<TVMFFIAny>& arguments, TVMFFIAny const* buffers,
+                 int count) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    bool const is_workspace = static_cast<int>(i) == of.count;
+    TVMFFIAny& x = arguments[i];
+    if ((!is_workspace && of.fields[i].is != field::tensor) || x.type_index == kTVMFFINone)
+      continue;
+    if (x.type_index != kTVMFFIInt || x.v_int64 < 0 || x.v_int64 >= count) {
+      raise("ValueError", std::string(of.name) + ": there is no buffer for " +
+                              (is_workspace ? "workspace" : of.fields[i].name));
+      return false;
+    }
+    x = buffers[x.v_int64];
+  }
+  return true;
+}
+
+// plan(name, op's place, fields and workspace...)
+int keep_plan(TVMFFIAny const* args, int count, TVMFFIAny* result) {
+  auto const name = count < 2 ? std::nullopt : string_of(args[0]);
+  if (!name) return raise("TypeError", "plan takes a name, an op, and its arguments");
+  op const* const of = op_at(args[1]);
+  if (!of || !check_count(*of, count - 2, of->count + 1)) return -1;
+  for (int i = 2; i < count; ++i)
+    if (args[i].type_index != kTVMFFINone && args[i].type_index != kTVMFFIInt &&
+        args[i].type_index != kTVMFFIBool && args[i].type_index != kTVMFFIFloat)
+      return raise("TypeError", "a plan is made of numbers");
+  std::unique_lock const lock(plans_mutex);
+  plans.try_emplace(*name, static_cast<int>(args[1].v_int64),
+                    std::vector<TVMFFIAny>(args + 2, args + count));
+  result->type_index = kTVMFFINone;
+  return 0;
+}
+
+// run(plan's name, buffers...); on the CPU a call has its own workspace.
+int run(TVMFFIAny const* args, int count, TVMFFIAny* result) {
+  auto const name = count < 1 ? std::nullopt : string_of(args[0]);
+  plan const* found = nullptr;
+  if (name) {
+    std::shared_lock const lock(plans_mutex);
+    if (auto const at = plans.find(*name); at != plans.end()) found = &at->second;
+  }
+  if (!found)
+    return raise("RuntimeError", "this process has not traced the call that a program makes");
+  op const& of = ops[found->place];
+  auto arguments = found->arguments;
+  if (!put_buffers(of, arguments, args + 1, count - 1)) return -1;
+  auto const* const first = count > 1 ? tensor_of(args[1]) : nullptr;
+  if (first && first->device.device_type == kDLCPU) arguments.back() = {};
+  return call(found->place, arguments.data(), static_cast<int>(arguments.size()), result);
+}
+
+// bytes_of_shapes(op's place, DLDeviceType, fields..., shape and type of each buffer...): those of
+// the workspace, for buffers that are not made yet.
+int bytes_of_shapes(TVMFFIAny const* args, int count, TVMFFIAny* result) {
+  if (count < 2 || args[1].type_index != kTVMFFIInt)
+    return raise("TypeError", "bytes_of_shapes takes an op and a kind of device");
+  op const* const of = op_at(args[0]);
+  if (!of) return -1;
+  int const begin = 2 + of->count, buffers = (count - begin) / 2;
+  if (count < begin || count != begin + 2 * buffers)
+    return raise("TypeError", std::string(of->name) + " has other fields");
+  std::vector<DLTensor> tensors(static_cast<std::size_t>(buffers));
+  std::vector<TVMFFIAny> pointers(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    TVMFFIAny const *const shape = args + begin + 2 * i, *const type = shape + 1;
+    if (shape->type_index != kTVMFFIShape || type->type_index != kTVMFFIDataType)
+      return raise("TypeError", "a buffer is said by its shape and type");
+    auto const* const sizes = TVMFFIShapeGetCellPtr(shape->v_obj);
+    DLTensor& tensor = tensors[i];
+    tensor.data = reinterpret_cast<void*>((i + 1) << 40);  // memory of its own; it is not read
+    tensor.device = {static_cast<DLDeviceType>(args[1].v_int64), 0};
+    tensor.ndim = static_cast<int>(sizes->size);
+    tensor.dtype = type->v_dtype;
+    tensor.shape = const_cast<std::int64_t*>(sizes->data);
+    pointers[i].type_index = kTVMFFIDLTensorPtr;
+    pointers[i].v_ptr = &tensor;
+  }
+  std::vector<TVMFFIAny> arguments(args + 2, args + begin);
+  if (!put_buffers(*of, arguments, pointers.data(), buffers)) return -1;
+  arguments.insert(arguments.begin(), args[0]);
+  return workspace_bytes(arguments.data(), static_cast<int>(arguments.size()), result);
+}
+
 }  // namespace
 }  // namespace tk::python
 
@@ -264,5 +368,8 @@ int load(TVMFFIAny const* args, int count, TVMFFIAny* result) {
   }
 TK_PYTHON_FUNCTION(load, tk::python::load(args, count, result))
 TK_PYTHON_FUNCTION(workspace_bytes, tk::python::workspace_bytes(args, count, result))
+TK_PYTHON_FUNCTION(plan, tk::python::keep_plan(args, count, result))
+TK_PYTHON_FUNCTION(run, tk::python::run(args, count, result))
+TK_PYTHON_FUNCTION(bytes_of_shapes, tk::python::bytes_of_shapes(args, count, result))
 
 #include "python/functions.inc"

@@ -15,6 +15,7 @@ for _error in "MemoryError", "NotImplementedError", "OSError", "OverflowError":
 _module = tvm_ffi.load_module(str(FOLDER / "libtk_python.so"))
 load = _module.get_function("load")
 workspace_bytes = _module.get_function("workspace_bytes")
+plan, run, bytes_of_shapes = map(_module.get_function, ("plan", "run", "bytes_of_shapes"))
 
 ops = {}
 """Of each op's name, its place in a library and the fields of its problem."""
