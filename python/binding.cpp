@@ -264,7 +264,7 @@ int load(TVMFFIAny const* args, int count, TVMFFIAny* result) {
   return TVMFFIStringFromByteArray(&text, result);
 }
 
-// ---- calls whose tensors are buffers in a row ----------------------------------------------------
+// ---- calls whose tensors are buffers in a row ---------------------------------------------------
 // The arguments of an op's function, where a tensor, or the workspace, is the number of its buffer.
 struct plan {
   int place;

@@ -36,9 +36,7 @@ def rotated(q, k, cos, sin, positions=None, interleaved=False):
         )
         pair = a * cos - b * sin, b * cos + a * sin
         both = jnp.stack(pair, -1).reshape(*x.shape[:-1], 2 * w)
-        return jnp.concatenate(
-            ((both,) if interleaved else pair) + (x[..., 2 * w :],), -1
-        )
+        return jnp.concatenate(((both,) if interleaved else pair) + (x[..., 2 * w :],), -1)
 
     return turn(q), turn(k)
 
@@ -58,8 +56,8 @@ def attention_of(
     alibi=None,
     sinks=None,
 ):
-    """Of q [..., nq, hq, d] and k, v [..., nk, hk, d]: query i sees keys from i - left to i + right;
-    one that sees none gives 0."""
+    """Of q [..., nq, hq, d] and k, v [..., nk, hk, d]: query i sees keys from i - left to i +
+    right; one that sees none gives 0."""
     nq, hq, nk = q.shape[-3], q.shape[-2], k.shape[-3]
     k, v = (jnp.repeat(x, hq // x.shape[-2], -2) for x in (k, v))
     s = jnp.einsum("...ihd,...jhd->...hij", q, k) * (scale or q.shape[-1] ** -0.5)

@@ -8,9 +8,7 @@ type's epsilon, as in test_torch.py, whose reasons hold here; in fp32 it is 2 th
 are bounds by the places of results and gradients.
 """
 
-import math
 import os
-import threading
 
 import numpy
 import pytest
@@ -18,11 +16,11 @@ import pytest
 jax = pytest.importorskip("jax")
 pytest.importorskip("jax_tvm_ffi")
 jax.config.update("jax_platforms", os.environ.get("TK_JAX_DEVICE", "cpu"))
+jax.config.update("jax_num_cpu_devices", 2)
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_disable_most_optimizations", True)  # of definitions: half the time
 import jax.numpy as jnp  # noqa: E402
 
-import tk_ops  # noqa: E402
 import tk_ops.jax as tk  # noqa: E402
 from jax_definitions import (  # noqa: E402
     attention_of,
@@ -68,7 +66,7 @@ class case:
 
     def make(self, dtype):
         return [
-            x if x.dtype != numpy.float64 else jnp.asarray(x, FP32 if i in self.exact else dtype)
+            x if x.dtype != numpy.float64 else x.astype(FP32 if i in self.exact else dtype)
             for i, x in enumerate(self.inputs)
         ]
 
@@ -171,9 +169,7 @@ CASES = {
         ALL,
     ),
     "silu": case(tk.silu, jax.nn.silu, (randn(3, 4, 21),), ALL),
-    "gelu": case(
-        lambda x: tk.gelu(x, False), lambda x: jax.nn.gelu(x, False), (randn(61),), ALL
-    ),
+    "gelu": case(lambda x: tk.gelu(x, False), lambda x: jax.nn.gelu(x, False), (randn(61),), ALL),
     "gelu_tanh": case(tk.gelu, jax.nn.gelu, (randn(4, 20),), ALL),
     "swiglu": case(tk.swiglu, lambda x: gated(jax.nn.silu, x), (randn(3, 4, 42),), ALL),
     "geglu": case(
@@ -207,13 +203,22 @@ CASES = {
         SDPA, attention_of, (randn(20, 2, 32), randn(9, 2, 32), randn(9, 2, 16)), bound=0.5
     ),
     "sdpa_causal": case(
-        lambda *x: SDPA(*x, **CAUSAL), lambda *x: attention_of(*x, right=0), heads(40, 40), bound=0.5
+        lambda *x: SDPA(*x, **CAUSAL),
+        lambda *x: attention_of(*x, right=0),
+        heads(40, 40),
+        bound=0.5,
     ),
     "sdpa_more_keys": case(
-        lambda *x: SDPA(*x, **CAUSAL), lambda *x: attention_of(*x, right=0), heads(33, 50), bound=0.5
+        lambda *x: SDPA(*x, **CAUSAL),
+        lambda *x: attention_of(*x, right=0),
+        heads(33, 50),
+        bound=0.5,
     ),
     "sdpa_more_queries": case(
-        lambda *x: SDPA(*x, **CAUSAL), lambda *x: attention_of(*x, right=0), heads(50, 33), bound=0.5
+        lambda *x: SDPA(*x, **CAUSAL),
+        lambda *x: attention_of(*x, right=0),
+        heads(50, 33),
+        bound=0.5,
     ),
     "sdpa_window": case(
         lambda *x: SDPA(*x, local_window_size=(9, 4)),

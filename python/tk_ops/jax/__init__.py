@@ -8,10 +8,9 @@
 It needs jax and jax-tvm-ffi. What TK refuses is a ValueError, a TypeError for an element type, and
 a NotImplementedError for what the library cannot do, as a function is traced. Options are Python's
 numbers, known then. Gradients (reverse mode) are TK's kernels and repeat bit for bit; second
-derivatives, but of matmul's and rotary's, and jax.jvp are refused. jax.vmap calls an op for one
-element after another. XLA knows nothing of an op's inside: sharded arrays go through jax.shard_map.
-Of more than one library, that of JAX's default backend says what is refused; on a GPU XLA gives
-the stream and the workspace.
+derivatives and jax.jvp are refused. jax.vmap calls an op for one element after another. XLA knows
+nothing of an op's inside: sharded arrays go through jax.shard_map. Of more than one library, that
+of JAX's default backend says what is refused; on a GPU XLA gives the stream and the workspace.
 """
 
 from .products import *  # noqa: F403

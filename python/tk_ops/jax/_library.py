@@ -38,15 +38,12 @@ plans = {}
 
 
 @functools.cache
-def target_of(op, device):
-    """The name of an op among XLA's foreign functions, for a kind of device."""
-    name = f"tk_ops.{op}"
+def target_of(op):
+    """The name of an op among XLA's foreign functions."""
+    name, arguments = f"tk_ops.{op}", ["attrs.plan", "args", "rets"]
+    jax_tvm_ffi.register_ffi_target(name, _binding.run, arguments, platform="cpu")
     jax_tvm_ffi.register_ffi_target(
-        name,
-        _binding.run,
-        ["attrs.plan", "args", "rets"],
-        platform="cpu" if device == CPU else "gpu",
-        allow_cuda_graph=device != CPU,
+        name, _binding.run, arguments, platform="gpu", allow_cuda_graph=True
     )
     return name
 
@@ -63,6 +60,12 @@ def plan_of(op, arguments):
     return name
 
 
+def kind_of_device():
+    """DLPack's number of what JAX computes on, and whether a call must bring a workspace."""
+    on_cpu = jax.default_backend() == "cpu"
+    return CPU if on_cpu else CUDA, not on_cpu
+
+
 def launch(op, inputs, outputs, **options):
     """Calls an op: arrays by their fields, the shapes of results by theirs, and all other fields.
     An array or a result that is None is left out. The results by their fields, in this order.
@@ -74,7 +77,7 @@ def launch(op, inputs, outputs, **options):
     inputs = {name: x for name, x in inputs.items() if x is not None}
     outputs = {name: y for name, y in outputs.items() if y is not None}
     arrays, results = list(inputs.values()), list(outputs.values())
-    device = CPU if jax.default_backend() == "cpu" else CUDA
+    device, takes_workspace = kind_of_device()
     said = []
     for x in arrays + results:
         said += tvm_ffi.Shape(x.shape), tvm_ffi.dtype(jnp.dtype(x.dtype).name)
@@ -86,17 +89,31 @@ def launch(op, inputs, outputs, **options):
 
     size = _binding.bytes_of_shapes(place, device, *numbered(len(arrays)), *said)
     aliases, arguments, workspace = {}, numbered(len(arrays)), None
-    if size and device != CPU:
+    if size and takes_workspace:
         workspace, size = len(arrays), max(size, COUNTER_BYTES)
         arguments = numbered(workspace + 1)
         aliases = {len(arrays): len(results)}
-        arrays.append(lax.empty((size,), jnp.uint8).at[:COUNTER_BYTES].set(0))
+        counters = jnp.zeros(COUNTER_BYTES, jnp.uint8)
+        arrays.append(lax.dynamic_update_slice(lax.empty((size,), jnp.uint8), counters, (0,)))
         results.append(jax.ShapeDtypeStruct((size,), jnp.uint8))
     call = jax.ffi.ffi_call(
-        target_of(op, device), results, vmap_method="sequential", input_output_aliases=aliases
+        target_of(op), results, vmap_method="sequential", input_output_aliases=aliases
     )
-    found = call(*arrays, plan=plan_of(op, (*arguments, workspace)))
+    axes = axes_of(*arrays)
+    arrays = [vary(x, axes) for x in arrays]
+    found = [vary(y, axes) for y in call(*arrays, plan=plan_of(op, (*arguments, workspace)))]
     return dict(zip(outputs, found))
+
+
+def axes_of(*arrays):
+    """The axes of jax.shard_map along which one of the arrays varies: so do an op's results."""
+    return frozenset().union(*(jax.typeof(x).manual_axis_type.varying for x in arrays))
+
+
+def vary(x, axes):
+    """x as one that varies along the axes; the gradient of what did not is a sum along them."""
+    missing = tuple(sorted(axes - axes_of(x)))
+    return lax.pcast(x, missing, to="varying") if missing else x
 
 
 def plain(x):
@@ -137,7 +154,9 @@ def operator(described):
 
     @functools.wraps(described, updated=())
     def run(options, *arrays):
-        return function(options, *(x if x is None else jnp.asarray(x) for x in arrays))
+        arrays = [x if x is None else jnp.asarray(x) for x in arrays]
+        axes = axes_of(*(x for x in arrays if x is not None))
+        return function(options, *(x if x is None else vary(x, axes) for x in arrays))
 
     return run
 

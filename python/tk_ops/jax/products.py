@@ -6,9 +6,9 @@ import math
 import jax.numpy as jnp
 
 from tk_ops import Bias
+from tk_ops._options import mask_of, window_fields, window_of
 
 from ._library import if_wanted, launch, like, made, matrix, operator
-from .rows import mask_of
 
 __all__ = ["attention", "dot_product_attention", "linear", "matmul"]
 
@@ -37,13 +37,13 @@ class gemm:
         (a, b), (transpose_a, transpose_b, _) = saved, options
         dd, da, db = dd.astype(a.dtype), None, None
         if wanted[0]:
-            left, right = ((b, dd) if transpose_a else (dd, b))
+            left, right = (b, dd) if transpose_a else (dd, b)
             turned = (transpose_b, True) if transpose_a else (False, not transpose_b)
-            da = gemm((*turned, a.dtype), left, right)
+            da = multiply(left, right, *turned, a.dtype)
         if wanted[1]:
-            left, right = ((dd, a) if transpose_b else (a, dd))
+            left, right = (dd, a) if transpose_b else (a, dd)
             turned = (True, transpose_a) if transpose_b else (not transpose_a, False)
-            db = gemm((*turned, b.dtype), left, right)
+            db = multiply(left, right, *turned, b.dtype)
         return da, db
 
 
@@ -108,14 +108,10 @@ def linear(x, kernel, bias=None):
 
 # ---- attention -----------------------------------------------------------------------------------
 def fields_of(causal, left, right, scale, softcap, max_nq, max_nk):
-    """Windows of None are none."""
     return dict(
         mask=mask_of(causal),
         scale=scale,
-        has_window_left=left is not None,
-        window_left=left or 0,
-        has_window_right=right is not None,
-        window_right=right or 0,
+        **window_fields(left, right),
         softcap=softcap,
         max_nq=max_nq,
         max_nk=max_nk,
@@ -195,9 +191,7 @@ def attention(
         raise ValueError(
             "attention: query, key and value must have 4 dimensions, [b, n, h, d], or packed 3"
         )
-    left, right = window or (None, None)
-    if min(left or 0, right or 0) < 0:
-        raise ValueError(f"attention: window {window} must not be negative (None: no limit)")
+    left, right = window_of(window)
     scale = query.shape[-1] ** -0.5 if scale is None else float(scale)
     options = causal, left, right, scale, float(softcap), max_seqlen_q, max_seqlen_k
     return attend(options, query, key, value, bias, alibi, sinks, cu_seqlens_q, cu_seqlens_k)
@@ -262,6 +256,8 @@ def dot_product_attention(
         raise ValueError(
             "dot_product_attention: query, key and value must have 4 dimensions, [b, n, h, d], or 3"
         )
+    if mask is not None and mask.dtype != bool:
+        raise TypeError(f"dot_product_attention: mask is of {mask.dtype}; it must be bool")
     nq, nk = query.shape[1], key.shape[1]
     rows, columns = seen(query_seq_lengths, nq), seen(key_value_seq_lengths, nk)
     for part in (

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The functions of tk_ops.jax that go by rows: norms, softmax, cross-entropy, activations, embedding,
-rotary position embedding."""
+"""The functions of tk_ops.jax that go by rows: norms, softmax, cross-entropy, activations,
+embedding, rotary position embedding."""
 
 import jax.numpy as jnp
 
-from tk_ops import ActivationKind, Mask, NormKind
+from tk_ops import ActivationKind
+from tk_ops._options import loss_fields, mask_of, norm_kind
 
 from ._library import if_wanted, launch, like, made, matrix, operator, or_zeros
 
@@ -29,7 +30,7 @@ def norm_backward(wanted, options, r, dy, dr, weight, bias, apart=False):
             dweight=if_wanted(weight, wanted[0]),
             dbias=if_wanted(bias, wanted[1]),
         ),
-        kind=NormKind.RMS if rms else NormKind.LAYER,
+        kind=norm_kind(rms),
         eps=eps,
     )
     return map(found.get, ("dx", "dresidual", "dweight", "dbias"))
@@ -43,7 +44,7 @@ class norm:
             "norm",
             dict(x=x, weight=weight, bias=bias),
             dict(y=like(x)),
-            kind=NormKind.RMS if rms else NormKind.LAYER,
+            kind=norm_kind(rms),
             eps=eps,
         )["y"]
         return y, (x, weight, bias)
@@ -62,7 +63,7 @@ class add_norm:
             "norm",
             dict(x=x, residual=residual, weight=weight, bias=bias),
             dict(y=like(x), r=like(residual)),
-            kind=NormKind.RMS if rms else NormKind.LAYER,
+            kind=norm_kind(rms),
             eps=eps,
         )
         of_two_types = found["y"] if x.dtype != residual.dtype else None
@@ -112,10 +113,6 @@ def layer_norm(x, weight=None, bias=None, *, eps=1e-6, residual=None):
 
 
 # ---- softmax and cross-entropy -------------------------------------------------------------------
-def mask_of(causal):
-    return Mask.CAUSAL if causal else Mask.NONE
-
-
 @operator
 class softmax_of_rows:
     def run(options, x):
@@ -149,17 +146,6 @@ def softmax(x, axis=-1, *, scale=1.0, causal=False):
     return jnp.moveaxis(softmax(jnp.moveaxis(x, axis, -1), scale=scale), -1, axis)
 
 
-def fields_of_losses(options):
-    ignore_index, label_smoothing, z_loss, softcap = options
-    return dict(
-        ignore_index=ignore_index,
-        has_ignore_index=True,
-        label_smoothing=label_smoothing,
-        z_loss=z_loss,
-        softcap=softcap,
-    )
-
-
 @operator
 class losses_of_rows:
     def run(options, x, labels):
@@ -167,7 +153,7 @@ class losses_of_rows:
             "cross_entropy",
             dict(x=x, labels=labels),
             dict(loss=like(labels, jnp.float32), lse=like(labels, jnp.float32)),
-            **fields_of_losses(options),
+            **loss_fields(*options),
         )
         return found["loss"], (x, labels, found["lse"])
 
@@ -177,7 +163,7 @@ class losses_of_rows:
             "cross_entropy_backward",
             dict(x=x, labels=labels, lse=lse, dloss=dloss),
             dict(dx=like(x)),
-            **fields_of_losses(options),
+            **loss_fields(*options),
         )
         return found["dx"], None
 
@@ -220,7 +206,7 @@ class losses_of_linear:
                 dw=if_wanted(weight, wanted[1]),
             ),
             dloss_scale=1.0,
-            **fields_of_losses(options),
+            **loss_fields(*options),
         )
         return found["loss"].sum(), (found.get("dx"), found.get("dw"))
 
@@ -368,7 +354,7 @@ class turned:
             raise NotImplementedError("rotary: cos and sin have no gradient; stop_gradient them")
         interleaved, inverse = options
         first, second = (dk, None) if dq is None else (dq, dk)  # at least one was used
-        first, second = turned((interleaved, not inverse), first, second, *tables)
+        first, second = turn((interleaved, not inverse), first, second, *tables)
         return *((None, first) if dq is None else (first, second)), *[None] * 4
 
 

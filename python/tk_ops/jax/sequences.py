@@ -9,7 +9,7 @@ import math
 
 import jax.numpy as jnp
 
-from tk_ops import ActivationKind
+from tk_ops._options import conv_activation
 
 from ._library import if_wanted, launch, like, made, operator, or_zeros
 
@@ -198,11 +198,9 @@ def causal_conv1d(
     cu_seqlens, int32 [sequences + 1], x is [n, c] of packed sequences. TypeError for other types,
     ValueError for sizes and activations that do not fit.
     """
-    if activation not in (None, "silu", "swish"):
-        raise ValueError(f"causal_conv1d: activation must be None or silu, not {activation}")
+    kind = conv_activation(activation)
     if weight.ndim != 2 or x.ndim not in (2, 3):
         raise ValueError("causal_conv1d: x must be [b, n, c] or [n, c], and weight [c, w]")
-    kind = ActivationKind.NONE if activation is None else ActivationKind.SILU
     options = kind, bool(return_final_states)
     found = conv1d(options, x, weight, bias, initial_states, cu_seqlens)
     return found if return_final_states else found[0]
@@ -225,7 +223,7 @@ class convolution:
             for name, is_wanted in zip(FFT_CONV, wanted, strict=True)
         }
         found = launch("fft_conv_backward", dict(**fields, dy=dy), results, circular=circular)
-        return *map(found.get, results),
+        return (*map(found.get, results),)
 
 
 def fft_conv(u, k, pre=None, post=None, *, circular=False):

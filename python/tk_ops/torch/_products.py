@@ -5,9 +5,9 @@ import torch
 
 import tk_ops
 from tk_ops import Bias
+from tk_ops._options import mask_of, window_fields
 
 from ._library import contiguous, flat, launch, like, operator, optional, rows
-from ._rows import mask_of
 
 
 # ---- linear layers -------------------------------------------------------------------------------
@@ -94,10 +94,7 @@ def fields_of(bias, alibi, sinks, random_state, q_starts, k_starts, max_nq, max_
         max_nk=max_nk,
         mask=mask_of(causal),
         scale=scale,
-        has_window_left=left >= 0,
-        window_left=max(left, 0),
-        has_window_right=right >= 0,
-        window_right=max(right, 0),
+        **window_fields(left, right),
         softcap=softcap,
         dropout=dropout,
         alibi=rows(alibi),

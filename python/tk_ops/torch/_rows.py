@@ -5,16 +5,12 @@ embedding."""
 import torch
 
 import tk_ops
-from tk_ops import NormKind
+from tk_ops._options import loss_fields, mask_of, norm_kind
 
 from ._library import contiguous, launch, like, matrix, operator, optional, rows
 
 
 # ---- norms ---------------------------------------------------------------------------------------
-def norm_kind(rms):
-    return NormKind.RMS if rms else NormKind.LAYER
-
-
 @operator
 class norm_backward:
     schema = (
@@ -122,10 +118,6 @@ def matrices(x, causal):
     return rows(x if x.dim() <= 4 else x.flatten(0, -3))
 
 
-def mask_of(causal):
-    return tk_ops.Mask.CAUSAL if causal else tk_ops.Mask.NONE
-
-
 @operator
 class softmax_backward:
     schema = "softmax_backward(Tensor y, Tensor dy, float scale, bool causal) -> Tensor"
@@ -171,7 +163,7 @@ class cross_entropy_backward:
     def made(x, *others):
         return like(x)
 
-    def launch(dx, x, labels, lse, dloss, ignore_index, label_smoothing, z_loss, softcap):
+    def launch(dx, x, labels, lse, dloss, *options):
         launch(
             tk_ops.cross_entropy_backward,
             x=matrix(x),
@@ -179,11 +171,7 @@ class cross_entropy_backward:
             lse=lse.reshape(-1),
             dloss=dloss.reshape(-1),
             dx=matrix(dx),
-            ignore_index=ignore_index,
-            has_ignore_index=1,
-            label_smoothing=label_smoothing,
-            z_loss=z_loss,
-            softcap=softcap,
+            **loss_fields(*options),
         )
 
 
@@ -198,7 +186,7 @@ class cross_entropy:
     def made(x, labels, *options):
         return like(labels, torch.float32), like(labels, torch.float32)
 
-    def launch(made, x, labels, ignore_index, label_smoothing, z_loss, softcap):
+    def launch(made, x, labels, *options):
         loss, lse = made
         launch(
             tk_ops.cross_entropy,
@@ -206,11 +194,7 @@ class cross_entropy:
             labels=labels.reshape(-1),
             loss=loss.reshape(-1),
             lse=lse.reshape(-1),
-            ignore_index=ignore_index,
-            has_ignore_index=1,
-            label_smoothing=label_smoothing,
-            z_loss=z_loss,
-            softcap=softcap,
+            **loss_fields(*options),
         )
 
     def saved(made, x, labels, *options):
@@ -238,7 +222,7 @@ class linear_cross_entropy:
             optional(weight, options[-1]),
         )
 
-    def launch(made, x, weight, labels, ignore_index, label_smoothing, z_loss, softcap, *wanted):
+    def launch(made, x, weight, labels, *options):
         total, dx, dweight = made
         loss = torch.empty(labels.numel(), dtype=torch.float32, device=x.device)
         launch(
@@ -247,13 +231,9 @@ class linear_cross_entropy:
             w=rows(weight),
             labels=labels.reshape(-1),
             loss=loss,
-            dx=matrix(dx) if wanted[0] else None,
-            dw=dweight if wanted[1] else None,
-            ignore_index=ignore_index,
-            has_ignore_index=1,
-            label_smoothing=label_smoothing,
-            z_loss=z_loss,
-            softcap=softcap,
+            dx=matrix(dx) if options[4] else None,
+            dw=dweight if options[5] else None,
+            **loss_fields(*options[:4]),
             dloss_scale=1.0,
         )
         torch.sum(loss, 0, out=total)

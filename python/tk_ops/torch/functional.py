@@ -7,6 +7,7 @@ import math
 import torch
 
 from tk_ops import ActivationKind
+from tk_ops._options import window_of
 
 from . import _products, _rows
 from ._library import autocast
@@ -322,9 +323,7 @@ def attention(
         )
     if alibi is not None and alibi.requires_grad:
         raise NotImplementedError("attention: alibi has no gradient")
-    left, right = (-1 if x is None else x for x in window or (None, None))
-    if left < -1 or right < -1:
-        raise ValueError(f"attention: window {window} must not be negative (None or -1: no limit)")
+    left, right = window_of(window)
     state = None
     if dropout_p > 0:
         state = torch.randint(0, 2**62, (2,), dtype=torch.int64, device=query.device)

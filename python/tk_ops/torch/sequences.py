@@ -3,7 +3,7 @@
 
 import math
 
-from tk_ops import ActivationKind
+from tk_ops._options import conv_activation
 
 from . import _sequences
 from ._library import autocast
@@ -107,11 +107,9 @@ def causal_conv1d(
     [b, w - 1, c] of x's type; with return_final_states the pair (y, state) comes back. With
     cu_seqlens x is [n, c] of packed sequences.
     """
-    if activation not in (None, "silu", "swish"):
-        raise ValueError(f"causal_conv1d: activation must be None or silu, not {activation}")
+    kind = conv_activation(activation)
     if weight.dim() != 2 or x.dim() not in (2, 3):
         raise ValueError("causal_conv1d: x must be [b, n, c] or [n, c], and weight [c, w]")
-    kind = ActivationKind.NONE if activation is None else ActivationKind.SILU
     y, state = _sequences.conv1d(
         x, weight, bias, initial_states, cu_seqlens, kind, return_final_states
     )

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Words of frameworks as TK's options."""
+
+from . import ActivationKind, Mask, NormKind
+
+
+def mask_of(causal):
+    return Mask.CAUSAL if causal else Mask.NONE
+
+
+def norm_kind(rms):
+    return NormKind.RMS if rms else NormKind.LAYER
+
+
+def window_fields(left, right):
+    """Of attention; below 0 is no limit."""
+    return dict(
+        has_window_left=left >= 0,
+        window_left=max(left, 0),
+        has_window_right=right >= 0,
+        window_right=max(right, 0),
+    )
+
+
+def loss_fields(ignore_index, label_smoothing, z_loss, softcap):
+    """Of cross-entropy."""
+    return dict(
+        ignore_index=ignore_index,
+        has_ignore_index=1,
+        label_smoothing=label_smoothing,
+        z_loss=z_loss,
+        softcap=softcap,
+    )
+
+
+def window_of(window):
+    """The window (left, right) of attention, of which either may be None, with -1 for no limit."""
+    left, right = (-1 if x is None else x for x in window or (None, None))
+    if left < -1 or right < -1:
+        raise ValueError(f"attention: window {window} must not be negative (None or -1: no limit)")
+    return left, right
+
+
+def conv_activation(activation):
+    """Of a short convolution."""
+    if activation not in (None, "silu", "swish"):
+        raise ValueError(f"causal_conv1d: activation must be None or silu, not {activation}")
+    return ActivationKind.NONE if activation is None else ActivationKind.SILU

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: MIT
+"""tk_ops.jax in use: in programs, threads and loops, under jax.vmap, its workspaces, and what it
+refuses. TK_JAX_DEVICE=cuda as in test_jax.py."""
+
+import os
+import threading
+
+import numpy
+import pytest
+
+jax = pytest.importorskip("jax")
+pytest.importorskip("jax_tvm_ffi")
+jax.config.update("jax_platforms", os.environ.get("TK_JAX_DEVICE", "cpu"))
+jax.config.update("jax_num_cpu_devices", 2)
+jax.config.update("jax_enable_x64", True)
+import jax.numpy as jnp  # noqa: E402
+
+import tk_ops  # noqa: E402
+import tk_ops.jax as tk  # noqa: E402
+
+BF16, FP16, FP32 = jnp.bfloat16, jnp.float16, jnp.float32
+SDPA = tk.dot_product_attention
+random = numpy.random.default_rng(4)
+
+
+def randn(*shape):
+    return random.standard_normal(shape)
+
+
+def array(*shape, dtype=BF16):
+    return randn(*shape).astype(dtype)
+
+
+def equal(got, wanted):
+    for x, y in zip(jax.tree.leaves(got), jax.tree.leaves(wanted), strict=True):
+        assert x.dtype == y.dtype and (x == y).all()
+
+
+def test_calls_alike():
+    """Traced or not, once more, in threads, and in a loop of a program: the same bits."""
+    x, w, found = array(3, 40, 48), array(48, 48), [None] * 4
+
+    def layer(x, w):
+        y = tk.linear(tk.rms_norm(x), w)
+        return SDPA(y[:, :, None], y[:, :, None], y[:, :, None], is_causal=True)[:, :, 0]
+
+    def total(x, w):
+        return (layer(x, w).astype(FP32) ** 2).sum()
+
+    both = jax.value_and_grad(total, (0, 1))
+    eager, traced = both(x, w), jax.jit(both)
+
+    def call(i):
+        for _ in range(5):
+            found[i] = traced(x, w)
+
+    threads = [threading.Thread(target=call, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for one in found:
+        equal(one[1], eager[1])
+    equal(jax.grad(jax.checkpoint(total))(x, w), eager[1][0])
+    loop = jax.jit(lambda x, ws: jax.lax.scan(lambda x, w: (layer(x, w), None), x, ws)[0])
+    equal(loop(x, jnp.stack([w, w])), layer(layer(x, w), w))
+
+
+def test_vmap():
+    q, k, bias = array(3, 1, 9, 2, 16), array(1, 7, 2, 16), array(3, 1, 2, 9, 7, dtype=FP32)
+
+    def of(q, k, bias):
+        return SDPA(q, k, k, bias).astype(FP32).sum()
+
+    both = jax.value_and_grad(of, (0, 1, 2))
+    each = [both(q[i], k, bias[i]) for i in range(3)]
+    equal(jax.vmap(both, (0, None, 0))(q, k, bias), jax.tree.map(lambda *x: jnp.stack(x), *each))
+
+
+@pytest.mark.skipif(len(jax.devices()) < 2, reason="there is one device")
+def test_shard_map():
+    """A batch on two devices: what all share has the sum of the gradients of both."""
+    mesh = jax.sharding.Mesh(jax.devices()[:2], "devices")
+    part = jax.P("devices")
+    x, w = array(4, 9, 2, 16, dtype=FP16), array(16, 16, dtype=FP16)
+
+    def layer(w, x):
+        y = tk.linear(tk.rms_norm(x), w)
+        return SDPA(y, y, y, is_causal=True)
+
+    def gradients(function):
+        return jax.jit(jax.grad(lambda *x: (function(*x).astype(FP32) ** 2).sum(), (0, 1)))(w, x)
+
+    for check in (True, False):
+        parted = jax.shard_map(
+            layer, mesh=mesh, in_specs=(jax.P(), part), out_specs=part, check_vma=check
+        )
+        equal(jax.jit(parted)(w, x), layer(w, x))
+        (dw, dx), (exact, same) = gradients(parted), gradients(layer)
+        dw, exact = (numpy.asarray(x, numpy.float64) for x in (dw, exact))
+        assert numpy.linalg.norm(dw - exact) < 2e-3 * numpy.linalg.norm(exact)
+        equal(dx, same)
+
+
+def call_of(op, function, *inputs):
+    """The line of a program that calls an op: its arguments, and its results."""
+    text = jax.jit(function).lower(*inputs).as_text()
+    return next(x for x in text.splitlines() if f"@tk_ops.{op}(" in x).split("->")[-2:]
+
+
+def test_gradients_that_are_wanted():
+    """What has no gradient, and a state that nobody uses, cost nothing."""
+    q, bias = array(1, 9, 2, 16), array(1, 2, 9, 9, dtype=FP32)
+    state = array(1, 2, 16, 16, dtype=FP32)
+
+    def attend(q, bias):
+        return SDPA(q, q, q, bias).sum().astype(FP32)
+
+    def scan(q, state):
+        found = tk.linear_attention(q, q, q, initial_state=state, return_final_state=True)
+        return found[0].sum().astype(FP32)
+
+    for of, dbias in ((0, False), ((0, 1), True)):
+        arguments, results = call_of("attention_backward", jax.grad(attend, of), q, bias)
+        assert "1x2x9x9xf32" in arguments and ("1x2x9x9xf32" in results) == dbias
+    for of, dstate in ((0, False), ((0, 1), True)):
+        arguments, results = call_of("linear_attention_backward", jax.grad(scan, of), q, state)
+        assert arguments.count("1x2x16x16xf32") == 1 and ("1x2x16x16xf32" in results) == dstate
+
+
+def test_second_derivatives():
+    """They are refused, and so is forward mode."""
+    with pytest.raises(ValueError, match="cannot be differentiated"):
+        jax.grad(lambda x: jax.grad(lambda x: tk.silu(x).sum())(x).sum())(array(3))
+    with pytest.raises(TypeError, match="forward-mode"):
+        jax.jvp(tk.silu, (array(3),), (array(3),))
+
+
+def test_nothing_to_do():
+    w = array(8, 5)
+    y, dw = jax.value_and_grad(lambda w: tk.linear(array(0, 8), w).sum())(w)
+    assert y == 0 and not dw.any()
+    assert tk.rms_norm(array(0, 8)).shape == (0, 8)
+    assert tk.softmax(array(2, 0)).shape == (2, 0)
+    assert not SDPA(array(1, 3, 2, 8), array(1, 0, 2, 8), array(1, 0, 2, 8)).any()
+    assert tk.embedding(w, numpy.zeros(0, int)).shape == (0, 5)
+
+
+def test_a_model_learns():
+    """Embedding, norm, gated layers and the loss together, in one program."""
+    keys = jax.random.split(jax.random.key(0), 4)
+    sizes = (11, 16), (16, 64), (32, 16), (11, 16)
+    weights = [jax.random.normal(k, s) / s[0] ** 0.5 for k, s in zip(keys, sizes)]
+    tokens = jnp.tile(jnp.arange(11), 6)
+
+    def loss(weights):
+        table, up, down, last = (w.astype(BF16) for w in weights)
+        x = tk.embedding(table, tokens)
+        x = x + tk.linear(tk.swiglu(tk.linear(tk.rms_norm(x), up)), down)
+        return tk.linear_cross_entropy(tk.layer_norm(x), last, tokens) / len(tokens)
+
+    @jax.jit
+    def step(weights):
+        value, gradients = jax.value_and_grad(loss)(weights)
+        return value, [w - 0.5 * g for w, g in zip(weights, gradients)]
+
+    values = []
+    for _ in range(30):
+        value, weights = step(weights)
+        values.append(value)
+    assert values[-1] < 0.1 * values[0]
+
+
+@pytest.mark.skipif(jax.default_backend() != "cpu", reason="has the CPU play a device")
+def test_workspaces(monkeypatch):
+    """A device's path, with the CPU as the device: a workspace comes and goes with the call."""
+    from tk_ops.jax import _library
+
+    u, k = array(1, 4, 3000, dtype=FP16), array(4, 2000, dtype=FP32)
+    exact = tk.fft_conv(u, k)
+    monkeypatch.setattr(_library, "kind_of_device", lambda: (_library.CPU, True))
+    traced = jax.jit(lambda u, k: tk.fft_conv(u, k))
+    size = tk_ops.workspace_bytes("fft_conv", u=u, k=k, y=u)
+    text = traced.trace(u, k).lower(lowering_platforms=("cuda",)).as_text()
+    assert f"@AllocateBuffer() : () -> tensor<{size}xui8>" in text
+    assert "output_tuple_indices = [1], operand_index = 2" in text
+    equal(traced(u, k), exact)
+    equal(jax.vmap(traced, (0, None))(jnp.stack([u, u]), k), jnp.stack([exact, exact]))
+
+
+def test_plans():
+    """A program whose plan this process has not made says so."""
+    from tk_ops.jax import _library
+
+    name = _library.target_of("softmax")
+    x = array(3, 4, dtype=FP32)
+    with pytest.raises(Exception, match="has not traced the call"):
+        jax.ffi.ffi_call(name, jax.ShapeDtypeStruct(x.shape, x.dtype))(x, plan="nowhere")
+    assert all(len(plan) == 7 for plan in _library.plans)
+
+
+@pytest.mark.parametrize(
+    "error, sentence, call",
+    [
+        (TypeError, "tk_norm: x has .* bits 64", lambda: jax.jit(tk.rms_norm)(randn(2, 8))),
+        (TypeError, "tk_softmax: x has .* bits 64", lambda: tk.softmax(randn(2, 8))),
+        (
+            TypeError,
+            "tk_attention_forward: q has .* bits 64",
+            lambda: SDPA(*[randn(1, 3, 2, 8)] * 3),
+        ),
+        (TypeError, "tk_gemm: a is fp32", lambda: tk.linear(*[array(8, 8, dtype=FP32)] * 2)),
+        (ValueError, r"x \[2, 8\] and kernel", lambda: tk.linear(array(2, 8), array(9, 3))),
+        (ValueError, "do not fit", lambda: tk.matmul(array(2, 3, 8), array(3, 8, 4))),
+        (ValueError, "tk_gemm: bias", lambda: tk.linear(array(2, 8), array(8, 3), array(4))),
+        (ValueError, "the last size", lambda: tk.rms_norm(array(2, 8), array(4))),
+        (ValueError, "residual must", lambda: tk.layer_norm(array(2, 8), residual=array(8))),
+        (ValueError, "no axis 2", lambda: tk.softmax(array(2, 8), 2)),
+        (ValueError, "last axis", lambda: tk.softmax(array(2, 8), 0, causal=True)),
+        (ValueError, "do not fit", lambda: tk.cross_entropy(array(3, 8), numpy.zeros(4, int))),
+        (TypeError, "tk_cross_entropy: ", lambda: tk.cross_entropy(array(3, 8), array(3))),
+        (
+            ValueError,
+            "padding_idx 9",
+            lambda: tk.embedding(array(4, 8), numpy.zeros(3, int), padding_idx=9),
+        ),
+        (ValueError, "is odd", lambda: tk.swiglu(array(3, 7))),
+        (ValueError, "same sizes", lambda: tk.geglu(array(3, 8), array(3, 4))),
+        (
+            NotImplementedError,
+            "cos and sin",
+            lambda: jax.grad(lambda c: tk.rotary(array(1, 3, 1, 8), None, c, c)[0].sum())(
+                array(3, 4)
+            ),
+        ),
+        (
+            NotImplementedError,
+            "alibi",
+            lambda: jax.grad(
+                lambda a: tk.attention(*[array(1, 3, 2, 8)] * 3, alibi=a).sum().astype(FP32)
+            )(array(2, dtype=FP32)),
+        ),
+        (NotImplementedError, "multiple of 8", lambda: SDPA(*[array(1, 3, 2, 12)] * 3)),
+        (TypeError, "must be bool", lambda: SDPA(*[array(1, 3, 2, 8)] * 3, None, array(3, 3))),
+        (ValueError, "or packed 3", lambda: tk.attention(*[array(3, 2, 8)] * 3)),
+        (
+            ValueError,
+            "must not be negative",
+            lambda: tk.attention(*[array(1, 3, 2, 8)] * 3, window=(-2, 0)),
+        ),
+        (
+            NotImplementedError,
+            "the last of 9 queries",
+            lambda: SDPA(array(1, 9, 2, 8), *[array(1, 3, 2, 8)] * 2, local_window_size=(2, 9)),
+        ),
+        (
+            NotImplementedError,
+            "tk_linear_attention: ",
+            lambda: tk.linear_attention(*[array(1, 3, 1, 8)] * 3),
+        ),
+        (
+            ValueError,
+            "activation must be",
+            lambda: tk.causal_conv1d(array(1, 3, 8), array(8, 4), activation="relu"),
+        ),
+        (TypeError, "tk_fft_conv: k", lambda: tk.fft_conv(array(1, 3, 8), array(3, 8))),
+    ],
+)
+def test_refusals(error, sentence, call):
+    with pytest.raises(error, match=sentence):
+        call()
