@@ -9,6 +9,8 @@ import threading
 import numpy
 import pytest
 import tk_ops
+import tvm_ffi
+from tk_ops import _binding
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.dont_write_bytecode = True
@@ -173,6 +175,38 @@ def test_threads():
         thread.join()
     for i in range(8):
         assert near(all_of_y[i], softmax_of(wide(x[i])))
+
+
+def test_calls_by_buffers():
+    """A plan: its fields are numbers of buffers, or what an option is."""
+    x, y = half(3, 20), half(3, 20)
+    place, fields = _binding.ops["softmax"]
+    values = [{"x": 0, "y": 1, "scale": 0.5}.get(name) for name in fields]
+    buffer = tvm_ffi.Shape((3, 20)), tvm_ffi.dtype("float16")
+    size = _binding.bytes_of_shapes(place, 1, *values, *buffer, *buffer)
+    assert size == tk_ops.workspace_bytes("softmax", x=x, y=y, scale=0.5)
+    _binding.plan("half", place, *values, None)
+    _binding.run("half", x, y)
+    assert near(y, softmax_of(0.5 * wide(x)))
+
+
+SOFTMAX, COUNT = _binding.ops["softmax"][0], len(_binding.ops["softmax"][1])
+
+
+@pytest.mark.parametrize("error, sentence, call", [
+    (ValueError, "no such op", lambda: _binding.plan("a", 1 << 20)),
+    (TypeError, f"softmax takes {COUNT + 1} arguments, not 1", lambda: _binding.plan("a", SOFTMAX, 0)),
+    (TypeError, "a plan is made of numbers", lambda: _binding.plan("a", SOFTMAX, *["x"] * (COUNT + 1))),
+    (RuntimeError, "has not traced", lambda: _binding.run("nowhere", half(3))),
+    (ValueError, "softmax: there is no buffer for x", lambda: _binding.bytes_of_shapes(SOFTMAX, 1, *[7] * COUNT)),
+    (TypeError, "softmax has other fields", lambda: _binding.bytes_of_shapes(SOFTMAX, 1)),
+    (TypeError, "by its shape and type", lambda: _binding.bytes_of_shapes(SOFTMAX, 1, *[0] * COUNT, 1, 2)),
+    (ValueError, "tk_softmax: ", lambda: _binding.bytes_of_shapes(
+        SOFTMAX, 1, *[0] + [None] * (COUNT - 1), tvm_ffi.Shape((2, 3)), tvm_ffi.dtype("float16"))),
+])
+def test_refusals_of_plans(error, sentence, call):
+    with pytest.raises(error, match=sentence):
+        call()
 
 
 @pytest.mark.parametrize("error, sentence, call", [
