@@ -76,6 +76,8 @@ def launch(op, inputs, outputs, **options):
     place, names = _binding.ops[op]
     inputs = {name: x for name, x in inputs.items() if x is not None}
     outputs = {name: y for name, y in outputs.items() if y is not None}
+    if unknown := {*inputs, *outputs, *options} - {*names}:
+        raise TypeError(f"{op} has no field {', '.join(sorted(unknown))}")
     arrays, results = list(inputs.values()), list(outputs.values())
     device, takes_workspace = kind_of_device()
     said = []
@@ -128,7 +130,6 @@ class flags(tuple):
 
 def operator(described):
     """A decorator, which makes of the class the function of options and arrays."""
-
     run_for = getattr(described, "run_for", lambda wanted, *arguments: described.run(*arguments))
 
     @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
@@ -180,8 +181,7 @@ def or_zeros(gradient, x):
 
 
 def matrix(x):
-    """x[..., width], an array or a result, as [rows, width]."""
-    if x is None or len(x.shape) == 2:
+    """x[..., width] as [rows, width]."""
+    if x is None or x.ndim == 2:
         return x
-    shape = math.prod(x.shape[:-1]), x.shape[-1] if x.shape else 1
-    return made(shape, x.dtype) if isinstance(x, jax.ShapeDtypeStruct) else x.reshape(shape)
+    return x.reshape(math.prod(x.shape[:-1]), x.shape[-1] if x.ndim else 1)
