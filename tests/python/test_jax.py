@@ -5,7 +5,8 @@ for it: TK_JAX_DEVICE=cuda python -m pytest tests/python/test_jax.py
 
 `bound` of a case is its largest root mean square error relative to the result's, in units of the
 type's epsilon, as in test_torch.py, whose reasons hold here; in fp32 it is 2 throughout. `loose`
-are bounds by the places of results and gradients.
+are bounds by the places of results and gradients: of a decay of each head, whose gradient is a sum
+over all tokens that cancels in part.
 """
 
 import os
@@ -278,7 +279,6 @@ CASES = {
         ),
         bound=0.5,
         exact=(3, 4),
-        loose={5: 4},
     ),
     "linear_attention_of_heads": case(
         lambda q, k, v, d: tk.linear_attention(q, k, v, decay=d),
@@ -288,7 +288,7 @@ CASES = {
         (randn(1, 37, 2, 32), randn(1, 37, 2, 32), randn(1, 37, 2, 16), abs(randn(2))),
         bound=0.5,
         exact=(3,),
-        loose={4: 4},
+        loose={4: 1},
     ),
     "mamba2": case(
         lambda *x: tk.mamba2(
@@ -312,7 +312,7 @@ CASES = {
         ),
         bound=0.5,
         exact=(1, 2, 5, 7, 8),
-        loose={3: 5, 4: 8, 9: 16},
+        loose={4: 1},
     ),
     "causal_conv1d": case(
         lambda x, w, b, s: tk.causal_conv1d(
