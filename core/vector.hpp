@@ -6,6 +6,7 @@
 //   col_sum_shares(w, shares, x)   the first half of it: each warp leaves its own sums
 //   for_col_sums(shares, use)      the second, after a sync: use(c, sum), once for each column
 //   cumsum(w, x)                   x[n] becomes x[0] + ... + x[n]
+//   sum_of(x, count)               x[0] + ... + x[count - 1], by every warp for itself
 // In the first, x is a tile or an expression of R x C, dst a shared_vec<T, C>, exchange a
 // col_exchange<C>. All lanes of the worker call. On return all of them may read the vector, and x
 // and `exchange` may be used again at once. Sums are fp32, rounded to T last; their order is that
@@ -173,6 +174,17 @@ TK_DEVICE void cumsum(Worker const& w, shared_vec<T, N>& x) {
   for (int k = 0; k < each; ++k)
     if (lane < be::warp_lanes && first + k < N) put(&x.data[first + k], before + sum[k]);
   w.sync();
+}
+
+template <class T, int N> TK_DEVICE float sum_of(shared_vec<T, N> const& x, int count = N) {
+  float sum = 0;
+  TK_UNROLL
+  for (int first = 0; first < N; first += be::warp_lanes)
+    if (int const n = first + be::worker_lane() % be::warp_lanes; n < count)
+      sum += be::widen(x.data[n]);
+  TK_UNROLL
+  for (int bit = 1; bit < be::warp_lanes; bit *= 2) sum += be::shuffle_xor(sum, bit);
+  return sum;
 }
 
 // ---- one value per row; other lanes may read dst once a barrier of the worker has followed

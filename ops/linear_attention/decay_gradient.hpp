@@ -17,40 +17,39 @@
 
 namespace tk {
 
-// By a worker, for one head of a chunk: m and m', and dlog_decay of them.
+// By a worker, for one head of a chunk.
 struct chunk_meetings {
   static constexpr int R = longest_chunk;
-  shared_vec<float, R> later, earlier, states;  // m, m', shares of <S, D>
+  shared_vec<float, R> later, earlier, states;  // m from the last on, m', shares of exp2(c) <S, D>
 
-  // Then, after a sync, all may read.
   TK_DEVICE void load(decay_meetings const& x, scan_rows const& rows, int block, int head,
                       int tokens, float const* weights) {
     std::int64_t const first = (std::int64_t{block} * rows.h + head) * x.units;
+    float decay = 0;
+    if (tokens > 0)
+      decay = be::exp2(x.decays.data[x.decays.row(block, head, rows.h, x.C) + tokens - 1]);
     for (int i = be::worker_lane(); i < R; i += be::worker_lanes) {
       float sums[2] = {}, of_states = 0;
-      for (int unit = 0; unit < x.units; ++unit) {
+      for (int unit = 0; tokens > 0 && unit < x.units; ++unit) {
         for (int k = i; k < x.D; k += R) of_states += x.states[(first + unit) * x.D + k];
         if (i >= tokens) continue;
         TK_UNROLL
         for (int k = 0; k < 2; ++k) sums[k] += x.of[k][(first + unit) * x.C + i];
       }
-      later.data[i] = sums[0];
+      later.data[R - 1 - i] = sums[0];
       earlier.data[i] = weights && i < tokens ? weights[i] * sums[1] : sums[1];
-      states.data[i] = of_states;
+      states.data[i] = of_states * decay;
     }
   }
-  // exp2(c) <S, D>, where so many tokens are there.
-  TK_DEVICE float across(decay_meetings const& x, scan_rows const& rows, int block, int head,
-                         int tokens) const {
-    float sum = 0;
-    for (float const of : states.data) sum += of;
-    return sum * be::exp2(x.decays.data[x.decays.row(block, head, rows.h, x.C) + tokens - 1]);
+  // Then all may read.
+  template <class Worker> TK_DEVICE void sum_up(Worker const& w) {
+    w.sync();  // they are there
+    cumsum(w, later);
+    cumsum(w, earlier);
   }
-  TK_DEVICE float gradient(int t, int tokens, float across) const {
-    float sum = across;
-    for (int i = tokens; i-- > t;) sum += later.data[i];
-    for (int j = 0; j < t; ++j) sum += earlier.data[j];
-    return sum;
+  TK_DEVICE float across() const { return sum_of(states); }
+  TK_DEVICE float gradient(int t, float across) const {
+    return across + later.data[R - 1 - t] + (t > 0 ? earlier.data[t - 1] : 0.f);
   }
 };
 
@@ -61,6 +60,7 @@ template <class T> struct decay_gradient {
   struct own {};
   struct scratch {
     chunk_meetings met;
+    shared_vec<float, longest_chunk> gradients;
   };
   using args = decay_gradient_problem;
   struct task {
@@ -79,20 +79,21 @@ template <class T> struct decay_gradient {
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     int const tokens = t.at.tokens;
     auto& met = c.scratch.met;
-    if (tokens > 0) met.load(a.met, a.rows, t.block, t.head, tokens, nullptr);
-    c.w.sync();
-    float const across = tokens > 0 ? met.across(a.met, a.rows, t.block, t.head, tokens) : 0;
-    if (!a.totals) {
-      auto const& to = a.to;
-      float* const first =
-          to.data + t.at.batch * to.b_stride + t.at.row * to.n_stride + t.head * to.h_stride;
-      for (int token = c.w.lane(); token < tokens; token += be::worker_lanes)
-        first[token * to.n_stride] = a.scale * met.gradient(token, tokens, across);
-    } else if (c.w.lane() == 0) {
-      float all = across * tokens;
-      for (int i = 0; i < tokens; ++i)
-        all += met.later.data[i] * (i + 1) + met.earlier.data[i] * (tokens - 1 - i);
-      a.totals[std::int64_t{t.block} * a.stride + t.head] = -all * a.scale;
+    met.load(a.met, a.rows, t.block, t.head, tokens, nullptr);
+    met.sum_up(c.w);
+    float const across = met.across();
+    auto const& to = a.to;
+    float* const first =
+        to.data + t.at.batch * to.b_stride + t.at.row * to.n_stride + t.head * to.h_stride;
+    for (int token = c.w.lane(); token < tokens; token += be::worker_lanes) {
+      float const gradient = a.scale * met.gradient(token, across);
+      if (a.totals) c.scratch.gradients.data[token] = gradient;
+      else first[token * to.n_stride] = gradient;
+    }
+    if (a.totals) {
+      c.w.sync();
+      float const all = sum_of(c.scratch.gradients, tokens);
+      if (c.w.lane() == 0) a.totals[std::int64_t{t.block} * a.stride + t.head] = -all;
     }
     c.w.sync();  // all have read the sums
   }

@@ -30,7 +30,7 @@ template <class T> struct step_gradients {
   struct own {};
   struct scratch {
     chunk_meetings met;
-    shared_vec<float, R> direct, of_A, of_bias, columns;  // direct: e
+    shared_vec<float, R> weights, slopes, direct, of_A, of_bias, columns;  // direct: e
     col_exchange<R> exchange;
   };
   using source = be::source<T, R, R>;
@@ -72,9 +72,16 @@ template <class T> struct step_gradients {
     int const id = c.w.id(), head = t.heads.of(id);
     bool const mine = t.heads.has(id);
     auto const place = a.of.tables.decays.row(t.block, head, a.of.rows.h, a.of.met.C);
-    float const* const weights = a.of.tables.weights + place;
+    auto& s = c.scratch;
     bool const skips = a.of.tables.skip != nullptr, by_columns = a.of.dD.of_columns;
-    if (t.steps > 0) c.scratch.met.load(a.of.met, a.of.rows, t.block, head, t.at.tokens, weights);
+    float const rate = a.of.A.data[head * a.of.A.h_stride];
+    for (int i = c.w.lane(); i < R; i += be::worker_lanes) {
+      bool const is_there = i < t.at.tokens;
+      s.weights.data[i] = is_there ? a.of.tables.weights[place + i] : 0.f;
+      s.slopes.data[i] = is_there ? a.of.tables.slopes[place + i] : 0.f;
+    }
+    s.met.load(a.of.met, a.of.rows, t.block, head, t.at.tokens, a.of.tables.weights + place);
+    c.w.sync();  // these are there
     reg_col<float, R> direct = 0.f, skipped = 0.f;
     for (int step = 0; step < t.steps; ++step) {
       auto const& slot = c.in.take();
@@ -87,7 +94,7 @@ template <class T> struct step_gradients {
       int const col = step * R;
       direct = direct + row_sum_share(left * right);
       auto const to = window(a.dx, t.at.row, col, head, t.at.batch, t.at.row + t.at.tokens);
-      auto const w = load_col<R>(weights, t.at.tokens, 0.f);
+      auto const w = load_col(s.weights);
       if (mine && skips) {
         float const* const row = a.of.tables.skip + std::int64_t{head} * a.p + col;
         tk::store(to, cast<T>(right * w + dout * load_row<R, R>(row, a.p - col)));
@@ -95,58 +102,52 @@ template <class T> struct step_gradients {
         tk::store(to, cast<T>(right * w));
       }
       if (a.of.of_D && by_columns) {
-        col_sum(c.w, c.scratch.columns, left * dout, c.scratch.exchange);
+        col_sum(c.w, s.columns, left * dout, s.exchange);
         float* const sums = a.of.of_D + std::int64_t{t.block} * a.of.D_stride + head * a.p;
-        if (mine) tk::store(sums + col, c.scratch.columns, a.p - col);
+        if (mine) tk::store(sums + col, s.columns, a.p - col);
         c.w.sync();  // all have read the columns
       } else if (a.of.of_D) {
         skipped = skipped + row_sum_share(left * dout);
       }
     }
-    tk::store(c.scratch.direct, total(direct));
-    tk::store(c.scratch.columns, total(skipped));
-    c.w.sync();
-    if (mine) leave(c, a, t, head, weights, a.of.tables.slopes + place);
+    tk::store(s.direct, total(direct));
+    tk::store(s.columns, total(skipped));
+    s.met.sum_up(c.w);
+    if (mine) leave(c, a, t, head, rate);
     c.w.sync();  // all have read the sums
   }
 
  private:
   // From the sums of tokens, left in scratch.
   template <class Context>
-  static TK_DEVICE void leave(Context& c, args const& a, task const& t, int head,
-                              float const* weights, float const* slopes) {
+  static TK_DEVICE void leave(Context& c, args const& a, task const& t, int head, float rate) {
     auto& s = c.scratch;
     int const tokens = t.at.tokens;
-    float const across = tokens > 0 ? s.met.across(a.of.met, a.of.rows, t.block, head, tokens) : 0;
-    float const rate = a.of.A.data[head * a.of.A.h_stride];
+    float const across = s.met.across();
     auto const& to = a.of.ddt;
     for (int token = c.w.lane(); token < tokens; token += be::worker_lanes) {
-      float const g = s.met.gradient(token, tokens, across);
-      float const ddt = (s.direct.data[token] + rate * g) * slopes[token];
+      float const g = s.met.gradient(token, across);
+      float const ddt = (s.direct.data[token] + rate * g) * s.slopes.data[token];
       std::int64_t const at = t.at.batch * to.b_stride +
                               (std::int64_t{t.at.row} + token) * to.n_stride + head * to.h_stride;
       put_as(to.data, to.type, at, ddt);
-      s.of_A.data[token] = weights[token] * g;
+      s.of_A.data[token] = s.weights.data[token] * g;
       s.of_bias.data[token] = ddt;
     }
     c.w.sync();
-    leave_sum(c, 0, s.of_A, tokens, a.of.of_A, a.of.stride, t, head);
-    leave_sum(c, 1, s.of_bias, tokens, a.of.of_bias, a.of.stride, t, head);
+    auto const leave_sum = [&](shared_vec<float, R> const& x, float* to) {
+      if (!to) return;
+      float const sum = sum_of(x, tokens);
+      if (c.w.lane() == 0) to[std::int64_t{t.block} * a.of.stride + head] = sum;
+    };
+    leave_sum(s.of_A, a.of.of_A);
+    leave_sum(s.of_bias, a.of.of_bias);
     if (!a.of.dD.of_columns) {
-      leave_sum(c, 2, s.columns, tokens, a.of.of_D, a.of.stride, t, head);
+      leave_sum(s.columns, a.of.of_D);
     } else if (a.of.of_D && tokens == 0) {
       float* const none = a.of.of_D + std::int64_t{t.block} * a.of.D_stride + head * a.p;
       for (int i = c.w.lane(); i < a.p; i += be::worker_lanes) none[i] = 0;
     }
-  }
-  // By one lane, each sum by another.
-  template <class Context>
-  static TK_DEVICE void leave_sum(Context& c, int lane, shared_vec<float, R> const& x, int tokens,
-                                  float* to, int stride, task const& t, int head) {
-    if (!to || c.w.lane() != lane * be::worker_lanes / 4) return;
-    float sum = 0;
-    for (int i = 0; i < tokens; ++i) sum += x.data[i];
-    to[std::int64_t{t.block} * stride + head] = sum;
   }
 };
 

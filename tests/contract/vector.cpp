@@ -165,6 +165,7 @@ template <class T, int N> struct cumulative : simple_op {
     int cases;
     T const* from;
     T *once, *twice;
+    float* warps;  // of each lane the sum of the first 3 (task + 1) of `twice`, or of all
     int* ran;
   };
   static TK_BOTH task task_at(args const&, int i, int) { return {i, 1}; }
@@ -177,6 +178,7 @@ template <class T, int N> struct cumulative : simple_op {
     store(a.once + t.index * N, vec, N);
     cumsum(k.w, vec);
     store(a.twice + t.index * N, vec, N);
+    a.warps[t.index * be::worker_lanes + be::worker_lane()] = sum_of(vec, 3 * (t.index + 1));
     k.w.sync();
     k.in.release();
     report(k, a, t.index, 2);
@@ -187,7 +189,8 @@ template <class T, int N> void check_cumulative() {
   constexpr int tasks = 4;
   auto const from = wholes<T>(tasks * N, N, 1);
   device_array<T> const dfrom(from), once(untouched<T>(tasks * N)), twice(untouched<T>(tasks * N));
-  run<cumulative<T, N>>({tasks, dfrom.data(), once.data(), twice.data(), nullptr});
+  device_array<float> const warps(untouched<float>(tasks * be::worker_lanes));
+  run<cumulative<T, N>>({tasks, dfrom.data(), once.data(), twice.data(), warps.data(), nullptr});
   std::vector<T> sums, sums_of_sums;
   float sum = 0, sum_of_sums = 0;
   for (int i = 0; i < tasks * N; ++i) {
@@ -197,6 +200,14 @@ template <class T, int N> void check_cumulative() {
   }
   check_same(once.read(), sums);
   check_same(twice.read(), sums_of_sums);
+  std::vector<float> of_warps;
+  for (int task = 0; task < tasks; ++task) {
+    float all = 0;
+    for (int i = 0; i < N && i < 3 * (task + 1); ++i)
+      all += tk::widen(sums_of_sums[at(task * N + i)]);
+    of_warps.insert(of_warps.end(), be::worker_lanes, all);
+  }
+  check_same(warps.read(), of_warps);
 }
 
 TEST_CASE("cumulative sums") {
