@@ -11,13 +11,15 @@ an element type, and a NotImplementedError for what the library cannot do. Resul
 on the device of the first, launched on the current stream. Workspaces are PyTorch's memory, one for
 each device and stream. The ops themselves are torch.ops.tk_ops, with fake kernels, so that
 torch.compile takes them into its graphs as they are. Gradients are TK's kernels and repeat bit for
-bit; second derivatives, but of rotary's, are refused.
+bit; second derivatives, but of rotary's, are refused. With `repeat("row")` a row's result does not
+depend on the rows beside it either, as servers want it (batch invariance).
 
 torch.autocast is followed where PyTorch's own runs in 16 bits, and where TK takes nothing else:
 linear, both kinds of attention, linear_attention, mamba2 and fft_conv cast to its type. All others
 take their inputs as they are: their sums are fp32 in any case.
 """
 
+from ._repeat import repeat
 from .functional import *  # noqa: F403
 from .functional import __all__ as _functions
 from .modules import *  # noqa: F403
@@ -26,4 +28,4 @@ from .replace import replacing
 from .sequences import *  # noqa: F403
 from .sequences import __all__ as _sequences
 
-__all__ = [*_functions, *_modules, *_sequences, "replacing"]
+__all__ = [*_functions, *_modules, *_sequences, "repeat", "replacing"]

@@ -4,7 +4,7 @@
 import torch
 
 import tk_ops
-from tk_ops import Bias
+from tk_ops import Bias, Repeat
 from tk_ops._options import mask_of, window_fields
 
 from ._library import contiguous, flat, launch, like, operator, optional, rows
@@ -18,7 +18,7 @@ def operand(x, transposed):
     return rows(x), transposed
 
 
-def multiply(d, a, b, transpose_a, transpose_b, bias=None):
+def multiply(d, a, b, transpose_a, transpose_b, repeat, bias=None):
     """d = op(a) op(b) + bias."""
     (a, transpose_a), (b, transpose_b) = operand(a, transpose_a), operand(b, transpose_b)
     launch(
@@ -31,33 +31,35 @@ def multiply(d, a, b, transpose_a, transpose_b, bias=None):
         alpha=1.0,
         bias=contiguous(bias),
         bias_kind=Bias.NONE if bias is None else Bias.ROW,
+        repeat=repeat,
     )
 
 
 @operator
 class gemm:
     schema = (
-        "gemm(Tensor a, Tensor b, bool transpose_a, bool transpose_b, ScalarType dtype) -> Tensor"
+        "gemm(Tensor a, Tensor b, bool transpose_a, bool transpose_b, ScalarType dtype, int repeat)"
+        " -> Tensor"
     )
 
-    def made(a, b, transpose_a, transpose_b, dtype):
+    def made(a, b, transpose_a, transpose_b, dtype, repeat):
         return a.new_empty(a.size(int(transpose_a)), b.size(int(not transpose_b)), dtype=dtype)
 
-    def launch(d, a, b, transpose_a, transpose_b, dtype):
-        multiply(d, a, b, transpose_a, transpose_b)
+    def launch(d, a, b, transpose_a, transpose_b, dtype, repeat):
+        multiply(d, a, b, transpose_a, transpose_b, repeat)
 
 
 @operator
 class linear:
-    schema = "linear(Tensor x, Tensor weight, Tensor? bias) -> Tensor"
+    schema = "linear(Tensor x, Tensor weight, Tensor? bias, int repeat) -> Tensor"
 
-    def made(x, weight, bias):
+    def made(x, weight, bias, repeat):
         return x.new_empty(*x.shape[:-1], weight.size(0))
 
-    def launch(y, x, weight, bias):
-        multiply(flat(y), flat(x), weight, False, True, bias)
+    def launch(y, x, weight, bias, repeat):
+        multiply(flat(y), flat(x), weight, False, True, repeat, bias)
 
-    def saved(y, x, weight, bias):
+    def saved(y, x, weight, bias, repeat):
         return x, weight, bias
 
     def backward(wanted, saved, options, dy):
@@ -65,9 +67,9 @@ class linear:
         dx = dweight = dbias = None
         dy, tokens = flat(dy), flat(x)
         if wanted[0]:
-            dx = gemm(dy, weight, False, False, x.dtype).view(x.shape)
+            dx = gemm(dy, weight, False, False, x.dtype, *options).view(x.shape)
         if wanted[1]:
-            dweight = gemm(dy, tokens, True, False, weight.dtype)
+            dweight = gemm(dy, tokens, True, False, weight.dtype, Repeat.RUN)
         if wanted[2]:
             dbias = dy.sum(0, dtype=torch.float32).to(bias.dtype)
         return dx, dweight, dbias

@@ -210,7 +210,7 @@ class linear_cross_entropy:
 
     schema = (
         "linear_cross_entropy(Tensor x, Tensor weight, Tensor labels, int ignore_index,"
-        " float label_smoothing, float z_loss, float softcap, bool dx, bool dweight)"
+        " float label_smoothing, float z_loss, float softcap, int repeat, bool dx, bool dweight)"
         " -> (Tensor, Tensor, Tensor)"
     )
     constants = 2
@@ -223,6 +223,7 @@ class linear_cross_entropy:
         )
 
     def launch(made, x, weight, labels, *options):
+        repeat, *wanted = options[4:]
         total, dx, dweight = made
         loss = torch.empty(labels.numel(), dtype=torch.float32, device=x.device)
         launch(
@@ -231,10 +232,11 @@ class linear_cross_entropy:
             w=rows(weight),
             labels=labels.reshape(-1),
             loss=loss,
-            dx=matrix(dx) if options[4] else None,
-            dw=dweight if options[5] else None,
+            dx=matrix(dx) if wanted[0] else None,
+            dw=dweight if wanted[1] else None,
             **loss_fields(*options[:4]),
             dloss_scale=1.0,
+            repeat=repeat,
         )
         torch.sum(loss, 0, out=total)
 

@@ -11,6 +11,7 @@ from tk_ops._options import window_of
 
 from . import _products, _rows
 from ._library import autocast
+from ._repeat import repeat_kind
 
 # fmt: off
 __all__ = ["attention", "cross_entropy", "embedding", "geglu", "gelu", "layer_norm", "linear",
@@ -36,7 +37,7 @@ def linear(input, weight, bias=None):
             f"linear: input {list(input.shape)} and weight {list(weight.shape)} do not fit,"
             " [..., k] and [n, k]"
         )
-    return _products.linear(input, weight, bias)
+    return _products.linear(input, weight, bias, repeat_kind())
 
 
 def _norm(name, input, normalized_shape, weight, bias, rms, eps, residual):
@@ -185,6 +186,7 @@ def linear_cross_entropy(
         label_smoothing,
         z_loss,
         softcap,
+        repeat_kind(),
         makes and input.requires_grad,
         makes and linear_weight.requires_grad,
     )
