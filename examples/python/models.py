@@ -148,13 +148,19 @@ class Decoder(nn.Module):
             if x.dim() == 2:
                 nn.init.normal_(x, std=0.02 if x.size(0) == vocab else x.size(1) ** -0.5)
 
-    def forward(self, ids, *place):
-        """Logits [..., vocab] of ids [b, n], or [t] at a place."""
+    def features(self, ids, *place):
         x, residual = self.ops.embedding(ids, self.embedding.weight), None
         for block in self.blocks:
             x, residual = block(x, residual, *place)
-        x, _ = normed(self.ops, self.norm, x, residual)
-        return self.ops.linear(x, self.head.weight)
+        return normed(self.ops, self.norm, x, residual)[0]
+
+    def forward(self, ids, *place):
+        """Logits [..., vocab] of ids [b, n], or [t] at a place."""
+        return self.ops.linear(self.features(ids, *place), self.head.weight)
+
+    def loss(self, ids, targets):
+        """The mean cross-entropy of targets [b, n], but of those that are -100."""
+        return self.ops.linear_cross_entropy(self.features(ids), self.head.weight, targets)
 
     def log_probabilities(self, ids, targets, *place):
         """Of each target behind its token, fp32."""

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""What the demos share: options, a text, trainings side by side, curves."""
+
+import argparse
+import contextlib
+import csv
+import time
+from pathlib import Path
+
+import torch
+
+import eager
+import tk_ops.torch as tk
+
+OPS = {"TK": tk, "eager": eager, "torch.compile": eager}
+
+
+def options(description, **defaults):
+    """The command line: --device, --out and an option for each default, of its type. A pair of
+    defaults is that of a CPU and that of a card."""
+    parser = argparse.ArgumentParser(description=description.split("\n\n")[0])
+    parser.add_argument("--device", default="cpu", help="cpu or cuda")
+    parser.add_argument("--out", type=Path, help="the file that curves are drawn in, .png or .csv")
+    for name, value in defaults.items():
+        kind = type(value[0] if isinstance(value, tuple) else value)
+        parser.add_argument("--" + name.replace("_", "-"), type=kind)
+    got = parser.parse_args()
+    for name, value in defaults.items():
+        if getattr(got, name) is None:
+            pair = value if isinstance(value, tuple) else (value, value)
+            setattr(got, name, pair[got.device != "cpu"])
+    if got.device == "cpu":
+        torch.set_num_threads(min(torch.get_num_threads(), 2))
+    return got
+
+
+def autocast(device):
+    return torch.autocast(device, dtype=torch.bfloat16)
+
+
+def synchronise(device):
+    if device != "cpu":
+        torch.cuda.synchronize()
+
+
+def text(device):
+    """Some of Shakespeare's sonnets, byte by byte."""
+    data = (Path(__file__).parent / "sonnets.txt").read_bytes()
+    return torch.tensor(list(data), device=device)
+
+
+def text_batches(o, seed):
+    """Batches of `o.batch` pieces of `o.length` bytes of the text, with the byte after each."""
+    data, draw = text(o.device), torch.Generator().manual_seed(seed)
+    while True:
+        at = torch.randint(0, len(data) - o.length, (o.batch, 1), generator=draw).to(o.device)
+        ids = data[at + torch.arange(o.length + 1, device=o.device)]
+        yield ids[:, :-1], ids[:, 1:]
+
+
+def train(ops, make, batches, o, seed, compiled=False):
+    """A new model after o.steps steps, its losses, and tokens per second but for the first steps."""
+    torch.manual_seed(seed)
+    model = make(ops).to(o.device)
+    loss_of = torch.compile(model.loss) if compiled else model.loss
+    optimizer = torch.optim.AdamW(model.parameters(), o.rate, betas=(0.9, 0.95))
+    warm = min(o.steps // 10 + 1, o.steps - 1)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, o.rate, o.steps + 1, pct_start=0.1)
+    losses, tokens, began = [], 0, time.perf_counter()
+    for step, (ids, targets) in zip(range(o.steps), batches):
+        if step == warm:
+            synchronise(o.device)
+            tokens, began = 0, time.perf_counter()
+        optimizer.zero_grad()
+        with autocast(o.device):
+            loss = loss_of(ids, targets)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        tokens += ids.numel()
+        losses.append(loss.detach())
+    synchronise(o.device)
+    speed = tokens / (time.perf_counter() - began)
+    return model, torch.stack(losses).tolist(), speed
+
+
+def last(losses):
+    """The mean of the last tenth."""
+    return sum(losses[-(len(losses) // 10 + 1) :]) / (len(losses) // 10 + 1)
+
+
+def compare(name, o, make, batches_of=text_batches):
+    """Trains make(ops) with TK's and with PyTorch's ops, from o.seeds seeds each and on the same
+    batches, and once with PyTorch's compiled. Prints speeds and last losses, draws the curves, and
+    returns TK's last model. Says whether TK's mean last loss is as near to eager's as eager's are
+    to each other."""
+    curves, ends, model = {}, {}, None
+    for kind, ops in OPS.items():
+        compiled = kind == "torch.compile"
+        if compiled and not o.compile:
+            print("torch.compile: not asked for (--compile 1)")
+            continue
+        found = []
+        for seed in range(1 if compiled else o.seeds):
+            with fallen(kind) if compiled else contextlib.nullcontext():
+                found.append(train(ops, make, batches_of(o, seed), o, seed, compiled))
+        if not found:
+            continue
+        ends[kind] = [last(losses) for _, losses, _ in found]
+        curves |= {f"{kind}, seed {i}": losses for i, (_, losses, _) in enumerate(found)}
+        model = found[-1][0] if kind == "TK" else model
+        speeds, losses = [x[2] for x in found], " ".join(f"{x:.4f}" for x in ends[kind])
+        print(f"{kind}: {max(speeds):,.0f} tokens/s, last losses {losses}", flush=True)
+    means = {kind: sum(x) / len(x) for kind, x in ends.items()}
+    apart, spread = abs(means["TK"] - means["eager"]), max(ends["eager"]) - min(ends["eager"])
+    print(
+        f"means of {o.seeds} seeds are {apart:.4f} apart; eager's seeds {spread:.4f}:"
+        f" {'within' if apart <= spread else 'NOT within'} its spread"
+    )
+    draw(o.out or Path(f"{name}.png"), curves, "loss")
+    return model
+
+
+@contextlib.contextmanager
+def fallen(kind):
+    """Prints what a compiler that does not work says."""
+    try:
+        yield
+    except Exception as error:
+        print(f"{kind}: {type(error).__name__}: {str(error).strip().splitlines()[0]}")
+
+
+def draw(path, curves, what, along="step"):
+    """Lines of numbers, as a picture, or as a table where matplotlib is missing or path is .csv."""
+    try:
+        if path.suffix == ".csv":
+            raise ImportError
+        import matplotlib
+
+        matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+    except ImportError:
+        path = path.with_suffix(".csv")
+        with path.open("w", newline="") as file:
+            table = csv.writer(file)
+            table.writerow([along, *curves])
+            longest = max(map(len, curves.values()))
+            for i in range(longest):
+                table.writerow([i, *(x[i] if i < len(x) else "" for x in curves.values())])
+    else:
+        figure, axes = plt.subplots(figsize=(7, 4))
+        for name, values in curves.items():
+            axes.plot(values, label=name, linewidth=1)
+        axes.set_xlabel(along), axes.set_ylabel(what), axes.legend(fontsize=7)
+        figure.savefig(path, dpi=150)
+    print(f"curves: {path}")
