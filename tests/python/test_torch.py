@@ -21,12 +21,14 @@ from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 import tk_ops.torch as tk  # noqa: E402
 from torch_definitions import (  # noqa: E402
     gated,
+    hedgehog,
     long_conv,
     packed,
     rotated,
     scan,
     short_conv,
     ssd,
+    taylor,
     weights_of,
 )
 
@@ -93,6 +95,15 @@ def run(this, function, inputs, layout="plain"):
     gradients = [laid(torch.randn(y.shape).to(torch.bfloat16).to(y.dtype), layout) for y in results]
     torch.autograd.backward(results, gradients)
     return [x.detach().double() for x in (*results, *(x.grad for x in wanted))]
+
+
+def with_states(function, *inputs, **options):
+    """The results of a function that takes and gives states, in one row."""
+    *inputs, state, sums = inputs
+    o, states = function(
+        *inputs, initial_states=(state, sums), return_final_states=True, **options
+    )
+    return o, *states
 
 
 SDPA, GQA = tk.scaled_dot_product_attention, {"is_causal": True, "enable_gqa": True}
@@ -276,6 +287,36 @@ CASES = {
         ),
         bound=0.5,
         exact=(3, 4),
+    ),
+    "based": case(
+        lambda *x: with_states(tk.based, *x, scale=0.3),
+        lambda *x: taylor(*x, 0.3),
+        lambda: (
+            randn(2, 70, 2, 16),
+            randn(2, 70, 2, 16),
+            randn(2, 70, 2, 48),
+            randn(2, 2, 153, 48),
+            100 + randn(2, 2, 153).abs(),
+        ),
+        bound=0.8,
+        exact=(3, 4),
+    ),
+    "hedgehog": case(
+        lambda *x: with_states(tk.hedgehog, *x),
+        hedgehog,
+        lambda: (
+            randn(2, 200, 2, 128),
+            randn(2, 230, 2, 128),
+            randn(2, 230, 2, 128),
+            randn(2, 128, 64) / 11,
+            randn(2, 128, 64) / 11,
+            1 + randn(2).abs(),
+            1 + randn(2).abs(),
+            randn(2, 2, 128, 128).abs(),
+            randn(2, 2, 128).abs(),
+        ),
+        bound=0.7,
+        exact=(5, 6, 7, 8),
     ),
     "mamba2": case(
         lambda *x: tk.mamba2(*x, dt_softplus=True, dt_limit=(0.05, 2), return_final_states=True),

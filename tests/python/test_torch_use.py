@@ -109,6 +109,60 @@ def test_packed_sequences():
         assert torch.equal(y[a:b], alone) and torch.equal(state, last)
 
 
+def test_based_packed_and_in_steps():
+    starts = torch.tensor([0, 20, 20, 90], dtype=torch.int32)
+    q, k, v = torch.randn(90, 2, 16, dtype=BF16), *torch.randn(2, 90, 2, 16, dtype=BF16).unbind()
+    for normalise in False, True:
+        options = {"normalise": normalise, "return_final_states": True}
+        o, states = tk.based(q, k, v, cu_seqlens=starts, **options)
+        assert (states[1] is not None) == normalise and not states[0][1].any()
+        for i, (a, b) in enumerate(((0, 20), (20, 20), (20, 90))):
+            alone, last = tk.based(*(x[None, a:b] for x in (q, k, v)), **options)
+            assert torch.equal(o[a:b], alone[0])
+            assert all(torch.equal(x[i], y[0]) for x, y in zip(states, last) if x is not None)
+        whole, held = tk.based(q[None], k[None], v[None], **options)
+        first, held = tk.based(*(x[None, :80] for x in (q, k, v)), **options)
+        found = [first]
+        for t in range(80, 90):
+            step = (x[None, t : t + 1] for x in (q, k, v))
+            o, held = tk.based(*step, initial_states=held, **options)
+            found.append(o)
+        assert (torch.cat(found, 1) - whole).norm() < 1e-2 * whole.norm()
+
+
+def test_hedgehog_packed_and_in_steps():
+    """Keys that states do not hold are given again; gradients reach each state alone."""
+    q, k, v = torch.randn(3, 300, 2, 128, dtype=BF16).unbind()
+    maps, factors = (torch.randn(2, 2, 128, 64) / 11).to(BF16), 0.5 + torch.rand(2, 2)
+    starts = torch.tensor([0, 120, 120, 300], dtype=torch.int32)
+    o = tk.hedgehog(q, k, v, *maps, *factors, cu_seqlens_q=starts)
+    assert torch.equal(
+        o[120:], tk.hedgehog(q[None, 120:], k[None, 120:], v[None, 120:], *maps, *factors)[0]
+    )
+    last = torch.tensor([0, 1, 1, 5], dtype=torch.int32)
+    rows = torch.tensor([119, *range(296, 300)])
+    few = tk.hedgehog(q[rows], k, v, *maps, *factors, cu_seqlens_q=last, cu_seqlens_k=starts)
+    torch.testing.assert_close(few, o[rows], rtol=2e-2, atol=2e-2)
+    q, k, v = q[None], k[None], v[None]
+    whole = tk.hedgehog(q, k, v, *maps, *factors)
+    lengths = torch.tensor([200], dtype=torch.int32)
+    short = tk.hedgehog(q[:, :10], k, v, *maps, *factors, lengths=lengths)
+    torch.testing.assert_close(
+        short, tk.hedgehog(q[:, :10], k[:, :200], v[:, :200], *maps, *factors)
+    )
+    first, states = tk.hedgehog(
+        *(x[:, :190] for x in (q, k, v)), *maps, *factors, return_final_states=True
+    )
+    kept = 190 - 64 - 190 % 64
+    rest = tk.hedgehog(q[:, 190:], k[:, kept:], v[:, kept:], *maps, *factors, initial_states=states)
+    torch.testing.assert_close(torch.cat((first, rest), 1), whole, rtol=2e-2, atol=2e-2)
+    for which in 0, 1:
+        key = k.clone().requires_grad_()
+        _, states = tk.hedgehog(q, key, v, *maps, *factors, return_final_states=True)
+        states[which].square().sum().backward()
+        assert key.grad[:, :192].any() and not key.grad[:, 192:].any()
+
+
 def test_nothing_to_do():
     w = torch.randn(5, 8, dtype=BF16, requires_grad=True)
     y = tk.linear(torch.randn(0, 8, dtype=BF16), w)
@@ -336,6 +390,12 @@ def bf16(*shape):
             NotImplementedError,
             "tk_linear_attention: ",
             lambda: tk.linear_attention(*[bf16(1, 3, 1, 8)] * 3),
+        ),
+        (NotImplementedError, "tk_based: ", lambda: tk.based(*[bf16(1, 3, 1, 32)] * 3)),
+        (
+            TypeError,
+            "tk_hedgehog: alpha",
+            lambda: tk.hedgehog(*[bf16(1, 3, 1, 128)] * 3, *[bf16(1, 128, 64)] * 2, *[bf16(1)] * 2),
         ),
         (
             ValueError,

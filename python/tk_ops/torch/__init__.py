@@ -15,8 +15,8 @@ bit; second derivatives, but of rotary's, are refused. With `repeat("row")` a ro
 depend on the rows beside it either, as servers want it (batch invariance).
 
 torch.autocast is followed where PyTorch's own runs in 16 bits, and where TK takes nothing else:
-linear, both kinds of attention, linear_attention, mamba2 and fft_conv cast to its type. All others
-take their inputs as they are: their sums are fp32 in any case.
+linear, both kinds of attention, linear_attention, based, hedgehog, mamba2 and fft_conv cast to its
+type. All others take their inputs as they are: their sums are fp32 in any case.
 """
 
 from ._repeat import repeat

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""The functions of tk_ops.torch along sequences: linear attention, Mamba-2's scan, convolutions."""
+"""The functions of tk_ops.torch along sequences: kinds of linear attention, Mamba-2's scan,
+convolutions."""
 
 import math
 
 from tk_ops._options import conv_activation
 
-from . import _sequences
+from . import _features, _sequences
 from ._library import autocast
+from ._repeat import repeat_kind
 
-__all__ = ["causal_conv1d", "fft_conv", "linear_attention", "mamba2"]
+__all__ = ["based", "causal_conv1d", "fft_conv", "hedgehog", "linear_attention", "mamba2"]
 
 
 def linear_attention(
@@ -44,6 +46,99 @@ def linear_attention(
         return_final_state,
     )
     return (o, state) if return_final_state else o
+
+
+def based(
+    query,
+    key,
+    value,
+    *,
+    scale=None,
+    normalise=True,
+    initial_states=None,
+    return_final_states=False,
+    cu_seqlens=None,
+):
+    """Based, causal linear attention by a second-order Taylor feature map: o_i = sum over j <= i of
+    (1 + s_ij + s_ij^2 / 2) v_j, s_ij = scale q_i k_j, and with normalise divided by 1e-6 + the sum
+    of (1 + s_ij + s_ij^2 / 2).
+
+    query and key [b, n, h, 16], value [b, n, h, dv], of one type, bf16 or fp16; dv is a multiple of
+    16 to 256, with normalise and gradients to 240. scale None is 1 / 4. initial_states is a pair,
+    fp32, the state [b, h, 153, dv] and with normalise the sums [b, h, 153], else None; with
+    return_final_states o and such a pair come back. cu_seqlens as in linear_attention. Gradients
+    reach all but cu_seqlens.
+    """
+    query, key, value = autocast(query, key, value)
+    state, sums = initial_states or (None, None)
+    o, state, sums = _features.based(
+        query,
+        key,
+        value,
+        state,
+        sums,
+        cu_seqlens,
+        0.25 if scale is None else scale,
+        normalise,
+        return_final_states,
+    )
+    return (o, (state, sums if normalise else None)) if return_final_states else o
+
+
+def hedgehog(
+    query,
+    key,
+    value,
+    map_q,
+    map_k,
+    alpha,
+    beta,
+    *,
+    scale=None,
+    initial_states=None,
+    return_final_states=False,
+    cu_seqlens_q=None,
+    cu_seqlens_k=None,
+    lengths=None,
+):
+    """Hedgehog attention as LoLCATs has it: softmax within a window, linear attention by learned
+    features on the tokens before it, one normaliser for both. With phi(x) = max([softmax(x map),
+    softmax(-x map)], 1e-6), p_ij = beta exp(scale (q_i k_j - the window's largest q_i k_j)) and
+    l_ij = alpha phi(q_i) phi(k_j): o_i = sum of (p_ij or l_ij) v_j / (1e-6 + sum of these).
+
+    query [b, nq, h, 128], key and value [b, nk, h, 128], map_q and map_k [h, 128, 64], of one type,
+    bf16 or fp16; alpha and beta [h] fp32, 0 or more. Tokens lie in blocks of 64; the window is the
+    query's own block, up to it, and the block before. Queries are the last nq of nk tokens (more
+    queries than tokens: the first ones' results may hold anything), or with lengths, int32 [b], the
+    last of lengths[b]. scale None is 1 / sqrt(128).
+
+    initial_states is a pair, fp32, kv [b, h, 128, 128] and k [b, h, 128], sums over tokens before
+    the first key. With return_final_states o and such a pair come back: of the keys that are before
+    the window of the next token, all but the last 64 + nk % 64. To go on, keep these keys and
+    values, and give them before the next tokens'. With cu_seqlens_q, int32 [sequences + 1],
+    sequences are packed; cu_seqlens_k is the same of keys, where it differs. Gradients reach all
+    floating-point tensors. Under torch.autocast all but alpha, beta and states are cast.
+    """
+    query, key, value, map_q, map_k = autocast(query, key, value, map_q, map_k)
+    kv, k = initial_states or (None, None)
+    o, kv, k, _ = _features.hedgehog(
+        query,
+        key,
+        value,
+        map_q,
+        map_k,
+        alpha,
+        beta,
+        kv,
+        k,
+        cu_seqlens_q,
+        cu_seqlens_k,
+        lengths,
+        query.size(-1) ** -0.5 if scale is None else scale,
+        repeat_kind(),
+        return_final_states,
+    )
+    return (o, (kv, k)) if return_final_states else o
 
 
 def mamba2(
