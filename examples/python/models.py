@@ -35,8 +35,7 @@ def side_by_side(lengths, device=None):
 
 
 class Cache:
-    """Keys and values of `count` sequences of up to `room` tokens, in each layer [count room, h, d].
-    """
+    """Keys and values of `count` sequences of up to `room` tokens: [count room, h, d] a layer."""
 
     def __init__(self, model, count, room):
         mixer = model.blocks[0].mixer

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A trainer of the nanoGPT kind: a decoder of the Llama kind on the bytes of a text, then a sample.
 
-    python examples/python/nanogpt.py [--device cuda]
+python examples/python/nanogpt.py [--device cuda]
 """
 
 import torch

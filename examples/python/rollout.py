@@ -117,7 +117,9 @@ def costs(model, o):
             with tk.repeat(kind):
                 found.append(seconds_of(step, o.device, count))
         run, row = found
-        print(f'{name}: {1e3 * run:.3f} ms, with repeat("row") {1e3 * row:.3f} ms, {row / run:.3f}x')
+        print(
+            f'{name}: {1e3 * run:.3f} ms, with repeat("row") {1e3 * row:.3f} ms, {row / run:.3f}x'
+        )
 
 
 def main():
