@@ -93,8 +93,7 @@ def last(losses):
 def compare(name, o, make, batches_of=text_batches):
     """Trains make(ops) with TK's and with PyTorch's ops, from o.seeds seeds each and on the same
     batches, and once with PyTorch's compiled. Prints speeds and last losses, draws the curves, and
-    returns TK's last model. Says whether TK's mean last loss is as near to eager's as eager's are
-    to each other."""
+    returns TK's last model."""
     curves, ends, model = {}, {}, None
     for kind, ops in OPS.items():
         compiled = kind == "torch.compile"
@@ -112,14 +111,21 @@ def compare(name, o, make, batches_of=text_batches):
         model = found[-1][0] if kind == "TK" else model
         speeds, losses = [x[2] for x in found], " ".join(f"{x:.4f}" for x in ends[kind])
         print(f"{kind}: {max(speeds):,.0f} tokens/s, last losses {losses}", flush=True)
+    if o.seeds > 1:
+        judge(ends)
+    draw(o.out or Path(f"{name}.png"), curves, "loss")
+    return model
+
+
+def judge(ends):
+    """Says how far the mean of TK's last losses is from that of eager's, and how far eager's are
+    from each other."""
     means = {kind: sum(x) / len(x) for kind, x in ends.items()}
     apart, spread = abs(means["TK"] - means["eager"]), max(ends["eager"]) - min(ends["eager"])
     print(
-        f"means of {o.seeds} seeds are {apart:.4f} apart; eager's seeds {spread:.4f}:"
+        f"means of {len(ends['TK'])} seeds are {apart:.4f} apart, eager's seeds {spread:.4f}:"
         f" {'within' if apart <= spread else 'NOT within'} its spread"
     )
-    draw(o.out or Path(f"{name}.png"), curves, "loss")
-    return model
 
 
 @contextlib.contextmanager
