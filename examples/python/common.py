@@ -137,8 +137,10 @@ def fallen(kind):
         print(f"{kind}: {type(error).__name__}: {str(error).strip().splitlines()[0]}")
 
 
-def draw(path, curves, what, along="step"):
-    """Lines of numbers, as a picture, or as a table where matplotlib is missing or path is .csv."""
+def draw(path, curves, what, along="step", at=None):
+    """Lines of numbers, as a picture, or as a table where matplotlib is missing or path is .csv; at
+    are the places of all, else 0, 1, ..."""
+    at = range(max(map(len, curves.values()))) if at is None else at
     try:
         if path.suffix == ".csv":
             raise ImportError
@@ -151,13 +153,12 @@ def draw(path, curves, what, along="step"):
         with path.open("w", newline="") as file:
             table = csv.writer(file)
             table.writerow([along, *curves])
-            longest = max(map(len, curves.values()))
-            for i in range(longest):
-                table.writerow([i, *(x[i] if i < len(x) else "" for x in curves.values())])
+            for i, place in enumerate(at):
+                table.writerow([place, *(x[i] if i < len(x) else "" for x in curves.values())])
     else:
         figure, axes = plt.subplots(figsize=(7, 4))
         for name, values in curves.items():
-            axes.plot(values, label=name, linewidth=1)
+            axes.plot(at[: len(values)], values, label=name, linewidth=1)
         axes.set_xlabel(along), axes.set_ylabel(what), axes.legend(fontsize=7)
         figure.savefig(path, dpi=150)
     print(f"curves: {path}")

@@ -23,7 +23,9 @@ def main():
     )
 
     def make(ops):
-        return Decoder(ops, lambda ops, _, width: Mamba2(ops, width), width=o.width, layers=o.layers)
+        return Decoder(
+            ops, lambda ops, _, width: Mamba2(ops, width), width=o.width, layers=o.layers
+        )
 
     common.compare("mamba2", o, make)
 

@@ -105,3 +105,28 @@ class Hyena(nn.Module):
         q, k, v = x.transpose(1, 2).contiguous().split(self.width, 1)
         y = self.ops.fft_conv(v, self.filters(n), k, q)
         return self.ops.linear(y.transpose(1, 2), self.out.weight)
+
+
+class Lolcats(nn.Module):
+    """A model's attention (models.Attention) swapped for Hedgehog's, with its weights: softmax in a
+    window, learned features before it. While `distils`, what comes out is the softmax's, and
+    `error` is how far Hedgehog's is from it."""
+
+    def __init__(self, attention):
+        super().__init__()
+        self.attention, self.distils, self.error = attention, False, None
+        heads, d = attention.heads, attention.d
+        self.maps = nn.Parameter(torch.randn(2, heads, d, d // 2) * d**-0.5)
+        self.log_factors = nn.Parameter(torch.zeros(2, heads))
+
+    def forward(self, x):
+        ops, of = self.attention.ops, self.attention
+        q, k, v = of.projected(x)
+        o = ops.hedgehog(q, k, v, *self.maps, *self.log_factors.exp())
+        if self.distils:
+            with torch.no_grad():
+                wanted = ops.attention(q, k, v, causal=True)
+            self.error = (o.float() - wanted.float()).square().mean()
+            self.error = self.error / wanted.float().square().mean()
+            o = wanted
+        return ops.linear(o.flatten(-2), of.out.weight)

@@ -78,15 +78,18 @@ class Attention(nn.Module):
         # not floating-point buffers, which model.to(bfloat16) would round
         self.tables = angle.cos(), angle.sin()
 
-    def forward(self, x, place=None):
-        self.tables = cos, sin = tuple(t.to(x.device) for t in self.tables)
+    def projected(self, x, positions=None):
+        """Queries, keys and values of x, turned."""
+        self.tables = tuple(t.to(x.device) for t in self.tables)
         qkv = self.ops.linear(x, self.qkv.weight).unflatten(-1, (-1, self.d))
         q, k, v = qkv.split((self.heads, self.kv_heads, self.kv_heads), -2)
+        return *self.ops.rotary(q, k, *self.tables, positions=positions), v
+
+    def forward(self, x, place=None):
         if place is None:
-            q, k = self.ops.rotary(q, k, cos, sin)
-            o = self.ops.attention(q, k, v, causal=True)
+            o = self.ops.attention(*self.projected(x), causal=True)
         else:
-            q, k = self.ops.rotary(q, k, cos, sin, positions=place.positions)
+            q, k, v = self.projected(x, place.positions)
             if place.cache is not None:
                 keys, values = place.cache.keys[self.layer], place.cache.values[self.layer]
                 keys[place.rows], values[place.rows] = k, v
