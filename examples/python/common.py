@@ -90,7 +90,7 @@ def last(losses):
     return sum(losses[-(len(losses) // 10 + 1) :]) / (len(losses) // 10 + 1)
 
 
-def compare(name, o, make, batches_of=text_batches):
+def compare(name, o, make, batches_of=text_batches, train=train):
     """Trains make(ops) with TK's and with PyTorch's ops, from o.seeds seeds each and on the same
     batches, and once with PyTorch's compiled. Prints speeds and last losses, draws the curves, and
     returns TK's last model."""
