@@ -158,7 +158,8 @@ def draw(path, curves, what, along="step", at=None):
     else:
         figure, axes = plt.subplots(figsize=(7, 4))
         for name, values in curves.items():
-            axes.plot(at[: len(values)], values, label=name, linewidth=1)
+            style = "-" if "TK" in name else ":"  # both are seen where one lies on the other
+            axes.plot(at[: len(values)], values, style, label=name, linewidth=1.2)
         axes.set_xlabel(along), axes.set_ylabel(what), axes.legend(fontsize=7)
         figure.savefig(path, dpi=150)
     print(f"curves: {path}")

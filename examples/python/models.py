@@ -75,15 +75,16 @@ class Attention(nn.Module):
         self.out = nn.Linear(width, width, bias=False)
         angle = 10000.0 ** (-torch.arange(0, self.d, 2) / self.d)
         angle = torch.arange(longest)[:, None] * angle
-        # not floating-point buffers, which model.to(bfloat16) would round
-        self.tables = angle.cos(), angle.sin()
+        # fp32 as bits, which model.to(bfloat16) leaves as they are
+        bits = torch.stack((angle.cos(), angle.sin())).view(torch.int32)
+        self.register_buffer("tables", bits, persistent=False)
 
     def projected(self, x, positions=None):
         """Queries, keys and values of x, turned."""
-        self.tables = tuple(t.to(x.device) for t in self.tables)
+        tables = self.tables.view(torch.float32)
         qkv = self.ops.linear(x, self.qkv.weight).unflatten(-1, (-1, self.d))
         q, k, v = qkv.split((self.heads, self.kv_heads, self.kv_heads), -2)
-        return *self.ops.rotary(q, k, *self.tables, positions=positions), v
+        return *self.ops.rotary(q, k, *tables, positions=positions), v
 
     def forward(self, x, place=None):
         if place is None:

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""Demos (examples/python) at their smallest: each runs, and losses of TK's ops follow those of
+PyTorch's, step by step, as near as 16 bits are. That they learn is seen where they run longer."""
+
+import csv
+import importlib.util
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+FOLDER = Path(__file__).parents[2] / "examples/python"
+DEVICE = os.environ.get("TK_TORCH_DEVICE", "cpu")
+SMALL = {"batch": 2, "width": 32, "layers": 1, "seeds": 1, "steps": 4}
+TRAININGS = {
+    "nanogpt": {"length": 40},
+    "mamba2": {"length": 70},
+    "hyena": {"length": 70},
+    "recall": {"pairs": 4, "vocab": 16},
+    "lolcats": {"length": 200, "width": 128, "teaching": 2},
+}
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Runs a demo with these options; what it printed, and its table."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    before = torch.get_default_device()
+    torch.set_default_device("cpu")
+    torch.manual_seed(0)
+
+    def run(name, out="curves.csv", **options):
+        path = tmp_path / out
+        options = {"device": DEVICE, "out": path, **options}
+        words = [f"--{key}={value}" for key, value in options.items()]
+        monkeypatch.setattr(sys, "argv", [name, *words])
+        runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
+        table = path.with_suffix(".csv")
+        if not table.exists():
+            return capsys.readouterr().out, {}
+        columns = zip(*csv.reader(table.open()))
+        return capsys.readouterr().out, {x[0]: list(map(float, x[1:])) for x in columns}
+
+    yield run
+    torch.set_default_device(before)
+
+
+@pytest.mark.parametrize("name", TRAININGS)
+def test_trainings(name, run):
+    printed, curves = run(name, **SMALL | TRAININGS[name])
+    assert re.search(r"^TK: [\d,]+ tokens/s", printed, re.MULTILINE)
+    assert re.search(r"^eager: [\d,]+ tokens/s", printed, re.MULTILINE)
+    ours, theirs = curves["TK, seed 0"], curves["eager, seed 0"]
+    assert len(ours) == len(theirs) == SMALL["steps"]
+    for x, y in zip(ours, theirs):
+        assert abs(x - y) <= 0.01 * y
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("lightning"), reason="lightning is missing")
+def test_lightning(run):
+    _, curves = run("lightning_trainer", **SMALL, length=40)
+    assert curves["TK, seed 0"] == pytest.approx(curves["eager, seed 0"], rel=0.01)
+
+
+def test_seeds_are_judged(run):
+    """Two seeds of each; the compiler's runs beside them, or what it says."""
+    printed, curves = run("recall", **SMALL | TRAININGS["recall"] | {"seeds": 2})
+    assert "means of 2 seeds are 0.0" in printed and len(curves) == 5
+    assert "torch.compile: not asked for" in printed
+
+
+def test_compiled(run, monkeypatch):
+    monkeypatch.setattr(torch, "compile", lambda function: function)
+    options = SMALL | TRAININGS["recall"] | {"compile": 1}
+    _, curves = run("recall", **options)
+    assert curves["torch.compile, seed 0"] == curves["eager, seed 0"]
+
+    def broken(function):
+        raise RuntimeError("no compiler\nis here")
+
+    monkeypatch.setattr(torch, "compile", broken)
+    printed, curves = run("recall", **options)
+    assert "torch.compile: RuntimeError: no compiler\n" in printed
+    assert not any("compile" in name for name in curves)
+
+
+def test_generation(run):
+    pytest.importorskip("transformers")
+    printed, curves = run("generate", batch=2, count=3, prompt=20, width=64, layers=1, vocab=64)
+    assert list(curves) == ["batch", "Llama, TK", "Llama, eager", "Qwen3, TK", "Qwen3, eager"]
+    apart = [float(x) for x in re.findall("are ([0-9.]+) apart", printed)]
+    assert len(apart) == 2 and max(apart) < 0.03
+
+
+def test_rollout(run):
+    printed, _ = run("rollout", batch=2, length=24, count=4, alone=1, layers=1)
+    assert "TK: 8 tokens; rollout and training differ in 0, ratios 1.000000 to 1.0" in printed
+    assert "batches of one in 0\neager: 8 tokens" in printed
+    assert len(re.findall('ms, with repeat."row"', printed)) == 3
+
+
+def test_picture(run):
+    pytest.importorskip("matplotlib")
+    run("recall", out="curves.png", **SMALL | TRAININGS["recall"])
+
+
+def test_command(tmp_path):
+    """From another folder, as one command, which names its options."""
+    command = [sys.executable, FOLDER / "nanogpt.py", "--help"]
+    printed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "--device" in printed.stdout and "--steps" in printed.stdout
