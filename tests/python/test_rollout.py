@@ -22,10 +22,12 @@ from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples/python"))
 import tk_ops.torch as tk  # noqa: E402
-from models import Cache, llama, side_by_side  # noqa: E402
+from mixers import Based, Hyena, Mamba2  # noqa: E402
+from models import Cache, Decoder, llama, side_by_side  # noqa: E402
 
 torch.set_num_threads(1)
-torch.set_default_device(os.environ.get("TK_TORCH_DEVICE", "cpu"))
+DEVICE = os.environ.get("TK_TORCH_DEVICE", "cpu")
+torch.set_default_device(DEVICE)
 COUNT, LONGEST = 5, 150
 LENGTHS = [3, 77, 150, 1, 130]  # a sequence of one token, and ends within tiles and on none
 
@@ -136,6 +138,28 @@ def test_cached_decoding(model, ids, alone):
     """Prompts of all lengths, tokens one by one, and several at once, as a draft's."""
     for x, y in zip(decoded(model, ids, STEPS), alone):
         assert torch.equal(x, y[: len(x)])
+
+
+MIXERS = {
+    "mamba2": lambda ops, _, width: Mamba2(ops, width),
+    "based": lambda ops, _, width: Based(ops, width, 4),
+    "hyena": lambda ops, _, width: Hyena(ops, width, 256),
+}
+
+
+@pytest.mark.parametrize("name", MIXERS)
+def test_other_mixers(name, ids):
+    """In any batch; and scans of whole chunks, whatever comes after them."""
+    torch.manual_seed(0)
+    model = Decoder(tk, MIXERS[name])
+    with torch.autocast(DEVICE, dtype=torch.bfloat16):
+        alone = one_by_one(model, ids)
+        for order in [[0, 1, 2, 3, 4], [3, 1], [2, 2, 2]]:
+            for x, i in zip(of(model, ids[order]), order):
+                assert torch.equal(x, alone[i])
+        for n in () if name == "hyena" else (64, 128):
+            for x, y in zip(of(model, ids[:, : n + 1]), alone):
+                assert torch.equal(x, y[:n])
 
 
 def test_compiled(ids, alone):

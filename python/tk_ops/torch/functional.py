@@ -28,8 +28,8 @@ def linear(input, weight, bias=None):
 
     input [..., k], weight [n, k], of one type, bf16 or fp16; bias [n] of that type or fp32; the
     result [..., n] of that type. Sums are fp32, rounded once, in an order that only the sizes and
-    the device decide. Under torch.autocast all are cast to its type first. TypeError for other
-    types, ValueError for sizes that do not fit.
+    the device decide, with repeat("row") not the number of rows. Under torch.autocast all are cast
+    to its type first. TypeError for other types, ValueError for sizes that do not fit.
     """
     input, weight, bias = autocast(input, weight, bias)
     if weight.dim() != 2 or input.dim() < 1 or input.size(-1) != weight.size(1):
