@@ -171,6 +171,37 @@ def test_compiled(ids, alone):
             assert torch.equal(x, y)
 
 
+@pytest.mark.parametrize("name", ("Llama", "Qwen3"))
+def test_models_of_transformers(name, ids):
+    """With all their layers TK's: logits alone, in a batch, of a part, and decoded with a cache."""
+    transformers = pytest.importorskip("transformers")
+    import tk_ops.transformers
+
+    tk_ops.transformers.register()
+    torch.manual_seed(0)
+    config = getattr(transformers, f"{name}Config")(
+        vocab_size=256,
+        hidden_size=128,
+        intermediate_size=160,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=32,
+    )
+    model = transformers.AutoModelForCausalLM.from_config(
+        config, dtype=torch.bfloat16, attn_implementation="tk"
+    )
+    assert not tk_ops.transformers.replace(model.eval()).kept
+    cache, steps = transformers.DynamicCache(config=config), []
+    with torch.inference_mode():
+        whole = model(ids).logits
+        assert torch.equal(torch.cat([model(x[None]).logits for x in ids]), whole)
+        assert torch.equal(model(ids[:, :70]).logits, whole[:, :70])
+        for a, b in (0, 100), *((i, i + 1) for i in range(100, 130)):
+            steps.append(model(ids[:, a:b], None, None, cache).logits)  # whatever its name
+        assert torch.equal(torch.cat(steps, 1), whole[:, :130])
+
+
 def test_gradients(model, ids):
     """Of what a token's row was made from: a linear layer's rows do not know each other."""
     x, w = torch.randn(40, 512).bfloat16(), torch.randn(64, 512).bfloat16()
