@@ -33,6 +33,8 @@ TORCH = {
     "rotary": ["rotary"],
     "embedding": ["embedding"],
     "linear_attention": ["linear_attention"],
+    "based": ["based"],
+    "hedgehog": ["hedgehog"],
     "conv1d": ["causal_conv1d"],
     "mamba2": ["mamba2"],
     "fft_conv": ["fft_conv"],
@@ -174,6 +176,7 @@ def package_pages(package):
             lines += ["Its functions are on the pages of their ops:", ""]
             for op, functions in TORCH.items():
                 lines += [f"- :func:`tk_ops.torch.{x}`: :doc:`/ops/{op}`" for x in functions]
+            classes.append("repeat")
             lines += ["", *(f".. autoclass:: tk_ops.torch.{x}" for x in classes), ""]
         else:
             lines[-1:] = ["   :members:", ""]
