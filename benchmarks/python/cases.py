@@ -24,6 +24,8 @@ import tk_ops.torch as tk  # noqa: E402
 
 imported = load("attention", "flash").imported
 scanned = load("linear_attention", "torch_cases").scanned
+scanned_by_moments = load("based", "torch_cases").scanned
+hedgehog_of = load("hedgehog", "torch_cases").hedgehog
 QUICK = {"b": 2, "n": 40, "rows": 24, "width": 64, "hidden": 48, "classes": 50, "h": 4, "hk": 2,
          "d": 32, "state": 16, "channels": 8, "long": 300}  # fmt: skip
 CARD = {"b": 1, "n": 4096, "rows": 8192, "width": 4096, "hidden": 14336, "classes": 32000, "h": 32,
@@ -323,8 +325,19 @@ def scan(q, k, v, log, scale):
     return o.unflatten(0, (len(q), -1)).transpose(1, 2)
 
 
-def linear_attention(q, k, v, log):
-    return scan(q, k, v, log, q.size(-1) ** -0.5).to(q.dtype)
+def based(q, k, v):
+    flat = [wide(x).transpose(1, 2).flatten(0, 1) for x in (q, k, v)]
+    state = torch.zeros(1, device=q.device, dtype=flat[0].dtype)
+    o, _ = scanned_by_moments(*flat, state.expand(len(flat[0]), 153, v.size(-1)), True)
+    return o.unflatten(0, (len(q), -1)).transpose(1, 2).to(v.dtype)
+
+
+def hedgehog(q, k, v, map_q, map_k, alpha, beta):
+    q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+    sums = torch.promote_types(q.dtype, torch.float32)
+    kv = torch.zeros(1, 1, 128, 128, device=q.device, dtype=sums).expand(*q.shape[:2], -1, -1)
+    o, *_ = hedgehog_of(q, k, v, map_q, map_k, alpha, beta, kv, kv[..., 0], 0)
+    return o.transpose(1, 2).to(q.dtype)
 
 
 def mamba2(x, dt, A, B, C, D, bias):
@@ -336,6 +349,12 @@ def mamba2(x, dt, A, B, C, D, bias):
 def scan_inputs(random, s):
     q, k, v = (random(s["b"], s["n"], s["h"], s["d"]) for _ in range(3))
     return q, k, v, -random(s["b"], s["n"], s["h"]).abs() / 32
+
+
+def hedgehog_inputs(random, s):
+    q, k, v = (random(s["b"], max(s["n"], 160), s["h"], 128) for _ in range(3))
+    maps, factors = random(2, s["h"], 128, 64) / 11, 0.5 + random(2, s["h"]).abs()
+    return q, k, v, *maps, *factors
 
 
 def mamba2_inputs(random, s):
@@ -358,7 +377,7 @@ def tokens(function):
 SEQUENCES = {
     "linear_attention": case(
         lambda q, k, v, g: tk.linear_attention(q, k, v, log_decay=g),
-        linear_attention,
+        lambda q, k, v, g: scan(q, k, v, g, q.size(-1) ** -0.5).to(q.dtype),
         scan_inputs,
         {
             "fla": lambda q, k, v, g: first(
@@ -368,6 +387,17 @@ SEQUENCES = {
         exact=(3,),
         loose={4: 4},
         compiled=False,
+    ),
+    "based": case(
+        tk.based,
+        based,
+        lambda random, s: [random(s["b"], s["n"], s["h"], d) for d in (16, 16, s["d"])],
+        {"fla": lambda *x: package("fla.ops.based").parallel_based(*x, scale=0.25, use_norm=True)},
+        loose={1: 0.8, 2: 0.8},
+        compiled=False,
+    ),
+    "hedgehog": case(
+        tk.hedgehog, hedgehog, hedgehog_inputs, exact=(5, 6), constant=(5, 6), compiled=False
     ),
     "mamba2": case(
         lambda x, dt, A, B, C, D, bias: tk.mamba2(
