@@ -59,7 +59,7 @@ def text_batches(o, seed):
 
 
 def train(ops, make, batches, o, seed, compiled=False):
-    """A new model after o.steps steps, its losses, and tokens per second but for the first steps."""
+    """A new model after o.steps steps, its losses, and tokens per second after the first ones."""
     torch.manual_seed(seed)
     model = make(ops).to(o.device)
     loss_of = torch.compile(model.loss) if compiled else model.loss

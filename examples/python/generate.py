@@ -10,10 +10,10 @@ import copy
 import time
 from pathlib import Path
 
-import common
 import torch
 import transformers
 
+import common
 import tk_ops.transformers
 
 

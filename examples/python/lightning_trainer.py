@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The model of nanogpt.py, trained by PyTorch Lightning: its mixed precision, its loop, its clipping.
+"""The model of nanogpt.py, trained by PyTorch Lightning: its precision, its loop, its clipping.
 
 python examples/python/lightning_trainer.py [--device cuda]
 
@@ -10,9 +10,10 @@ import logging
 import time
 import warnings
 
+import torch
+
 import common
 import models
-import torch
 
 try:
     import lightning

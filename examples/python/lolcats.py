@@ -7,12 +7,12 @@ python examples/python/lolcats.py [--device cuda]
 
 import argparse
 
+import torch
+
 import common
 import models
-import torch
-from mixers import Lolcats
-
 import tk_ops.torch as tk
+from mixers import Lolcats
 
 
 class Distilled(torch.nn.Module):

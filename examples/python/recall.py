@@ -5,8 +5,9 @@ again, in another order. Trains until the right values come, and asks for more.
 python examples/python/recall.py [--device cuda]
 """
 
-import common
 import torch
+
+import common
 from mixers import Based
 from models import Decoder
 

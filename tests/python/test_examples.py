@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 torch = pytest.importorskip("torch")
+torch.set_num_threads(1)
 FOLDER = Path(__file__).parents[2] / "examples/python"
 DEVICE = os.environ.get("TK_TORCH_DEVICE", "cpu")
 SMALL = {"batch": 2, "width": 32, "layers": 1, "seeds": 1, "steps": 4}
