@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Complex numbers in pairs of packed fp16 tiles, and such tiles in memory, in the order in which
-// lanes hold them (core/partial_tiles.hpp).
-//   packed_tiles<R, C>, shared_packed<R, C>   fp16 tiles in global and in shared memory
-//   load(x, tiles, n), store(tiles, n, x)     x becomes the n-th tile, and the other way
-//   load(x, shared)                           x becomes it
+// Complex numbers in pairs of packed fp16 tiles; such tiles in memory: core/partial_tiles.hpp.
 //   fill(re, im, first, step, f)              re + i im = f(row, col)
 //   multiply(x, part, y), multiply_conjugate(x, part, y)
 //                                             columns of x *= y, or conj(y), at once in fp16
@@ -25,56 +21,6 @@ template <int R, int C> TK_DEVICE packed_complex_tile<R, C> pack(complex_tile<R,
   y.re = cast<fp16>(x.re);
   y.im = cast<fp16>(x.im);
   return y;
-}
-
-// A lane's words of a tile, and how many of them are moved at once.
-template <int R, int C> struct packed_order {
-  static constexpr int words = be::fragment_map<R, C>::count / 2, at_once = words % 4 == 0   ? 4
-                                                                            : words % 2 == 0 ? 2
-                                                                                             : 1;
-  struct alignas(4 * at_once) group {
-    std::uint32_t w[at_once];
-  };
-  static constexpr int groups = words / at_once;
-  static TK_DEVICE int place(int i) { return be::worker_lane() + i * be::worker_lanes; }
-};
-template <int R, int C> struct packed_tiles {
-  std::uint32_t* data;
-};
-template <int R, int C> struct shared_packed {
-  typename packed_order<R, C>::group x[R * C / 2 / packed_order<R, C>::at_once];
-};
-
-template <int R, int C, class Group>
-TK_DEVICE void load_groups(reg_tile<fp16, R, C>& x, Group const* from) {
-  using order = packed_order<R, C>;
-  TK_UNROLL
-  for (int i = 0; i < order::groups; ++i) {
-    auto const y = from[order::place(i)];
-    TK_UNROLL
-    for (int k = 0; k < order::at_once; ++k) x.e[i * order::at_once + k] = y.w[k];
-  }
-}
-template <int R, int C>
-TK_DEVICE void load(reg_tile<fp16, R, C>& x, shared_packed<R, C> const& from) {
-  load_groups(x, from.x);
-}
-template <int R, int C>
-TK_DEVICE void load(reg_tile<fp16, R, C>& x, packed_tiles<R, C> const& from, std::int64_t n) {
-  using group = typename packed_order<R, C>::group;
-  load_groups(x, reinterpret_cast<group const*>(from.data + n * (R * C / 2)));
-}
-template <int R, int C>
-TK_DEVICE void store(packed_tiles<R, C> const& to, std::int64_t n, reg_tile<fp16, R, C> const& x) {
-  using order = packed_order<R, C>;
-  auto* const first = reinterpret_cast<typename order::group*>(to.data + n * (R * C / 2));
-  TK_UNROLL
-  for (int i = 0; i < order::groups; ++i) {
-    typename order::group y;
-    TK_UNROLL
-    for (int k = 0; k < order::at_once; ++k) y.w[k] = x.e[i * order::at_once + k];
-    first[order::place(i)] = y;
-  }
 }
 
 // The part-th V columns of a packed tile. `part` must be known when the program is compiled.

@@ -12,6 +12,7 @@
 // With `rows`, nothing need move from that row on. packed_tiles are of 16-bit elements, alike, with
 //   store(tiles, n, x)            the n-th tile becomes x
 //   load(x, tiles, n)             x becomes the n-th tile
+// and shared_packed is one in shared memory, of a worker or of all: load(x, shared).
 #pragma once
 #include "core/expression.hpp"
 
@@ -20,11 +21,6 @@ namespace tk {
 template <int R, int C> struct partial_tiles {
   float* data;
 };
-template <class T, int R, int C> struct packed_tiles {
-  static_assert(sizeof(T) == 2);
-  T* data;
-};
-
 struct alignas(16) four_floats {
   float x[4];
 };
@@ -115,43 +111,56 @@ TK_DEVICE void load_add(reg_tile<float, R, C>& x, partial_tiles<R, C> const& til
   });
 }
 
-// Words of two elements that a lane moves at once.
-template <int N> struct alignas(4 * N) some_words {
-  static constexpr int count = N;
-  std::uint32_t x[N];
+// A lane's words of a tile, and how many of them are moved at once.
+template <int R, int C> struct packed_order {
+  static constexpr int words = be::fragment_map<R, C>::count / 2, at_once = words % 4 == 0   ? 4
+                                                                            : words % 2 == 0 ? 2
+                                                                                             : 1;
+  struct alignas(4 * at_once) group {
+    std::uint32_t w[at_once];
+  };
+  static constexpr int groups = words / at_once;
+  static TK_DEVICE int place(int i) { return be::worker_lane() + i * be::worker_lanes; }
 };
-template <int R, int C> constexpr auto words_at_once() {
-  constexpr int words = R * C / be::worker_lanes / 2;
-  if constexpr (words % 4 == 0) return some_words<4>{};
-  else if constexpr (words % 2 == 0) return some_words<2>{};
-  else return some_words<1>{};
-}
-// body(at, i) for each few words of this lane in the n-th tile, of which the first is its i-th.
-template <class T, int R, int C, class Body>
-TK_DEVICE void for_each_words(packed_tiles<T, R, C> const& tiles, std::int64_t n, Body body) {
-  using words = decltype(words_at_once<R, C>());
-  auto* const first = reinterpret_cast<words*>(tiles.data + n * (R * C)) + be::worker_lane();
+template <int R, int C> struct packed_tiles {
+  std::uint32_t* data;
+};
+template <int R, int C> struct shared_packed {
+  typename packed_order<R, C>::group x[R * C / 2 / packed_order<R, C>::at_once];
+};
+
+template <class T, int R, int C, class Group>
+  requires(sizeof(T) == 2)
+TK_DEVICE void load_groups(reg_tile<T, R, C>& x, Group const* from) {
+  using order = packed_order<R, C>;
   TK_UNROLL
-  for (int i = 0; i < R * C / be::worker_lanes / 2; i += words::count)
-    body(first[i / words::count * be::worker_lanes], i);
+  for (int i = 0; i < order::groups; ++i) {
+    auto const y = from[order::place(i)];
+    TK_UNROLL
+    for (int k = 0; k < order::at_once; ++k) x.e[i * order::at_once + k] = y.w[k];
+  }
 }
 template <class T, int R, int C>
-TK_DEVICE void store(packed_tiles<T, R, C> const& tiles, std::int64_t n,
-                     reg_tile<T, R, C> const& x) {
-  for_each_words(tiles, n, [&](auto& at, int i) {
-    std::remove_reference_t<decltype(at)> y;
-    TK_UNROLL
-    for (int e = 0; e < y.count; ++e) y.x[e] = x.e[i + e];
-    at = y;
-  });
+TK_DEVICE void load(reg_tile<T, R, C>& x, shared_packed<R, C> const& from) {
+  load_groups(x, from.x);
 }
 template <class T, int R, int C>
-TK_DEVICE void load(reg_tile<T, R, C>& x, packed_tiles<T, R, C> const& tiles, std::int64_t n) {
-  for_each_words(tiles, n, [&](auto const& at, int i) {
-    auto const y = at;
+TK_DEVICE void load(reg_tile<T, R, C>& x, packed_tiles<R, C> const& from, std::int64_t n) {
+  using group = typename packed_order<R, C>::group;
+  load_groups(x, reinterpret_cast<group const*>(from.data + n * (R * C / 2)));
+}
+template <class T, int R, int C>
+  requires(sizeof(T) == 2)
+TK_DEVICE void store(packed_tiles<R, C> const& to, std::int64_t n, reg_tile<T, R, C> const& x) {
+  using order = packed_order<R, C>;
+  auto* const first = reinterpret_cast<typename order::group*>(to.data + n * (R * C / 2));
+  TK_UNROLL
+  for (int i = 0; i < order::groups; ++i) {
+    typename order::group y;
     TK_UNROLL
-    for (int e = 0; e < y.count; ++e) x.e[i + e] = y.x[e];
-  });
+    for (int k = 0; k < order::at_once; ++k) y.w[k] = x.e[i * order::at_once + k];
+    first[order::place(i)] = y;
+  }
 }
 
 // The same for whoever delivers what workers send (core/block.hpp). A chip with senders has them

@@ -61,7 +61,7 @@ template <class T, int D, class Family> struct chunk_scan_sizes {
     bool transposed, reversed;       // states are [.., columns of v, columns of k]
     float scale, initial_scale, final_scale;
     partial_tiles<D, P> states;  // of segments, heads and units
-    packed_tiles<T, D, P> kept;  // of chunks, heads and units
+    packed_tiles<D, P> kept;     // of chunks, heads and units
     // Of a family that weighs: weights as decays, skip[h, columns of v]; each may be null.
     float const *weights, *skip;
     be::source<T, C, P> gate;

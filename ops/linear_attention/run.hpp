@@ -62,7 +62,7 @@ void chunk_scan_run<T, D, Family>::launch(scan_problem const& x, void* stream) {
   if (a.meetings) {
     a.met = be::read_from<of::C, of::P>(typed<T const>(x.met));
     a.met_states = x.met_states;
-    a.kept.data = static_cast<T*>(x.kept);
+    a.kept.data = static_cast<std::uint32_t*>(x.kept);
   }
   if constexpr (Family::weighs) {
     a.weights = x.weights;

@@ -113,5 +113,13 @@ def test_picture(run):
 def test_command(tmp_path):
     """From another folder, as one command, which names its options."""
     command = [sys.executable, FOLDER / "nanogpt.py", "--help"]
-    printed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    package = importlib.util.find_spec("tk_ops").submodule_search_locations[0]
+    printed = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(package).resolve().parent)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert "--device" in printed.stdout and "--steps" in printed.stdout
