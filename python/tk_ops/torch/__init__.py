@@ -22,10 +22,12 @@ type. All others take their inputs as they are: their sums are fp32 in any case.
 from ._repeat import repeat
 from .functional import *  # noqa: F403
 from .functional import __all__ as _functions
+from .mixers import *  # noqa: F403
+from .mixers import __all__ as _mixers
 from .modules import *  # noqa: F403
 from .modules import __all__ as _modules
 from .replace import replacing
 from .sequences import *  # noqa: F403
 from .sequences import __all__ as _sequences
 
-__all__ = [*_functions, *_modules, *_sequences, "repeat", "replacing"]
+__all__ = [*_functions, *_mixers, *_modules, *_sequences, "repeat", "replacing"]

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""tk_ops.torch's Mamba2, LinearAttention and LongConv against their definitions in fp64 with the
+same weights: results, and gradients of all parameters."""
+
+import copy
+import os
+
+import pytest
+
+torch = pytest.importorskip("torch")
+import torch.nn.functional as F  # noqa: E402
+
+import tk_ops.torch as tk  # noqa: E402
+from torch_definitions import long_conv, scan, short_conv  # noqa: E402
+
+torch.set_default_device(os.environ.get("TK_TORCH_DEVICE", "cpu"))
+BF16 = torch.bfloat16
+
+
+def mamba2(m, u):
+    b, heads = u.size(0), len(m.D)
+    states = m.ngroups * m.d_state
+    z, x, dt = F.linear(u, m.in_proj.weight).split((m.d_inner, m.d_inner + 2 * states, heads), -1)
+    before = torch.zeros(b, m.conv1d.kernel_size[0] - 1, x.size(-1), dtype=u.dtype)
+    x, _ = short_conv(x, m.conv1d.weight.squeeze(1), m.conv1d.bias, before)
+    x, B, C = x.split((m.d_inner, states, states), -1)
+    x, dt = x.unflatten(-1, (heads, -1)), F.softplus(dt + m.dt_bias)
+    B, C = (
+        y.unflatten(-1, (m.ngroups, -1)).repeat_interleave(heads // m.ngroups, 2) for y in (B, C)
+    )
+    state = torch.zeros(b, heads, m.d_state, m.headdim, dtype=u.dtype)
+    y, _ = scan(C, B, x * dt[..., None], -dt * m.A_log.exp(), state, 1)
+    y = (y + m.D[:, None] * x).flatten(-2) * F.silu(z)
+    y = F.rms_norm(y.unflatten(-1, (m.ngroups, -1)), (m.d_inner // m.ngroups,), eps=1e-5)
+    return F.linear(y.flatten(-2) * m.norm.weight, m.out_proj.weight)
+
+
+def linear_attention(m, x):
+    q, k, v = F.linear(x, m.qkv_proj.weight).unflatten(-1, (3, m.num_heads, -1)).unbind(2)
+    decays = torch.zeros(*x.shape[:2], m.num_heads, dtype=x.dtype)
+    if m.decay == "heads":
+        decays = decays + torch.log(1 - 2.0 ** -(5 + torch.arange(m.num_heads))).to(x.dtype)
+    elif m.decay == "tokens":
+        decays = F.logsigmoid(F.linear(x, m.gate_proj.weight, m.gate_proj.bias)) / 16
+    d = q.size(-1)
+    state = torch.zeros(x.size(0), m.num_heads, d, d, dtype=x.dtype)
+    o, _ = scan(q, k, v, decays, state, d**-0.5)
+    o = F.rms_norm(o, (d,), m.norm.weight, 1e-5)
+    return F.linear(o.flatten(-2), m.out_proj.weight)
+
+
+def long_convolution(m, u):
+    one = torch.ones((), dtype=u.dtype)
+    return long_conv(u, m.filters[:, : u.size(-1)], one, one) + m.D[:, None] * u
+
+
+TOKENS = 2, 70, 64
+MIXERS = {
+    "mamba2": (lambda: tk.Mamba2(64, d_state=16, headdim=16, dtype=BF16), mamba2, TOKENS),
+    "mamba2_groups": (
+        lambda: tk.Mamba2(64, d_state=16, d_conv=3, headdim=16, ngroups=2, dtype=BF16),
+        mamba2,
+        TOKENS,
+    ),
+    **{
+        f"linear_attention_{decay}": (
+            lambda decay=decay: tk.LinearAttention(64, 2, decay, dtype=BF16),
+            linear_attention,
+            TOKENS,
+        )
+        for decay in (None, "heads", "tokens")
+    },
+    "long_conv": (lambda: tk.LongConv(8, 200), long_convolution, (2, 8, 150)),
+}
+
+
+@pytest.mark.parametrize("name", MIXERS)
+def test_mixer(name):
+    make, definition, shape = MIXERS[name]
+    torch.manual_seed(0)
+    ours, x = make(), torch.randn(shape, dtype=BF16)
+    theirs = copy.deepcopy(ours).double()
+    y, want = ours(x), definition(theirs, x.double())
+    assert y.shape == x.shape and y.dtype == BF16
+    dy = torch.randn(y.shape, dtype=BF16)
+    y.backward(dy)
+    want.backward(dy.double())
+    pairs = [(y, want)] + [
+        (a.grad, b.grad) for a, b in zip(ours.parameters(), theirs.parameters(), strict=True)
+    ]
+    for got, wanted in pairs:
+        assert (got.double() - wanted).norm() <= 0.02 * wanted.norm()
+
+
+def test_packed():
+    """Packed sequences give what each gives alone."""
+    torch.manual_seed(0)
+    starts = torch.tensor([0, 30, 30, 75], dtype=torch.int32)
+    for mixer in (MIXERS["mamba2"][0](), MIXERS["linear_attention_tokens"][0]()):
+        x = torch.randn(75, 64, dtype=BF16)
+        y = mixer(x, cu_seqlens=starts)
+        for a, b in ((0, 30), (30, 75)):
+            torch.testing.assert_close(y[a:b], mixer(x[None, a:b])[0], rtol=0.02, atol=0.02)
+
+
+def test_names_and_refusals():
+    """A state_dict of mamba_ssm's Mamba2 fits; sizes that do not are a sentence."""
+    assert set(tk.Mamba2(64, headdim=32).state_dict()) == {
+        "dt_bias",
+        "A_log",
+        "D",
+        "in_proj.weight",
+        "conv1d.weight",
+        "conv1d.bias",
+        "norm.weight",
+        "out_proj.weight",
+    }
+    with pytest.raises(ValueError, match="headdim 48 must divide expand d_model 128"):
+        tk.Mamba2(64, headdim=48)
+    with pytest.raises(ValueError, match="3 heads must divide embed_dim 64"):
+        tk.LinearAttention(64, 3)
