@@ -95,7 +95,6 @@ template <class T> struct decay_gradient {
       float const all = sum_of(c.scratch.gradients, tokens);
       if (c.w.lane() == 0) a.totals[std::int64_t{t.block} * a.stride + t.head] = -all;
     }
-    c.w.sync();  // all have read the sums
   }
 };
 

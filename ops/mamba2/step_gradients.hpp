@@ -75,13 +75,13 @@ template <class T> struct step_gradients {
     auto& s = c.scratch;
     bool const skips = a.of.tables.skip != nullptr, by_columns = a.of.dD.of_columns;
     float const rate = a.of.A.data[head * a.of.A.h_stride];
+    // Others read these after release_loaded's barrier.
     for (int i = c.w.lane(); i < R; i += be::worker_lanes) {
       bool const is_there = i < t.at.tokens;
       s.weights.data[i] = is_there ? a.of.tables.weights[place + i] : 0.f;
       s.slopes.data[i] = is_there ? a.of.tables.slopes[place + i] : 0.f;
     }
     s.met.load(a.of.met, a.of.rows, t.block, head, t.at.tokens, a.of.tables.weights + place);
-    c.w.sync();  // these are there
     reg_col<float, R> direct = 0.f, skipped = 0.f;
     for (int step = 0; step < t.steps; ++step) {
       auto const& slot = c.in.take();
