@@ -314,6 +314,13 @@ def test_profiler_sees_ops():
     assert torch.equal(y, tk.rms_norm(x, 64))
 
 
+def test_lazily_negated():
+    """A view whose numbers are negated when they are read."""
+    x = torch.randn(3, 64, dtype=torch.complex64, device=DEVICE).conj().imag
+    assert x.is_neg()
+    assert torch.equal(tk.silu(x), tk.silu(x.clone()))
+
+
 def bf16(*shape):
     return torch.zeros(shape, dtype=BF16)
 

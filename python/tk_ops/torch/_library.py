@@ -114,8 +114,9 @@ def operator(described):
             return op(*arguments)
         for i in tensors:
             x = arguments[i]
-            if x is not None and (type(x) not in PLAIN or not (x.is_cpu or x.is_cuda)):
-                return op(*arguments)
+            if x is None or (type(x) in PLAIN and (x.is_cpu or x.is_cuda) and not x.is_neg()):
+                continue
+            return op(*arguments)  # the dispatcher makes plain what is negated lazily
         return run_or_record(run, arguments)
 
     return call
