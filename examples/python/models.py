@@ -82,7 +82,7 @@ class Attention(nn.Module):
     def projected(self, x, positions=None):
         """Queries, keys and values of x, turned."""
         tables = self.tables.view(torch.float32)
-        qkv = self.ops.linear(x, self.qkv.weight).unflatten(-1, (-1, self.d))
+        qkv = self.ops.linear(x, self.qkv.weight).view(*x.shape[:-1], -1, self.d)
         q, k, v = qkv.split((self.heads, self.kv_heads, self.kv_heads), -2)
         return *self.ops.rotary(q, k, *tables, positions=positions), v
 
