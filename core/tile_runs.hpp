@@ -5,6 +5,7 @@
 //   fill_runs(dst, lane, lanes, f)    dst's elements (row, col), ..., (row, col + 7) become
 //                                     cast(f(row, col)), of this lane's share of the tile
 //   put_run(dst, row, col, run), take_run(src, row, col)   one of them, of src in fp32
+//   put_chunk(dst, row, col, pack_run<T>(run))             the same in two steps
 // Products and other lanes may read dst once a barrier has followed.
 #pragma once
 #include "core/partial_tiles.hpp"
@@ -36,14 +37,21 @@ TK_DEVICE float largest_magnitude(run_of_eight const& y) {
 }
 
 // One run; products may read it once publish_shared() and a barrier have followed.
-template <class T, int R, int C>
-TK_DEVICE void put_run(shared_tile<T, R, C>& dst, int row, int col, run_of_eight const& y) {
+template <class T> TK_DEVICE chunk16 pack_run(run_of_eight const& y) {
   static_assert(sizeof(T) == 2, "runs are put into tiles of 16-bit elements");
   chunk16 words;
   TK_UNROLL
   for (int i = 0; i < 4; ++i) words.w[i] = be::pack(T{}, y.x[2 * i], y.x[2 * i + 1]);
+  return words;
+}
+template <class T, int R, int C>
+TK_DEVICE void put_chunk(shared_tile<T, R, C>& dst, int row, int col, chunk16 const& words) {
   *reinterpret_cast<chunk16*>(reinterpret_cast<char*>(&dst) +
                               shared_tile<T, R, C>::offset(row, col)) = words;
+}
+template <class T, int R, int C>
+TK_DEVICE void put_run(shared_tile<T, R, C>& dst, int row, int col, run_of_eight const& y) {
+  put_chunk(dst, row, col, pack_run<T>(y));
 }
 template <int R, int C>
 TK_DEVICE run_of_eight take_run(shared_tile<float, R, C> const& src, int row, int col) {

@@ -52,101 +52,157 @@ template <class T> struct short_conv {
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     int const index = t.first + c.w.id();
     if (index >= all(a)) return;
-    int const filter = index / parts(a), first = index % parts(a) * a.each;
-    float const of_taps = make_taps(c, a, filter);
+    int const filter = index / parts(a), first = index % parts(a) * a.each,
+              end = first + a.each < of_filter(a) ? first + a.each : of_filter(a);
+    // Matrices of zeros add nothing.
+    int const used = a.nk > B + 1 ? 3 : a.nk > 1 ? 2 : 1;
+    float const of_taps = make_taps(c, a, filter, used);
     TK_ROLL
-    for (int i = first; i < first + a.each && i < of_filter(a); ++i) {
-      int const window = i % of_sequence(a), sequence = i / of_sequence(a);
-      int const b = sequence / a.share, h = filter * a.share + sequence % a.share;
+    for (int i = first; i < end; ++i) {
+      place const at(a, filter, i);
+      if (i + 1 < end) place(a, filter, i + 1).prefetch();
       auto& x = c.scratch.x;
-      float const scale = load_window(c, a, b, h, window);
+      auto const& taps = c.scratch.taps;
+      float const scale = load_window(c, a, at, used);
       c.w.sync();  // the window, and the taps, are there
       reg_tile<float, B, B> y;
-      mm_abt(y, x[0], c.scratch.taps[0]);
-      mma_abt(y, x[1], c.scratch.taps[1]);
-      mma_abt(y, x[2], c.scratch.taps[2]);
+      mm_abt(y, x[0], taps[0]);
+      if (used > 1) mma_abt(y, x[1], taps[1]);
+      if (used > 2) mma_abt(y, x[2], taps[2]);
       wait<0>(y);
       c.w.sync();  // all products have read
       auto& sums = reuse<window_tiles<B>>(x);
       float const back = inverse_of_power(scale) * inverse_of_power(of_taps);
-      a.to.put(sums[0], y, back, b * a.h + h);
-      a.to.write(sums, b * a.h + h, window, c.w);
+      a.to.put(sums[0], y, back, at.row);
+      a.to.write(sums, at.row, at.window, c.w);
     }
   }
 
  private:
+  // Blocks of a window and those that its first ones want to know, in chunks of eight elements.
+  static constexpr int rows = B + diagonals - 1, across = B / 8, chunks = rows * across,
+                       each = ceil_div(chunks, be::worker_lanes);
+
+  // The i-th window of a filter's sequences.
+  struct place {
+    int row, window, begin;  // the sequence in [b, h]; where its blocks begin
+    gated_sequence<T> from;
+    TK_DEVICE place(args const& a, int filter, int i) : window(i % of_sequence(a)) {
+      int const sequence = i / of_sequence(a), b = sequence / a.share,
+                h = filter * a.share + sequence % a.share;
+      row = b * a.h + h;
+      begin = (window * B - before(a)) * B;
+      from = {a.x.of(b, h), a.gate.data ? a.gate.of(b, h) : nullptr, a.n, a.wraps};
+    }
+    // Has caches fetch what is inside of the sequence.
+    TK_DEVICE void prefetch() const {
+      constexpr int line = 64, lines = ceil_div(rows * B, line);  // of 128 bytes
+      TK_UNROLL
+      for (int i = 0; i < lines; i += be::worker_lanes) {
+        int const nth = i + be::worker_lane(), p = begin + nth * line;
+        if (nth >= lines || p < 0 || p >= from.n) continue;
+        be::prefetch(from.x + p);
+        if (from.gate) be::prefetch(from.gate + p);
+      }
+    }
+    // Of a sequence in chunks.
+    TK_DEVICE chunk16 chunk(T const* x, int nth) const {
+      int p = begin + 8 * nth;
+      if (from.wraps) p = p < 0 ? p + from.n : p >= from.n ? p - from.n : p;
+      return nth < chunks ? read_chunk_inside(x, p, from.n) : chunk16{};
+    }
+  };
+  static TK_DEVICE int before(args const& a) { return a.correlates ? 0 : diagonals - 1; }
+
   // Of fp16 the scale.
-  template <class Context> static TK_DEVICE float make_taps(Context& c, args const& a, int filter) {
+  template <class Context>
+  static TK_DEVICE float make_taps(Context& c, args const& a, int filter, int used) {
+    // Taps from -B to before diagonals B: all that the matrices ask for.
+    constexpr int count = (diagonals + 1) * B;
+    using padded_taps = float[count];
+    auto& padded = reuse<padded_taps>(c.scratch.x);
     float const* const k = a.k + filter * a.k_stride;
-    magnitudes size;
+    float largest = 0;
     TK_ROLL
-    for (int i = 8 * c.w.lane(); i < a.nk; i += 8 * be::worker_lanes)
-      size.add(read_run(k, i, a.nk, false));
-    size = of_all_lanes(c.w, size, c.scratch.exchange);
-    float const scale = scale_to(size.largest, 0);
+    for (int i = c.w.lane(); i < a.nk; i += be::worker_lanes)
+      largest = be::max(largest, __builtin_fabsf(k[i]));
+    float const scale =
+        scale_to(of_all_lanes<false>(c.w, {largest, 0}, c.scratch.exchange).largest, 0);
     TK_ROLL
-    for (int d = 0; d < diagonals; ++d)
+    for (int i = c.w.lane(); i < count; i += be::worker_lanes) {
+      int const tap = i - B;
+      padded[i] = tap >= 0 && tap < a.nk ? scale * k[tap] : 0.f;
+    }
+    c.w.sync();  // they are there, and all have exchanged
+    TK_ROLL
+    for (int d = 0; d < used; ++d)
       fill_runs(c.scratch.taps[d], c.w.lane(), be::worker_lanes, [&](int row, int col) {
         run_of_eight y;
         TK_UNROLL
-        for (int e = 0; e < 8; ++e) {
-          int const tap = B * d + (a.correlates ? col + e - row : row - col - e);
-          y.x[e] = tap >= 0 && tap < a.nk ? scale * k[tap] : 0.f;
-        }
+        for (int e = 0; e < 8; ++e)
+          y.x[e] = padded[B + B * d + (a.correlates ? col + e - row : row - col - e)];
         return y;
       });
-    c.w.sync();  // all have exchanged
+    c.w.sync();  // all have read
     return scale;
   }
 
-  // x[d][r] = block r - d of the window, or r + d; the scale.
+  // x[d][r] = block r - d of the window, or r + d, for d < used; the scale.
   template <class Context>
-  static TK_DEVICE float load_window(Context& c, args const& a, int b, int h, int window) {
-    gated_sequence<T> const from{a.x.of(b, h), a.gate.data ? a.gate.of(b, h) : nullptr, a.n,
-                                 a.wraps};
-    int const at = window * (B * B), before = a.correlates ? 0 : diagonals - 1;
-    int const begin = at - before * B;
-    constexpr int rows = B + diagonals - 1, across = B / 8, ahead = 4;
-    // body(block of the window, column, run), for this lane's; a few are on their way at once.
-    auto const for_each = [&](auto const& body) {
-      bool const in_chunks = from.in_chunks(rows * B);
-      TK_ROLL
-      for (int n = c.w.lane(); n < rows * across; n += ahead * be::worker_lanes) {
-        run_of_eight y[ahead];
-        TK_UNROLL
-        for (int i = 0; i < ahead; ++i) {
-          int const nth = n + i * be::worker_lanes;
-          if (nth < rows * across) y[i] = read(from, begin + 8 * nth, in_chunks);
-        }
-        TK_UNROLL
-        for (int i = 0; i < ahead; ++i) {
-          int const nth = n + i * be::worker_lanes;
-          if (nth < rows * across) body(nth / across - before, nth % across * 8, y[i]);
-        }
-      }
-    };
-    float scale = 1;
-    if constexpr (sizeof(T) == 2 && std::is_same_v<T, fp16>)
-      if (from.gate) {  // products may be larger than fp16 holds
-        magnitudes size;
-        for_each([&](int, int, run_of_eight const& y) { size.add(y); });
-        scale = scale_to(of_all_lanes(c.w, size, c.scratch.exchange).largest, 8);
-      }
-    for_each([&](int block, int col, run_of_eight const& y) {
-      auto const z = scaled(y, scale);
+  static TK_DEVICE float load_window(Context& c, args const& a, place const& at, int used) {
+    auto const put = [&](int nth, chunk16 const& words) {
+      int const block = nth / across - before(a), col = nth % across * 8;
       TK_UNROLL
       for (int d = 0; d < diagonals; ++d)
-        if (int const row = a.correlates ? block - d : block + d; row >= 0 && row < B)
-          put_run(c.scratch.x[d], row, col, z);
-    });
+        if (int const row = a.correlates ? block - d : block + d; d < used && row >= 0 && row < B)
+          put_chunk(c.scratch.x[d], row, col, words);
+    };
+    // Products with a gate may be larger than fp16 holds.
+    constexpr bool scales = std::is_same_v<T, fp16>;
+    auto const scale_of = [&](float largest) {
+      return scale_to(of_all_lanes<false>(c.w, {largest, 0}, c.scratch.exchange).largest, 8);
+    };
+    float scale = 1;
+    if (!at.from.in_chunks(rows * B)) {
+      if constexpr (scales) {
+        float largest = 0;
+        if (at.from.gate) {
+          TK_ROLL
+          for (int n = c.w.lane(); n < chunks; n += be::worker_lanes)
+            largest = be::max(largest, largest_magnitude(at.from.read(at.begin + 8 * n)));
+          scale = scale_of(largest);
+        }
+      }
+      TK_ROLL
+      for (int n = c.w.lane(); n < chunks; n += be::worker_lanes)
+        put(n, pack_run<T>(scaled(at.from.read(at.begin + 8 * n), scale)));
+    } else {  // all are on their way at once
+      auto const nth = [&](int i) { return c.w.lane() + i * be::worker_lanes; };
+      chunk16 x[each];
+      TK_UNROLL
+      for (int i = 0; i < each; ++i) x[i] = at.chunk(at.from.x, nth(i));
+      if (at.from.gate) {
+        chunk16 gates[each];
+        TK_UNROLL
+        for (int i = 0; i < each; ++i) gates[i] = at.chunk(at.from.gate, nth(i));
+        auto const product = [&](int i) {
+          return product_of(widen_run<T>(x[i]), widen_run<T>(gates[i]));
+        };
+        if constexpr (scales) {
+          float largest = 0;
+          TK_UNROLL
+          for (int i = 0; i < each; ++i) largest = be::max(largest, largest_magnitude(product(i)));
+          scale = scale_of(largest);
+        }
+        TK_UNROLL
+        for (int i = 0; i < each; ++i) x[i] = pack_run<T>(scaled(product(i), scale));
+      }
+      TK_UNROLL
+      for (int i = 0; i < each; ++i)
+        if (nth(i) < chunks) put(nth(i), x[i]);
+    }
     be::publish_shared();
     return scale;
-  }
-  static TK_DEVICE run_of_eight read(gated_sequence<T> const& x, int p, bool in_chunks) {
-    if (!in_chunks) return x.read(p);
-    if (x.wraps) p = p < 0 ? p + x.n : p >= x.n ? p - x.n : p;
-    auto const y = widen_run<T>(read_chunk_inside(x.x, p, x.n));
-    return x.gate ? product_of(y, widen_run<T>(read_chunk_inside(x.gate, p, x.n))) : y;
   }
 };
 
