@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Complex numbers in pairs of packed fp16 tiles; such tiles in memory: core/partial_tiles.hpp.
 //   fill(re, im, first, step, f)              re + i im = f(row, col)
+//   put_part(x, part, y)                      columns of x = y
 //   multiply(x, part, y), multiply_conjugate(x, part, y)
 //                                             columns of x *= y, or conj(y), at once in fp16
 //   multiply(x, part, y, sign)                the same of x in fp32 and y in fp16 or fp32; conj(y)
@@ -31,6 +32,18 @@ TK_DEVICE reg_tile<fp16, R, V> columns(reg_tile<fp16, R, C> const& x, int part) 
   for (int i = 0; i < be::fragment_map<R, V>::count; i += 2)
     y.e[i / 2] = x.e[be::fragment_map<R, C>::template part<V>(i, part) / 2];
   return y;
+}
+
+// The part-th columns of x = y.
+template <int V, int R, int C>
+TK_DEVICE void put_part(packed_complex_tile<R, C>& x, int part,
+                        packed_complex_tile<R, V> const& y) {
+  TK_UNROLL
+  for (int i = 0; i < be::fragment_map<R, V>::count; i += 2) {
+    int const at = be::fragment_map<R, C>::template part<V>(i, part) / 2;
+    x.re.e[at] = y.re.e[i / 2];
+    x.im.e[at] = y.im.e[i / 2];
+  }
 }
 
 // By all lanes of workers first, first + step, ... of the block.

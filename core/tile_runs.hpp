@@ -90,25 +90,27 @@ struct magnitudes {
 struct magnitudes_exchange {
   magnitudes of[be::worker_warps];
 };
-// Of all lanes of the worker, in all of them, in a fixed order; without Sum the largest alone.
-// `exchange` is used again once a barrier of the worker has followed.
-template <bool Sum = true, class Worker>
+// Of all lanes of the worker, in all of them, in a fixed order; without Sum the largest alone. With
+// Lanes, whole warps, of each so many lanes for themselves. `exchange` is used again once a barrier
+// of the worker has followed.
+template <bool Sum = true, int Lanes = be::worker_lanes, class Worker>
 TK_DEVICE magnitudes of_all_lanes([[maybe_unused]] Worker const& w, magnitudes x,
                                   [[maybe_unused]] magnitudes_exchange& exchange) {
+  static_assert(Lanes % be::warp_lanes == 0 && be::worker_lanes % Lanes == 0);
   TK_UNROLL
   for (int bit = 1; bit < be::warp_lanes; bit *= 2) {
     x.largest = be::max(x.largest, be::shuffle_xor(x.largest, bit));
     if constexpr (Sum) x.sum += be::shuffle_xor(x.sum, bit);
   }
-  if constexpr (be::worker_warps > 1) {
-    int const lane = w.lane();
+  if constexpr (constexpr int warps = Lanes / be::warp_lanes; warps > 1) {
+    int const lane = w.lane(), first = lane / Lanes * warps;
     if (lane % be::warp_lanes == 0) exchange.of[lane / be::warp_lanes] = x;
     w.sync();
-    x = exchange.of[0];
+    x = exchange.of[first];
     TK_UNROLL
-    for (int i = 1; i < be::worker_warps; ++i) {
-      x.largest = be::max(x.largest, exchange.of[i].largest);
-      if constexpr (Sum) x.sum += exchange.of[i].sum;
+    for (int i = 1; i < warps; ++i) {
+      x.largest = be::max(x.largest, exchange.of[first + i].largest);
+      if constexpr (Sum) x.sum += exchange.of[first + i].sum;
     }
   }
   return x;

@@ -52,11 +52,9 @@ struct filter_gradient : fft_workers<N2, false, be::tune_fft_workers(N2, false).
     float const up = scale_to(bound, 8), back = inverse_of_power(up) * (2 * N2 * sizes::step);
     sum.re = sum.re * up;
     sum.im = sum.im * up;
-    packed_complex<N2> p;
-    p.push(pack(sum));
-    transform_back(c.scratch.x, p, c.resident, c.w,
-                   [&](auto& through, auto const& z) { a.to.put(through, z, back, filter); });
-    a.to.write(c.scratch.x, filter, 0, c.w);
+    packed_complex<N2> p[1];
+    p[0].push(pack(sum));
+    write_block(c, p, a.to, a.to.place(filter, 0), back);
   }
 
  private:
@@ -68,9 +66,9 @@ struct filter_gradient : fft_workers<N2, false, be::tune_fft_workers(N2, false).
     auto const scale = window_reader<T, N2, BothHalves>::template put<true>(
         c.scratch.x, from, at, c.scratch.exchange, c.w, window_bits - 1);
     c.w.sync();
-    transform<BothHalves>(
-        c.scratch.x, c.resident, c.w, [](int) {},
-        [&](int, complex_tile<64, V>& s) { to = pack(s); });
+    transform<BothHalves, N2, 1>(
+        c.scratch.x, c.resident, c.w, [](int, int) {},
+        [&](int, int, complex_tile<64, V>& s) { to = pack(s); });
     return scale;
   }
 };

@@ -124,9 +124,9 @@ template <int N2> struct rounded_filter_spectra : window_workers<bf16, N2> {
       put_run(c.scratch.x[to.part][0], to.row, to.col, y);
     });
     c.w.sync();
-    transform<false>(
-        c.scratch.x, c.resident, c.w, [](int) {},
-        [&](int part, complex_tile<64, sizes::V>& s) {
+    transform<false, N2, 1>(
+        c.scratch.x, c.resident, c.w, [](int, int) {},
+        [&](int part, int, complex_tile<64, sizes::V>& s) {
           s.re = s.re * back;
           s.im = s.im * back;
           if (a.repeats) repeat(s);

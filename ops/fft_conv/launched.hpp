@@ -11,9 +11,9 @@ template <class T> strided_sequences<T> strided_as(sequences const& x) {
   return {static_cast<T*>(x.data), x.b_stride, x.h_stride};
 }
 
-template <class T, class Out, int N2>
-block_outputs<T, Out, N2> outputs_of(blocks_to_write const& x) {
-  block_outputs<T, Out, N2> y{};
+template <class T, class Out, int N2, int S = 1>
+block_outputs<T, Out, N2, S> outputs_of(blocks_to_write const& x) {
+  block_outputs<T, Out, N2, S> y{};
   for (int i = 0; i < 2; ++i) y.of[i] = {strided_as<Out>(x.out[i]), strided_as<T const>(x.gate[i])};
   y.n = static_cast<int>(x.n);
   y.there = static_cast<int>(x.there);
@@ -21,6 +21,11 @@ block_outputs<T, Out, N2> outputs_of(blocks_to_write const& x) {
   y.first_column = static_cast<int>(x.first_column);
   y.blocks = static_cast<int>(x.blocks);
   y.folds = x.folds;
+  auto const& only = x.out[0];
+  auto const is_whole = [](std::int64_t n) { return n % 8 == 0; };
+  y.plain = sizeof(Out) == 2 && only.data && !x.gate[0].data && !x.out[1].data && !x.folds &&
+            x.there == x.n && is_whole(x.n) && begins_chunk(y.of[0].to.data) &&
+            (only.b == 1 || is_whole(only.b_stride)) && (only.h == 1 || is_whole(only.h_stride));
   return y;
 }
 

@@ -6,8 +6,15 @@
 
 namespace tk {
 
-template <class T, class Out, int N2> struct block_outputs {
-  static constexpr int L = fft_sizes<N2>::half;
+// A block of the outputs [outer, column].
+struct block_place {
+  int outer, column, block;
+};
+
+// A worker has S of them side by side (transform.hpp).
+template <class T, class Out, int N2, int S = 1> struct block_outputs {
+  static constexpr int L = fft_sizes<N2>::half, U = fft_sizes<N2>::U, V = fft_sizes<N2, S>::V;
+  using runs = lane_runs<N2, S>;
   struct output {
     strided_sequences<Out> to;        // data may be null
     strided_sequences<T const> gate;  // and so may this
@@ -17,77 +24,78 @@ template <class T, class Out, int N2> struct block_outputs {
   int columns, first_column;  // columns from the first on
   int blocks;
   bool folds;  // element n + t of the only block is added to t
+  bool plain;  // there is one output, without a gate, all of it in chunks
 
-  // Of the block-th block of a row, what transform_back makes of V columns, times `back`: fp32, or,
-  // where nothing else is done to it, the output's type.
-  TK_DEVICE void put(typename fft_sizes<N2>::tile (&to)[2],
-                     reg_tile<float, 64, fft_sizes<N2>::V> const& y, float back, int row) const {
+  TK_DEVICE block_place place(int row, int block) const {
+    return {row / columns, first_column + row % columns, block};
+  }
+  // Of blocks side by side, what transform_back makes of V columns, each times its back[s]: fp32,
+  // or, where nothing else is done to it, the output's type.
+  template <class Back>
+  TK_DEVICE void put(shared_tile<fp16, 64, V> (&to)[2], reg_tile<float, 64, V>& y,
+                     Back const& back) const {
+    using map = be::fragment_map<64, U>;
+    TK_UNROLL
+    for (int s = 0; s < S; ++s) {
+      float const by = back(s);
+      TK_UNROLL
+      for (int i = 0; i < map::count; ++i)
+        y.e[be::fragment_map<64, V>::template part<U>(i, s)] *= by;
+    }
     if constexpr (sizeof(Out) == 2) {
-      if (is_plain(row)) {
-        store(as_they_leave(to), cast<Out>(y * back));
+      if (plain) {
+        store(as_they_leave(to), cast<Out>(y));
         return;
       }
     }
-    store(sums_in<N2>(to), cast<float>(y * back));
+    store(sums_in(to), cast<float>(y));
   }
-  // The block, when all of it has been put.
-  template <class Worker>
-  TK_DEVICE void write(window_tiles<N2>& y, int row, int block, Worker const& w) const {
-    w.sync();  // it is there
-    int const outer = row / columns, column = first_column + row % columns;
-    int const at = block * L;
-    if (is_plain(row)) {
-      write_plain(of[0].to.of(outer, column), at, y);
-    } else {
-      TK_UNROLL
-      for (auto const& out : of) {
-        if (!out.to.data) continue;
-        Out* const to = out.to.of(outer, column);
-        T const* const gate = out.gate.data ? out.gate.of(outer, column) : nullptr;
-        if (in_chunks(to) && (!gate || begins_chunk(gate))) write_chunks(to, gate, at, y);
-        else write_runs(to, gate, at, y);
-      }
+  // A block, the s-th of those side by side, by its team, when all of them have been put.
+  TK_DEVICE void write(window_tiles<N2, S>& y, block_place const& at, int s = 0) const {
+    if (plain) return write_plain(at, s, y);
+    TK_UNROLL
+    for (auto const& out : of) {
+      if (!out.to.data) continue;
+      Out* const to = out.to.of(at.outer, at.column);
+      T const* const gate = out.gate.data ? out.gate.of(at.outer, at.column) : nullptr;
+      if (in_chunks(to) && (!gate || begins_chunk(gate)))
+        write_chunks(to, gate, at.block * L, s, y);
+      else write_runs(to, gate, at.block * L, s, y);
     }
-    w.sync();  // all have read
   }
 
  private:
   TK_DEVICE bool in_chunks(Out const* to) const {
     return sizeof(Out) == 2 && !folds && there == n && n % 8 == 0 && begins_chunk(to);
   }
-  // Whether there is one output of the row, without a gate, in chunks.
-  TK_DEVICE bool is_plain(int row) const {
-    return sizeof(Out) == 2 && of[0].to.data && !of[0].gate.data && !of[1].to.data &&
-           in_chunks(of[0].to.of(row / columns, first_column + row % columns));
+  static TK_DEVICE auto& as_they_leave(shared_tile<fp16, 64, V> (&x)[2]) {
+    return reuse<shared_tile<Out, 64, V>>(x[0]);
   }
-  static TK_DEVICE auto& as_they_leave(typename fft_sizes<N2>::tile (&x)[2]) {
-    return reuse<shared_tile<Out, 64, fft_sizes<N2>::V>>(x[0]);
-  }
-  TK_DEVICE void write_plain([[maybe_unused]] Out* to, [[maybe_unused]] int at,
-                             [[maybe_unused]] window_tiles<N2>& y) const {
+  TK_DEVICE void write_plain([[maybe_unused]] block_place const& at, [[maybe_unused]] int s,
+                             [[maybe_unused]] window_tiles<N2, S>& y) const {
     if constexpr (sizeof(Out) == 2) {
-      using runs = lane_runs<N2>;
+      Out* const to = of[0].to.of(at.outer, at.column);
       chunk16 words[runs::each];
       TK_UNROLL
       for (int i = 0; i < runs::each; ++i) {
-        run_place<N2> const from(runs::nth(i));
+        run_place<N2> const from(runs::nth(i), s);
         auto& tile = as_they_leave(y[from.part]);
         words[i] = *reinterpret_cast<chunk16 const*>(reinterpret_cast<char const*>(&tile) +
                                                      tile.offset(from.row, from.col));
       }
       TK_UNROLL
       for (int i = 0; i < runs::each; ++i) {
-        int const place = at + 8 * runs::nth(i);
+        int const place = at.block * L + 8 * runs::nth(i);
         if (place < n) be::write_16_bytes(to + place, words[i].w);
       }
     }
   }
-  static TK_DEVICE run_of_eight take(window_tiles<N2>& y, int nth) {
-    run_place<N2> const at(nth);
-    return take_run(sums_in<N2>(y[at.part]), at.row, at.col);
+  static TK_DEVICE run_of_eight take(window_tiles<N2, S>& y, int nth, int s) {
+    run_place<N2> const at(nth, s);
+    return take_run(sums_in(y[at.part]), at.row, at.col);
   }
-  TK_DEVICE void write_chunks(Out* to, T const* gate, int at, window_tiles<N2>& y) const {
-    using runs = lane_runs<N2>;
+  TK_DEVICE void write_chunks(Out* to, T const* gate, int at, int s,
+                              window_tiles<N2, S>& y) const {
     TK_ROLL
     for (int i = 0; i < runs::each; i += runs::ahead) {
       chunk16 gates[runs::ahead];
@@ -97,21 +105,20 @@ template <class T, class Out, int N2> struct block_outputs {
       TK_UNROLL
       for (int k = 0; k < runs::ahead; ++k) {
         int const nth = runs::nth(i + k), place = at + 8 * nth;
-        auto z = take(y, nth);
+        auto z = take(y, nth, s);
         if (gate) z = product_of(z, widen_run<T>(gates[k]));
         if (place < n) write_chunk(to + place, z);
       }
     }
   }
-  TK_DEVICE void write_runs(Out* to, T const* gate, int at, window_tiles<N2>& y) const {
-    using runs = lane_runs<N2>;
+  TK_DEVICE void write_runs(Out* to, T const* gate, int at, int s, window_tiles<N2, S>& y) const {
     TK_ROLL
     for (int i = 0; i < runs::each; ++i) {
       int const nth = runs::nth(i);
       int const place = at + 8 * nth;
       if (place >= n) continue;
-      auto z = take(y, nth);
-      if (folds) add_folded(z, y, place + n);
+      auto z = take(y, nth, s);
+      if (folds) add_folded(z, y, s, place + n);
       if (gate) z = product_of(z, read_run(gate, place, n, false));
       TK_UNROLL
       for (int e = 0; e < 8; ++e)
@@ -120,17 +127,28 @@ template <class T, class Out, int N2> struct block_outputs {
     }
   }
   // From a place on that need not be a run's.
-  static TK_DEVICE void add_folded(run_of_eight& z, window_tiles<N2>& y, int place) {
-    constexpr int V = fft_sizes<N2>::V;
+  static TK_DEVICE void add_folded(run_of_eight& z, window_tiles<N2, S>& y, int s, int place) {
     using tile = shared_tile<float, 64, V>;
     TK_UNROLL
     for (int i = 0; i < 8; ++i)
       if (int const at = place + i; at < L) {
         int const col = at % N2;
-        auto const* const bytes = reinterpret_cast<char const*>(&sums_in<N2>(y[col / V]));
-        z.x[i] += *reinterpret_cast<float const*>(bytes + tile::offset(at / N2, col % V));
+        auto const* const bytes = reinterpret_cast<char const*>(&sums_in(y[col / U]));
+        z.x[i] += *reinterpret_cast<float const*>(bytes + tile::offset(at / N2, s * U + col % U));
       }
   }
 };
+
+// The block whose sums' spectrum is p, times `back`, by a worker of fft_workers.
+template <class Context, class T, class Out, int N2>
+TK_DEVICE void write_block(Context& c, packed_complex<N2> const (&p)[1],
+                           block_outputs<T, Out, N2> const& to, block_place const& at,
+                           float back) {
+  transform_back(c.scratch.x, p, c.resident, c.w,
+                 [&](auto& through, auto& y) { to.put(through, y, [=](int) { return back; }); });
+  c.w.sync();  // it is there
+  to.write(c.scratch.x, at);
+  c.w.sync();  // all have read
+}
 
 }  // namespace tk

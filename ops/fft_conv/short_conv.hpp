@@ -73,8 +73,10 @@ template <class T> struct short_conv {
       c.w.sync();  // all products have read
       auto& sums = reuse<window_tiles<B>>(x);
       float const back = inverse_of_power(scale) * inverse_of_power(of_taps);
-      a.to.put(sums[0], y, back, at.row);
-      a.to.write(sums, at.row, at.window, c.w);
+      a.to.put(sums[0], y, [=](int) { return back; });
+      c.w.sync();  // it is there
+      a.to.write(sums, {at.b, at.h, at.window});
+      c.w.sync();  // all have read
     }
   }
 
@@ -85,12 +87,12 @@ template <class T> struct short_conv {
 
   // The i-th window of a filter's sequences.
   struct place {
-    int row, window, begin;  // the sequence in [b, h]; where its blocks begin
+    int b, h, window, begin;  // begin: where the blocks that it reads do
     gated_sequence<T> from;
     TK_DEVICE place(args const& a, int filter, int i) : window(i % of_sequence(a)) {
-      int const sequence = i / of_sequence(a), b = sequence / a.share,
-                h = filter * a.share + sequence % a.share;
-      row = b * a.h + h;
+      int const sequence = i / of_sequence(a);
+      b = sequence / a.share;
+      h = filter * a.share + sequence % a.share;
       begin = (window * B - before(a)) * B;
       from = {a.x.of(b, h), a.gate.data ? a.gate.of(b, h) : nullptr, a.n, a.wraps};
     }

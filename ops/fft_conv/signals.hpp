@@ -102,25 +102,32 @@ template <class T> struct gated_sequence {
   }
 };
 
+// Lanes of a worker that has S windows side by side: a team for each, where teams are whole warps.
+template <int S> struct teams {
+  static constexpr int count = be::worker_warps % S == 0 ? S : 1, lanes = be::worker_lanes / count,
+                       each = S / count;  // windows of a team
+  static TK_DEVICE int mine() { return count == 1 ? 0 : be::worker_lane() / lanes; }
+  static TK_DEVICE int lane() { return count == 1 ? be::worker_lane() : be::worker_lane() % lanes; }
+};
 // Of a block of 64 N2 elements, the runs that are this lane's. A few of them are on their way at
 // once.
-template <int N2> struct lane_runs {
-  static constexpr int across = N2 / 8, each = 64 * across / be::worker_lanes;
+template <int N2, int S = 1> struct lane_runs {
+  static constexpr int across = N2 / 8, lanes = teams<S>::lanes, each = 64 * across / lanes;
   static constexpr int ahead = each % 4 == 0 ? 4 : each % 2 == 0 ? 2 : 1;
-  static_assert(64 * across % be::worker_lanes == 0);
+  static_assert(64 * across % lanes == 0);
   static TK_DEVICE int nth(int i) {
-    int lane = be::worker_lane();
+    int lane = teams<S>::lane();
     // Large transforms need the registers that places would keep from window to window.
     if constexpr (N2 > 64) lane = static_cast<int>(be::opaque(static_cast<std::uint32_t>(lane)));
-    return lane + i * be::worker_lanes;
+    return lane + i * lanes;
   }
 };
-// Where a run lies in tiles of V columns.
+// Where a run of the s-th of some windows lies in tiles in which each has U columns.
 template <int N2> struct run_place {
-  static constexpr int V = N2 < 64 ? N2 : 64;
+  static constexpr int U = N2 < 64 ? N2 : 64;
   int part, row, col;
-  TK_DEVICE explicit run_place(int nth)
-      : part(nth % (N2 / 8) / (V / 8)), row(nth / (N2 / 8)), col(nth % (V / 8) * 8) {}
+  TK_DEVICE explicit run_place(int nth, int s = 0)
+      : part(nth % (N2 / 8) / (U / 8)), row(nth / (N2 / 8)), col(s * U + nth % (U / 8) * 8) {}
 };
 
 // The chunk at p, where that is inside, of a sequence in chunks.

@@ -35,18 +35,16 @@ template <class T, class Out, int N2> struct spectra_conv : window_workers<T, N2
     int const row = index / a.to.blocks, block = (index + row) % a.to.blocks;
     auto const terms = a.plan.terms(row, block);
     float const up = scale_to(bound(a, terms, row), 8);
-    packed_complex<N2> p;
+    packed_complex<N2> p[1];
     TK_ROLL
     for (int part = 0; part < sizes::P; ++part) {
       complex_tile<64, sizes::V> s;
       TK_UNROLL
       for (int i = 0; i < parts; i += at_once) sum(s, i, a, terms, row, part * parts + i, up);
-      p.push(pack(s));
+      p[0].push(pack(s));
     }
     float const back = inverse_of_power(up) * (2 * N2 * sizes::step);
-    transform_back(c.scratch.x, p, c.resident, c.w,
-                   [&](auto& through, auto const& y) { a.to.put(through, y, back, row); });
-    a.to.write(c.scratch.x, row, block, c.w);
+    write_block(c, p, a.to, a.to.place(row, block), back);
   }
 
  private:

@@ -15,16 +15,25 @@
 
 namespace tk {
 
-template <class T, int N2, bool Both> struct window_conv : window_workers<T, N2> {
-  using base = window_workers<T, N2>;
+// How many windows a worker has side by side, and what it is.
+template <class T, int N2>
+inline constexpr int windows_together = be::tune_fft_workers(N2, in_pairs<T>).together;
+template <class T, int N2>
+using convolving_workers =
+    fft_workers<N2, in_pairs<T>, be::tune_fft_workers(N2, in_pairs<T>).convolutions,
+                windows_together<T, N2>>;
+
+template <class T, int N2, bool Both> struct window_conv : convolving_workers<T, N2> {
+  using base = convolving_workers<T, N2>;
   using sizes = typename base::sizes;
+  static constexpr int S = windows_together<T, N2>;
   struct args {
     window_source<T, N2> from;
     spectra<N2, kept_spectra<T>> filters;  // from that of the first channel on
     int share;                             // channels of a filter
     float sign;                            // -1: a correlation
-    block_outputs<T, T, N2> to;
-    int each;  // windows of a worker, one after another
+    block_outputs<T, T, N2, S> to;
+    int each;  // windows of a worker, S after another
   };
   // Of all batches of a channel, one after another: they share the filter.
   static TK_BOTH int tasks(args const& a) {
@@ -36,76 +45,112 @@ template <class T, int N2, bool Both> struct window_conv : window_workers<T, N2>
     int const first = (t.first + c.w.id()) * a.each,
               end = first + a.each < a.from.count() ? first + a.each : a.from.count();
     if (first >= end) return;
-    auto at = window_place::by_channel(a.from, first);
-    int filter = at.h / a.share;
+    windows at(a, first, end);
     TK_ROLL
-    for (int nth = first; nth < end; ++nth) {
-      if (nth + 1 < end) {
+    for (int nth = first; nth < end; nth += S) {
+      if (nth + S < end) {
         auto next = at;
-        next.next(a.from);
-        reader::prefetch(a.from, next);
+        next.advance(a, nth, end);
+        TK_UNROLL
+        for (auto const& one : next.of) reader::prefetch(a.from, one);
       }
-      convolve(c, a, at, filter);
-      at.next(a.from);
-      if (at.b == 0 && at.block == 0) filter = at.h / a.share;
+      convolve(c, a, at, end - nth);
+      at.advance(a, nth, end);
     }
   }
 
  private:
-  using reader = window_reader<T, N2, Both>;
+  using reader = window_reader<T, N2, Both, S>;
+  using team = teams<S>;
   static constexpr bool pairs = in_pairs<T>;
-  // Of V columns of a filter there are so many parts, of which some are read while products run:
+  // Of U columns of a filter there are so many parts, of which some are read while products run:
   // fp32 ones would be too large.
-  static constexpr int parts = sizes::V / sizes::part,
+  static constexpr int parts = sizes::U / sizes::part,
                        early = !pairs         ? 0
+                               : S > 1        ? parts
                                : sizes::P > 1 ? (Both ? 1 : 3)
                                               : ceil_div(parts, 2),
                        held = pairs ? parts : 1;
   using filter_part = typename spectra<N2, kept_spectra<T>>::part;
 
+  // Of S windows from the first-th on those of this lane's team; of what is past the end the last
+  // one, again.
+  struct windows {
+    window_place of[team::each];
+    TK_DEVICE windows(args const& a, int first, int end) {
+      TK_UNROLL
+      for (int i = 0; i < team::each; ++i) {
+        int const nth = first + number(i);
+        of[i] = window_place::by_channel(a.from, nth < end ? nth : end - 1);
+      }
+    }
+    TK_DEVICE void advance(args const& a, int first, int end) {
+      TK_UNROLL
+      for (int i = 0; i < team::each; ++i) TK_UNROLL
+      for (int step = 1; step <= S; ++step)
+        if (first + number(i) + step < end) of[i].next(a.from);
+    }
+    static TK_DEVICE int number(int i) { return team::mine() + i * team::count; }
+  };
+
+  // The first `count` of S windows.
   template <class Context>
-  static TK_DEVICE void convolve(Context& c, args const& a, window_place const& at, int filter) {
+  static TK_DEVICE void convolve(Context& c, args const& a, windows const& at, int count) {
     auto& x = c.scratch.x;
-    auto const scale = reader::template put<false>(x, a.from, at, c.scratch.exchange, c.w);
+    auto& of = c.scratch.of;
+    TK_UNROLL
+    for (int i = 0; i < team::each; ++i) {
+      auto const scale = reader::template put<false>(x, a.from, at.of[i], c.scratch.exchange, c.w,
+                                                     window_bits, windows::number(i));
+      int const filter = at.of[i].h / a.share;
+      if (team::lane() == 0)
+        of[windows::number(i)] = {filter,
+                                  inverse_of_power(scale.by) *
+                                      inverse_of_power(scale_of_spectrum(a.filters.bounds[filter])) *
+                                      (2 * N2 * N2 * sizes::step)};
+    }
     c.w.sync();
-    packed_complex<N2> p;
-    filter_part k[held];
-    transform<Both>(
+    packed_complex<N2> p[S];
+    filter_part k[S > 1 ? 2 : 1][held];
+    transform<Both, N2, S>(
         x, c.resident, c.w,
-        [&](int part) {
+        [&](int part, int s) {
           TK_UNROLL
-          for (int i = 0; i < early; ++i) tk::load(k[i], a.filters, filter, part * parts + i);
+          for (int i = 0; i < early; ++i)
+            tk::load(k[s % 2][i], a.filters, of[s].filter, part * parts + i);
         },
-        [&](int part, complex_tile<64, sizes::V>& s) {
-          auto const y = product(s, k, a, filter, part * parts);
+        [&](int part, int s, complex_tile<64, sizes::U>& y) {
+          auto const z = product(y, k[s % 2], a, of[s].filter, part * parts);
           if constexpr (sizes::P == 1) {
-            p.push(y);
+            p[s].push(z);
           } else {  // out of the registers, which the spectrum's other parts need
-            tk::store(x[part][0], y.re);
-            tk::store(x[part][1], y.im);
+            tk::store(x[part][0], z.re);
+            tk::store(x[part][1], z.im);
           }
         });
     c.w.sync();  // all have exchanged, and what was stored is there
     if constexpr (sizes::P > 1) {
       TK_UNROLL
       for (int part = 0; part < sizes::P; ++part) {
-        tk::load(p.re.of[part], x[part][0]);
-        tk::load(p.im.of[part], x[part][1]);
+        tk::load(p[0].re.of[part], x[part][0]);
+        tk::load(p[0].im.of[part], x[part][1]);
       }
       be::publish_shared();
       c.w.sync();  // all have loaded
     }
-    int const row = at.b * a.from.h + at.h;
-    float const back = inverse_of_power(scale.by) *
-                       inverse_of_power(scale_of_spectrum(a.filters.bounds[filter])) *
-                       (2 * N2 * N2 * sizes::step);
-    transform_back(x, p, c.resident, c.w,
-                   [&](auto& through, auto const& y) { a.to.put(through, y, back, row); });
-    a.to.write(x, row, at.block, c.w);
+    transform_back(x, p, c.resident, c.w, [&](auto& through, auto& y) {
+      a.to.put(through, y, [&](int s) { return of[s].back; });
+    });
+    c.w.sync();  // they are there
+    TK_UNROLL
+    for (int i = 0; i < team::each; ++i)
+      if (int const s = windows::number(i); s < count)
+        a.to.write(x, {at.of[i].b, a.to.first_column + at.of[i].h, at.of[i].block}, s);
+    c.w.sync();  // all have read
   }
-  // V columns of the spectrum times those of the filter from the first-th part on, of which the
+  // U columns of the spectrum times those of the filter from the first-th part on, of which the
   // early ones are in k, or of its conjugate.
-  static TK_DEVICE packed_complex_tile<64, sizes::V> product(complex_tile<64, sizes::V>& s,
+  static TK_DEVICE packed_complex_tile<64, sizes::U> product(complex_tile<64, sizes::U>& s,
                                                              filter_part (&k)[held], args const& a,
                                                              int filter, int first) {
     if constexpr (pairs) {

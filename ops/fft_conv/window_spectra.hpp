@@ -27,9 +27,9 @@ template <class T, int N2, bool Both> struct window_spectra : window_workers<T, 
         c.scratch.x, a.from, window_place::of(a.from, window), c.scratch.exchange, c.w);
     c.w.sync();
     float const by = inverse_of_power(scale.by) * N2 * scale_of_spectrum(scale.sum);
-    transform<Both>(
-        c.scratch.x, c.resident, c.w, [](int) {},
-        [&](int part, complex_tile<64, sizes::V>& s) {
+    transform<Both, N2, 1>(
+        c.scratch.x, c.resident, c.w, [](int, int) {},
+        [&](int part, int, complex_tile<64, sizes::V>& s) {
           s.re = s.re * by;
           s.im = s.im * by;
           tk::store(a.to, window, part * (sizes::V / sizes::part), s);

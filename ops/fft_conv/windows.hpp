@@ -55,20 +55,21 @@ struct window_scale {
   float by, sum;
 };
 
-// Windows of a source. put() brings one into two tiles, by a worker, times its gate; prefetch() has
-// caches fetch one's first half. Without Both the second half is 0, and not written.
-template <class T, int N2, bool Both> class window_reader {
+// Windows of a source. put() brings one, the s-th of S side by side, into two tiles, by its team of
+// a worker, times its gate; prefetch() has caches fetch one's first half. Without Both the second
+// half is 0, and not written.
+template <class T, int N2, bool Both, int S = 1> class window_reader {
  public:
   using source = window_source<T, N2>;
-  using runs = lane_runs<N2>;
+  using runs = lane_runs<N2, S>;
   static constexpr int halves = Both ? 2 : 1, L = fft_sizes<N2>::half;
 
   static TK_DEVICE void prefetch(source const& a, window_place const& at) {
     sequence const x(a, at);
     constexpr int line = 64, lines = L / line;  // of 128 bytes
     TK_UNROLL
-    for (int i = 0; i < lines; i += be::worker_lanes) {
-      int const nth = i + be::worker_lane(), p = x.at[0] + nth * line;
+    for (int i = 0; i < lines; i += runs::lanes) {
+      int const nth = i + teams<S>::lane(), p = x.at[0] + nth * line;
       if (nth < lines && p < a.n) be::prefetch(x.half[0].x + p);
     }
   }
@@ -76,9 +77,9 @@ template <class T, int N2, bool Both> class window_reader {
   // It is scaled to less than 2^bits; with Sum the magnitudes are added up. `exchange` and the
   // tiles are used again after a barrier.
   template <bool Sum, class Worker>
-  static TK_DEVICE window_scale put(window_tiles<N2>& to, source const& a, window_place const& at,
-                                    magnitudes_exchange& exchange, Worker const& w,
-                                    int bits = window_bits) {
+  static TK_DEVICE window_scale put(window_tiles<N2, S>& to, source const& a,
+                                    window_place const& at, magnitudes_exchange& exchange,
+                                    Worker const& w, int bits = window_bits, int s = 0) {
     float const sign = a.kind == window_kind::before ? -1.f : 1.f;
     sequence const x(a, at);
     window_scale scale;
@@ -88,10 +89,10 @@ template <class T, int N2, bool Both> class window_reader {
         if constexpr (Sum) size.add(y);
         else size.largest = be::max(size.largest, largest_magnitude(y));
       });
-      size = of_all_lanes<Sum>(w, size, exchange);
+      size = of_all_lanes<Sum, runs::lanes>(w, size, exchange);
       scale = {scale_to(size.largest, bits), size.sum};
       for_each_run([&](int half, int nth, run_of_eight const& y) {
-        run_place<N2> const in(nth);
+        run_place<N2> const in(nth, s);
         put_run(to[in.part][half], in.row, in.col, scaled(y, half ? sign * scale.by : scale.by));
       });
     };
@@ -159,19 +160,27 @@ template <class T, int N2, bool Both> class window_reader {
   }
 };
 
+// What all lanes want to know of windows side by side.
+struct side_by_side {
+  int filter;
+  float back;  // what the sums are multiplied by
+};
+
 // Whether what lies between products of windows of T is pairs of fp16.
 template <class T>
 inline constexpr bool in_pairs = be::tune_fft_conv().pairs && std::is_same_v<T, bf16>;
 
-// What kernels of the block template have that give each worker a window or a block of its own.
-template <int N2, bool Pairs, int Workers> struct fft_workers {
-  using sizes = fft_sizes<N2>;
+// What kernels of the block template have that give each worker windows or blocks of its own, S of
+// them side by side.
+template <int N2, bool Pairs, int Workers, int S = 1> struct fft_workers {
+  using sizes = fft_sizes<N2, S>;
   static constexpr int workers = Workers, cluster = 1, stages = 1, own_slots = 1, L = sizes::half;
   struct stage {};
   struct own {};
   struct scratch {
-    window_tiles<N2> x;
+    window_tiles<N2, S> x;
     magnitudes_exchange exchange;
+    side_by_side of[S];
   };
   using resident = fft_factors<N2, Pairs>;
   struct task {

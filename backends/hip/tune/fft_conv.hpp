@@ -16,7 +16,8 @@ constexpr fft_conv_tuning tune_fft_conv() {
           .pairs = false};
 }
 constexpr fft_worker_tuning tune_fft_workers(int, bool) {
-  return {.windows = fft_is_roomy ? 4 : 2, .filters = 1, .gradients = 1};
+  constexpr int windows = fft_is_roomy ? 4 : 2;
+  return {.windows = windows, .filters = 1, .gradients = 1, .convolutions = windows};
 }
 
 }  // namespace tk::be

@@ -9,7 +9,7 @@ constexpr fft_conv_tuning tune_fft_conv() {
   return {.least_N2 = 16, .most_N2 = 64, .short_workers = 2, .pairs = false};
 }
 constexpr fft_worker_tuning tune_fft_workers(int, bool) {
-  return {.windows = 2, .filters = 1, .gradients = 1};
+  return {.windows = 2, .filters = 1, .gradients = 1, .convolutions = 2};
 }
 
 }  // namespace tk::be

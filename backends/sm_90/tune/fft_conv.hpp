@@ -10,10 +10,21 @@ constexpr fft_conv_tuning tune_fft_conv() {
   return {.least_N2 = 16, .most_N2 = 128, .short_workers = 3, .pairs = true};
 }
 constexpr fft_worker_tuning tune_fft_workers(int N2, bool pairs) {
-  if (N2 <= 16) return {.windows = pairs ? 7 : 5, .filters = 2, .gradients = 2};
-  if (N2 <= 32) return {.windows = pairs ? 4 : 3, .filters = 2, .gradients = 2};
-  if (N2 <= 64) return {.windows = pairs ? 3 : 2, .filters = 2, .gradients = 2};
-  return {.windows = 2, .filters = 1, .gradients = 1};
+  if (N2 <= 16)
+    return {.windows = pairs ? 7 : 5,
+            .filters = 2,
+            .gradients = 2,
+            .convolutions = pairs ? 3 : 5,
+            .together = pairs ? 4 : 1};
+  if (N2 <= 32)
+    return {.windows = pairs ? 4 : 3,
+            .filters = 2,
+            .gradients = 2,
+            .convolutions = 3,
+            .together = pairs ? 2 : 1};
+  int const windows = N2 <= 64 && pairs ? 3 : 2, filters = N2 <= 64 ? 2 : 1;
+  return {
+      .windows = windows, .filters = filters, .gradients = filters, .convolutions = windows};
 }
 
 }  // namespace tk::be
