@@ -64,7 +64,8 @@ struct filter_gradient : fft_workers<N2, false, be::tune_fft_workers(N2, false).
                                                  window_place const& at,
                                                  packed_complex_tile<64, V>& to) {
     auto const scale = window_reader<T, N2, BothHalves>::template put<true>(
-        c.scratch.x, from, at, c.scratch.exchange, c.w, window_bits - 1);
+        c.scratch.x, from, at, window_reader<T, N2, BothHalves>::fetch(from, at),
+        c.scratch.exchange, c.w, window_bits - 1);
     c.w.sync();
     transform<BothHalves, N2, 1>(
         c.scratch.x, c.resident, c.w, [](int, int) {},

@@ -94,8 +94,7 @@ template <class T, class Out, int N2, int S = 1> struct block_outputs {
     run_place<N2> const at(nth, s);
     return take_run(sums_in(y[at.part]), at.row, at.col);
   }
-  TK_DEVICE void write_chunks(Out* to, T const* gate, int at, int s,
-                              window_tiles<N2, S>& y) const {
+  TK_DEVICE void write_chunks(Out* to, T const* gate, int at, int s, window_tiles<N2, S>& y) const {
     TK_ROLL
     for (int i = 0; i < runs::each; i += runs::ahead) {
       chunk16 gates[runs::ahead];
@@ -142,8 +141,7 @@ template <class T, class Out, int N2, int S = 1> struct block_outputs {
 // The block whose sums' spectrum is p, times `back`, by a worker of fft_workers.
 template <class Context, class T, class Out, int N2>
 TK_DEVICE void write_block(Context& c, packed_complex<N2> const (&p)[1],
-                           block_outputs<T, Out, N2> const& to, block_place const& at,
-                           float back) {
+                           block_outputs<T, Out, N2> const& to, block_place const& at, float back) {
   transform_back(c.scratch.x, p, c.resident, c.w,
                  [&](auto& through, auto& y) { to.put(through, y, [=](int) { return back; }); });
   c.w.sync();  // it is there

@@ -36,7 +36,8 @@ template <class T> void short_conv_run<T>::launch(short_filters const& x, void* 
   constexpr std::int64_t of_worker = 4;
   std::int64_t const workers = std::int64_t{be::rt::multiprocessors()} * op::workers * of_worker,
                      windows = std::int64_t{op::of_filter(a)} * x.k.h;
-  int const most = static_cast<int>(std::clamp<std::int64_t>(windows / workers, 1, op::of_filter(a)));
+  int const most =
+      static_cast<int>(std::clamp<std::int64_t>(windows / workers, 1, op::of_filter(a)));
   a.each = ceil_div(op::of_filter(a), ceil_div(op::of_filter(a), most));  // tasks are alike
   be::launch<op>(a, stream);
 }

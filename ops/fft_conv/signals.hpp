@@ -16,7 +16,7 @@ template <class T> struct strided_sequences {
   TK_BOTH T* of(int b, int h) const { return data + (b * b_stride + h * h_stride); }
 };
 
-template <class T> TK_DEVICE bool begins_chunk(T const* x) {
+template <class T> TK_BOTH bool begins_chunk(T const* x) {
   return reinterpret_cast<std::uintptr_t>(x) % 16 == 0;
 }
 template <class T> TK_DEVICE run_of_eight widen_run(chunk16 const& x) {

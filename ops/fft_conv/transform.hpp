@@ -94,9 +94,13 @@ TK_DEVICE void store(spectra<N2, E> const& to, std::int64_t n, int first,
   else put(x);
 }
 
-// C and F. C[n1, k1] is e^(2 pi i n1 (2 k1 + 1) / 256).
+// C and F, and what C is multiplied by from one column to the next. C[n1, k1] is e^(2 pi i n1 (2 k1
+// + 1) / 256).
 TK_DEVICE complex_number first_factor(int n1, int k1) {
   return unit_root(static_cast<float>(n1 * (2 * k1 + 1) % 256) * (1.f / 256));
+}
+TK_DEVICE complex_number first_step(int n1) {
+  return unit_root(static_cast<float>(n1 % 128) * (1.f / 128));
 }
 template <int N2> TK_DEVICE complex_number second_factor(int n2, int k2) {
   return unit_root(static_cast<float>(n2 * k2 % N2) * (1.f / N2));
@@ -137,57 +141,11 @@ template <int N2> struct fft_turns<N2, true> {
     return t;
   }
   template <int Sign>
-  static TK_DEVICE packed_complex_tile<64, U> turned(complex_tile<64, U> const& x,
-                                                     turns const& t) {
+  static TK_DEVICE packed_complex_tile<64, U> turned(complex_tile<64, U> const& x, turns const& t) {
     auto y = pack(x);
     if constexpr (Sign > 0) multiply(y, 0, t);
     else multiply_conjugate(y, 0, t);
     return y;
-  }
-};
-
-template <int N2, bool Pairs> struct fft_factors : fft_turns<N2, Pairs> {
-  static constexpr int U = fft_sizes<N2>::U, P = fft_sizes<N2>::P;
-  shared_tile<fp16, 64, 64> cos1[2], sin1[2];      // [n1, k1] of each half of n1
-  shared_tile<fp16, U, U> cos2[P][P], sin2[P][P];  // [n2, k2] / N2, the same transposed
-
-  // By worker `index` of `workers`.
-  TK_DEVICE void fill(int index, int workers) {
-    int const first = index * be::worker_lanes + be::worker_lane(),
-              lanes = workers * be::worker_lanes;
-    TK_ROLL
-    for (int half = 0; half < 2; ++half)
-      fill_roots(cos1[half], sin1[half], first, lanes,
-                 [half](int row, int k1) { return first_factor(64 * half + row, k1); });
-    TK_ROLL
-    for (int i = 0; i < P * P; ++i) {
-      int const k = i / P, n = i % P;
-      fill_roots(cos2[k][n], sin2[k][n], first, lanes, [=](int row, int col) {
-        auto const z = second_factor<N2>(k * U + row, n * U + col);
-        return complex_number{z.re / N2, z.im / N2};
-      });
-    }
-    this->fill_turns(index, workers);
-  }
-
- private:
-  template <int R, int C, class Root>
-  static TK_DEVICE void fill_roots(shared_tile<fp16, R, C>& re, shared_tile<fp16, R, C>& im,
-                                   int first, int lanes, Root root) {
-    constexpr int across = C / 8;
-    TK_ROLL
-    for (int n = first; n < R * across; n += lanes) {
-      int const row = n / across, col = n % across * 8;
-      run_of_eight x, y;
-      TK_UNROLL
-      for (int i = 0; i < 8; ++i) {
-        auto const z = root(row, col + i);
-        x.x[i] = z.re, y.x[i] = z.im;
-      }
-      put_run(re, row, col, x);
-      put_run(im, row, col, y);
-    }
-    be::publish_shared();
   }
 };
 
@@ -210,66 +168,158 @@ template <int N2> struct packed_complex {
     im.push(x.im);
   }
 };
-// d = a times the n-th columns of f, or d += or -= it.
-template <int N2, int V, int P>
-TK_DEVICE void multiply(reg_tile<float, 64, V>& d, packed_parts<N2> const& a,
-                        shared_tile<fp16, V, V> const (&f)[P][P], int n) {
-  mm_ab(d, a.of[0], f[0][n]);
-  TK_UNROLL
-  for (int k = 1; k < P; ++k) mma_ab(d, a.of[k], f[k][n]);
+
+// put(row, col, re, im) for each eight columns of R x C roots that are this lane's, where
+// root(row, col + 1) = root(row, col) step(row).
+template <int R, int C, class Root, class Step, class Put>
+TK_DEVICE void for_each_roots(int first, int lanes, Root root, Step step, Put put) {
+  constexpr int across = C / 8;
+  TK_ROLL
+  for (int n = first; n < R * across; n += lanes) {
+    int const row = n / across, col = n % across * 8;
+    run_of_eight x, y;
+    auto by = step(row);
+    auto const set = [&](int i, complex_number z) { x.x[i] = z.re, y.x[i] = z.im; };
+    set(0, root(row, col));
+    TK_UNROLL
+    for (int have = 1; have < 8; have *= 2) {
+      TK_UNROLL
+      for (int i = 0; i < have; ++i) set(have + i, complex_number{x.x[i], y.x[i]} * by);
+      by = by * by;
+    }
+    put(row, col, x, y);
+  }
+  be::publish_shared();
 }
-template <int N2, int V, int P>
-TK_DEVICE void add_product(reg_tile<float, 64, V>& d, packed_parts<N2> const& a,
-                           shared_tile<fp16, V, V> const (&f)[P][P], int n) {
-  TK_UNROLL
-  for (int k = 0; k < P; ++k) mma_ab(d, a.of[k], f[k][n]);
-}
-template <int N2, int V, int P>
-TK_DEVICE void subtract_product(reg_tile<float, 64, V>& d, packed_parts<N2> const& a,
-                                shared_tile<fp16, V, V> const (&f)[P][P], int n) {
-  TK_UNROLL
-  for (int k = 0; k < P; ++k) mms_ab(d, a.of[k], f[k][n]);
-}
+
+// F / N2, [n2, k2], the same transposed. multiply() issues x times its part-th U columns, or, Back,
+// those of its conjugate; await() gives them when so many later products at most are running.
+template <int N2, bool Fused = (N2 < 64)> struct second_factors {
+  static constexpr int U = fft_sizes<N2>::U, P = fft_sizes<N2>::P, products = 4 * P;
+  shared_tile<fp16, U, U> cos[P][P], sin[P][P];
+  using sums = complex_tile<64, U>;
+
+  TK_DEVICE void fill(int first, int lanes) {
+    TK_ROLL
+    for (int i = 0; i < P * P; ++i) {
+      int const k = i / P, n = i % P;
+      for_each_roots<U, U>(
+          first, lanes,
+          [=](int row, int col) { return second_factor<N2>(k * U + row, n * U + col); },
+          [=](int row) { return second_factor<N2>(k * U + row, 1); },
+          [&](int row, int col, auto const& re, auto const& im) {
+            put_run(cos[k][n], row, col, scaled(re, 1.f / N2));
+            put_run(sin[k][n], row, col, scaled(im, 1.f / N2));
+          });
+    }
+  }
+  template <bool Back>
+  TK_DEVICE void multiply(sums& y, packed_complex<N2> const& x, int part) const {
+    add<false, false>(y.re, x.re, cos, part);
+    add<true, !Back>(y.re, x.im, sin, part);
+    add<false, false>(y.im, Back ? x.im : x.re, Back ? cos : sin, part);
+    add<true, Back>(y.im, Back ? x.re : x.im, Back ? sin : cos, part);
+  }
+  template <bool Back, int Running> static TK_DEVICE sums await(sums& y) {
+    wait<Running>(y.re, y.im);
+    return y;
+  }
+
+ private:
+  // y = a times the part-th columns of f, or y += it or, Minus, y -= it.
+  template <bool Keep, bool Minus>
+  static TK_DEVICE void add(reg_tile<float, 64, U>& y, packed_parts<N2> const& a,
+                            shared_tile<fp16, U, U> const (&f)[P][P], int part) {
+    TK_UNROLL
+    for (int k = 0; k < P; ++k) {
+      if constexpr (Minus) mms_ab(y, a.of[k], f[k][part]);
+      else if (Keep || k > 0) mma_ab(y, a.of[k], f[k][part]);
+      else mm_ab(y, a.of[k], f[k][part]);
+    }
+  }
+};
+// Where they are small real and imaginary parts are side by side.
+template <int N2> struct second_factors<N2, true> {
+  static constexpr int products = 2;
+  shared_tile<fp16, N2, 2 * N2> of_re, of_im;  // cos and sin; -sin and cos
+  using sums = reg_tile<float, 64, 2 * N2>;
+
+  TK_DEVICE void fill(int first, int lanes) {
+    for_each_roots<N2, N2>(
+        first, lanes, [](int row, int col) { return second_factor<N2>(row, col); },
+        [](int row) { return second_factor<N2>(row, 1); },
+        [&](int row, int col, auto const& re, auto const& im) {
+          put_run(of_re, row, col, scaled(re, 1.f / N2));
+          put_run(of_re, row, N2 + col, scaled(im, 1.f / N2));
+          put_run(of_im, row, col, scaled(im, -1.f / N2));
+          put_run(of_im, row, N2 + col, scaled(re, 1.f / N2));
+        });
+  }
+  // i conj(F) conj(x) is the conjugate's, of which real and imaginary parts are exchanged.
+  template <bool Back> TK_DEVICE void multiply(sums& y, packed_complex<N2> const& x, int) const {
+    mm_ab(y, (Back ? x.im : x.re).of[0], of_re);
+    mma_ab(y, (Back ? x.re : x.im).of[0], of_im);
+  }
+  template <bool Back, int Running> static TK_DEVICE complex_tile<64, N2> await(sums& y) {
+    wait<Running>(y);
+    return {columns<N2>(y, Back), columns<N2>(y, !Back)};
+  }
+};
+
+template <int N2, bool Pairs> struct fft_factors : fft_turns<N2, Pairs> {
+  shared_tile<fp16, 64, 64> cos1[2], sin1[2];  // [n1, k1] of each half of n1
+  second_factors<N2> second;
+
+  // By worker `index` of `workers`.
+  TK_DEVICE void fill(int index, int workers) {
+    int const first = index * be::worker_lanes + be::worker_lane(),
+              lanes = workers * be::worker_lanes;
+    for_each_roots<64, 64>(
+        first, lanes, [](int row, int k1) { return first_factor(row, k1); }, first_step,
+        [&](int row, int col, auto const& re, auto const& im) {
+          put_run(cos1[0], row, col, re);
+          put_run(sin1[0], row, col, im);
+          // 64 rows further on they are i (-1)^k1 times that.
+          run_of_eight x, y;
+          TK_UNROLL
+          for (int i = 0; i < 8; ++i) {
+            x.x[i] = i % 2 ? im.x[i] : -im.x[i];
+            y.x[i] = i % 2 ? -re.x[i] : re.x[i];
+          }
+          put_run(cos1[1], row, col, x);
+          put_run(sin1[1], row, col, y);
+        });
+    second.fill(first, lanes);
+    this->fill_turns(index, workers);
+  }
+};
 
 // of(s, y): of each of S windows, x times the part-th U columns of F, or of its conjugate; ahead(s)
 // before, while products run. Those of the next window run meanwhile.
 template <bool Back, int N2, bool Pairs, int S, class Ahead, class Of>
 TK_DEVICE void multiply_second(packed_complex<N2> const (&x)[S], fft_factors<N2, Pairs> const& f,
                                int part, Ahead ahead, Of of) {
-  complex_tile<64, fft_sizes<N2>::U> y[S];
-  auto const product = [&](int s) {
-    auto& [re, im] = y[s];
-    multiply(re, x[s].re, f.cos2, part);
-    if constexpr (Back) {
-      add_product(re, x[s].im, f.sin2, part);
-      multiply(im, x[s].im, f.cos2, part);
-      subtract_product(im, x[s].re, f.sin2, part);
-    } else {
-      subtract_product(re, x[s].im, f.sin2, part);
-      multiply(im, x[s].re, f.sin2, part);
-      add_product(im, x[s].im, f.cos2, part);
-    }
-  };
-  product(0);
+  using factors = second_factors<N2>;
+  typename factors::sums y[S];
+  f.second.template multiply<Back>(y[0], x[0], part);
   TK_UNROLL
-  for (int s = 0; s < S; ++s) {
-    if (s + 1 < S) {
-      product(s + 1);
-      ahead(s + 1);
-      wait<4>(y[s].re, y[s].im);
-    } else {
-      wait<0>(y[s].re, y[s].im);
-    }
-    of(s, y[s]);
+  for (int s = 0; s + 1 < S; ++s) {
+    f.second.template multiply<Back>(y[s + 1], x[s + 1], part);
+    ahead(s + 1);
+    auto z = factors::template await<Back, factors::products>(y[s]);
+    of(s, z);
   }
+  auto z = factors::template await<Back, 0>(y[S - 1]);
+  of(S - 1, z);
 }
 
 // each(part, s, y): of the spectra of x / N2, those of S windows, U columns after another, each
 // after ahead(part, s), whose loads may be on their way while products run; without Both x's second
 // half is 0 and not looked at. x may be used again when `each` is first called.
 template <bool Both, int N2, int S, bool Pairs, class Worker, class Ahead, class Each>
-TK_DEVICE void transform(shared_tile<fp16, 64, S * fft_sizes<N2>::U> const (&x)[fft_sizes<N2>::P][2],
-                         fft_factors<N2, Pairs> const& f, Worker const& w, Ahead ahead, Each each) {
+TK_DEVICE void transform(
+    shared_tile<fp16, 64, S * fft_sizes<N2>::U> const (&x)[fft_sizes<N2>::P][2],
+    fft_factors<N2, Pairs> const& f, Worker const& w, Ahead ahead, Each each) {
   constexpr int U = fft_sizes<N2>::U, P = fft_sizes<N2>::P, V = S * U;
   packed_complex<N2> d[S];
   TK_ROLL

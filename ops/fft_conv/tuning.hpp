@@ -15,7 +15,8 @@ struct fft_conv_tuning {
 };
 // Workers of a block, each with a sequence or a filter of its own, for transforms of some N2, what
 // lies between products of windows in pairs or not. Those of a convolution in one kernel
-// (window_conv.hpp) may have some windows beside one another, whose columns together are 64 at most.
+// (window_conv.hpp) may have some windows beside one another, whose columns together are 64 at
+// most.
 struct fft_worker_tuning {
   int windows, filters, gradients;
   int convolutions, together = 1;

@@ -46,6 +46,12 @@ template <class T, int N2, bool Both> struct window_conv : convolving_workers<T,
               end = first + a.each < a.from.count() ? first + a.each : a.from.count();
     if (first >= end) return;
     windows at(a, first, end);
+    fetched from;
+    auto const fetch = [&] {
+      TK_UNROLL
+      for (int i = 0; i < team::each; ++i) from[i] = reader::fetch(a.from, at.of[i]);
+    };
+    fetch();
     TK_ROLL
     for (int nth = first; nth < end; nth += S) {
       if (nth + S < end) {
@@ -54,8 +60,16 @@ template <class T, int N2, bool Both> struct window_conv : convolving_workers<T,
         TK_UNROLL
         for (auto const& one : next.of) reader::prefetch(a.from, one);
       }
-      convolve(c, a, at, end - nth);
+      convolve(c, a, at, from);
+      auto const done = at;
       at.advance(a, nth, end);
+      fetch();  // on its way while the others are written; past the end it does no harm
+      TK_UNROLL
+      for (int i = 0; i < team::each; ++i)
+        if (int const s = windows::number(i); nth + s < end)
+          a.to.write(c.scratch.x,
+                     {done.of[i].b, a.to.first_column + done.of[i].h, done.of[i].block}, s);
+      c.w.sync();  // all have read
     }
   }
 
@@ -92,22 +106,23 @@ template <class T, int N2, bool Both> struct window_conv : convolving_workers<T,
     }
     static TK_DEVICE int number(int i) { return team::mine() + i * team::count; }
   };
+  using fetched = typename reader::fetched[team::each];
 
-  // The first `count` of S windows.
+  // What becomes of S windows, in c.scratch.x.
   template <class Context>
-  static TK_DEVICE void convolve(Context& c, args const& a, windows const& at, int count) {
+  static TK_DEVICE void convolve(Context& c, args const& a, windows const& at,
+                                 fetched const& from) {
     auto& x = c.scratch.x;
     auto& of = c.scratch.of;
     TK_UNROLL
     for (int i = 0; i < team::each; ++i) {
-      auto const scale = reader::template put<false>(x, a.from, at.of[i], c.scratch.exchange, c.w,
-                                                     window_bits, windows::number(i));
-      int const filter = at.of[i].h / a.share;
+      int const filter = at.of[i].h / a.share, s = windows::number(i);
+      float const bound = a.filters.bounds[filter];  // on its way
+      auto const scale = reader::template put<false>(x, a.from, at.of[i], from[i],
+                                                     c.scratch.exchange, c.w, window_bits, s);
       if (team::lane() == 0)
-        of[windows::number(i)] = {filter,
-                                  inverse_of_power(scale.by) *
-                                      inverse_of_power(scale_of_spectrum(a.filters.bounds[filter])) *
-                                      (2 * N2 * N2 * sizes::step)};
+        of[s] = {filter, inverse_of_power(scale.by) * inverse_of_power(scale_of_spectrum(bound)) *
+                             (2 * N2 * N2 * sizes::step)};
     }
     c.w.sync();
     packed_complex<N2> p[S];
@@ -141,12 +156,7 @@ template <class T, int N2, bool Both> struct window_conv : convolving_workers<T,
     transform_back(x, p, c.resident, c.w, [&](auto& through, auto& y) {
       a.to.put(through, y, [&](int s) { return of[s].back; });
     });
-    c.w.sync();  // they are there
-    TK_UNROLL
-    for (int i = 0; i < team::each; ++i)
-      if (int const s = windows::number(i); s < count)
-        a.to.write(x, {at.of[i].b, a.to.first_column + at.of[i].h, at.of[i].block}, s);
-    c.w.sync();  // all have read
+    c.w.sync();  // it is there
   }
   // U columns of the spectrum times those of the filter from the first-th part on, of which the
   // early ones are in k, or of its conjugate.

@@ -23,8 +23,10 @@ template <class T, int N2, bool Both> struct window_spectra : window_workers<T, 
   static TK_DEVICE void compute(Context& c, args const& a, typename base::task const& t) {
     int const window = t.first + c.w.id();
     if (window >= a.from.count()) return;
-    auto const scale = window_reader<T, N2, Both>::template put<true>(
-        c.scratch.x, a.from, window_place::of(a.from, window), c.scratch.exchange, c.w);
+    using reader = window_reader<T, N2, Both>;
+    auto const at = window_place::of(a.from, window);
+    auto const scale = reader::template put<true>(
+        c.scratch.x, a.from, at, reader::fetch(a.from, at), c.scratch.exchange, c.w);
     c.w.sync();
     float const by = inverse_of_power(scale.by) * N2 * scale_of_spectrum(scale.sum);
     transform<Both, N2, 1>(

@@ -74,12 +74,34 @@ template <class T, int N2, bool Both, int S = 1> class window_reader {
     }
   }
 
+  // What a lane reads of a window, on its way, where sequences are in chunks.
+  struct fetched {
+    bool in_chunks;
+    chunk16 words[halves][runs::each];
+  };
+  static TK_DEVICE fetched fetch(source const& a, window_place const& at) {
+    sequence const x(a, at);
+    fetched y;
+    y.in_chunks = x.half[halves - 1].in_chunks(L);
+    TK_UNROLL
+    for (int half = 0; half < halves; ++half) {
+      if (y.in_chunks) {
+        read_chunks(y.words[half], x.half[half], x.half[half].x, x.at[half]);
+      } else {  // else registers would keep what was there before
+        TK_UNROLL
+        for (auto& chunk : y.words[half]) chunk = {};
+      }
+    }
+    return y;
+  }
+
   // It is scaled to less than 2^bits; with Sum the magnitudes are added up. `exchange` and the
   // tiles are used again after a barrier.
   template <bool Sum, class Worker>
   static TK_DEVICE window_scale put(window_tiles<N2, S>& to, source const& a,
-                                    window_place const& at, magnitudes_exchange& exchange,
-                                    Worker const& w, int bits = window_bits, int s = 0) {
+                                    window_place const& at, fetched const& from,
+                                    magnitudes_exchange& exchange, Worker const& w,
+                                    int bits = window_bits, int s = 0) {
     float const sign = a.kind == window_kind::before ? -1.f : 1.f;
     sequence const x(a, at);
     window_scale scale;
@@ -96,20 +118,19 @@ template <class T, int N2, bool Both, int S = 1> class window_reader {
         put_run(to[in.part][half], in.row, in.col, scaled(y, half ? sign * scale.by : scale.by));
       });
     };
-    if (x.half[halves - 1].in_chunks(L)) {  // which are read once
-      chunk16 words[halves][runs::each], gates[halves][runs::each];
+    if (from.in_chunks) {  // which are read once
       auto const held = [&]<bool Gated>(std::bool_constant<Gated>) {
-        TK_UNROLL
-        for (int half = 0; half < halves; ++half) {
-          auto const& s = x.half[half];
-          read_chunks(words[half], s, s.x, x.at[half]);
-          if constexpr (Gated) read_chunks(gates[half], s, s.gate, x.at[half]);
+        chunk16 gates[halves][runs::each];
+        if constexpr (Gated) {
+          TK_UNROLL
+          for (int half = 0; half < halves; ++half)
+            read_chunks(gates[half], x.half[half], x.half[half].gate, x.at[half]);
         }
         put_all([&](auto body) {
           TK_UNROLL
           for (int half = 0; half < halves; ++half) TK_UNROLL
           for (int i = 0; i < runs::each; ++i) {
-            auto y = widen_run<T>(words[half][i]);
+            auto y = widen_run<T>(from.words[half][i]);
             if constexpr (Gated) y = product_of(y, widen_run<T>(gates[half][i]));
             body(half, runs::nth(i), y);
           }

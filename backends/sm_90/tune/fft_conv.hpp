@@ -23,8 +23,7 @@ constexpr fft_worker_tuning tune_fft_workers(int N2, bool pairs) {
             .convolutions = 3,
             .together = pairs ? 2 : 1};
   int const windows = N2 <= 64 && pairs ? 3 : 2, filters = N2 <= 64 ? 2 : 1;
-  return {
-      .windows = windows, .filters = filters, .gradients = filters, .convolutions = windows};
+  return {.windows = windows, .filters = filters, .gradients = filters, .convolutions = windows};
 }
 
 }  // namespace tk::be
