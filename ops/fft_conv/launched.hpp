@@ -11,6 +11,13 @@ template <class T> strided_sequences<T> strided_as(sequences const& x) {
   return {static_cast<T*>(x.data), x.b_stride, x.h_stride};
 }
 
+// Whether all sequences are chunks of 16 bytes, of 16-bit elements.
+inline bool are_chunks(sequences const& x) {
+  auto const whole = [](std::int64_t n) { return n % 8 == 0; };
+  return begins_chunk(x.data) && whole(x.n) && (x.b == 1 || whole(x.b_stride)) &&
+         (x.h == 1 || whole(x.h_stride));
+}
+
 template <class T, class Out, int N2, int S = 1>
 block_outputs<T, Out, N2, S> outputs_of(blocks_to_write const& x) {
   block_outputs<T, Out, N2, S> y{};
@@ -21,11 +28,8 @@ block_outputs<T, Out, N2, S> outputs_of(blocks_to_write const& x) {
   y.first_column = static_cast<int>(x.first_column);
   y.blocks = static_cast<int>(x.blocks);
   y.folds = x.folds;
-  auto const& only = x.out[0];
-  auto const is_whole = [](std::int64_t n) { return n % 8 == 0; };
-  y.plain = sizeof(Out) == 2 && only.data && !x.gate[0].data && !x.out[1].data && !x.folds &&
-            x.there == x.n && is_whole(x.n) && begins_chunk(y.of[0].to.data) &&
-            (only.b == 1 || is_whole(only.b_stride)) && (only.h == 1 || is_whole(only.h_stride));
+  y.plain = sizeof(Out) == 2 && x.out[0].data && are_chunks(x.out[0]) && !x.gate[0].data &&
+            !x.out[1].data && !x.folds && x.there == x.n;
   return y;
 }
 

@@ -74,7 +74,8 @@ template <class T, class Out, int N2, int S = 1> struct block_outputs {
   TK_DEVICE void write_plain([[maybe_unused]] block_place const& at, [[maybe_unused]] int s,
                              [[maybe_unused]] window_tiles<N2, S>& y) const {
     if constexpr (sizeof(Out) == 2) {
-      Out* const to = of[0].to.of(at.outer, at.column);
+      int const first = at.block * L + 8 * runs::nth(0);
+      Out* const to = of[0].to.of(at.outer, at.column) + first;
       chunk16 words[runs::each];
       TK_UNROLL
       for (int i = 0; i < runs::each; ++i) {
@@ -85,8 +86,8 @@ template <class T, class Out, int N2, int S = 1> struct block_outputs {
       }
       TK_UNROLL
       for (int i = 0; i < runs::each; ++i) {
-        int const place = at.block * L + 8 * runs::nth(i);
-        if (place < n) be::write_16_bytes(to + place, words[i].w);
+        constexpr int step = 8 * runs::lanes;
+        if (first + i * step < n) be::write_16_bytes(to + i * step, words[i].w);
       }
     }
   }

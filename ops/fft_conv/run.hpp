@@ -62,6 +62,7 @@ template <int N2> void fft_filters_run<N2>::launch(filters_to_transform const& x
 }
 
 template <class T, int N2> window_source<T, N2> source_of(windows_to_transform const& x) {
+  bool const wraps = x.wraps && (x.both || x.kind != window_kind::alone);
   return {.x = strided_as<T const>(x.x),
           .gate = strided_as<T const>(x.gate),
           .n = static_cast<int>(x.x.n),
@@ -71,6 +72,8 @@ template <class T, int N2> window_source<T, N2> source_of(windows_to_transform c
           .first = static_cast<int>(x.first),
           .blocks = static_cast<int>(x.blocks),
           .wraps = x.wraps,
+          .in_chunks = are_chunks(x.x) && (!x.gate.data || are_chunks(x.gate)) &&
+                       (!wraps || x.x.n >= fft_sizes<N2>::half),
           .kind = x.kind};
 }
 template <class T, int N2>

@@ -362,10 +362,14 @@ TK_DEVICE void transform_back(window_tiles<N2, S>& to, packed_complex<N2> const 
   TK_ROLL
   for (int part = 0; part < P; ++part) {
     packed_complex_tile<64, V> turned;
-    auto const t = f.turns_of(part);
+    typename fft_factors<N2, Pairs>::turns t;
+    if constexpr (S > 1) t = f.turns_of(part);
     multiply_second<true>(
         p, f, part, [](int) {},
-        [&](int s, auto& d) { put_part(turned, s, f.template turned<-1>(d, t)); });
+        [&](int s, auto& d) {
+          if constexpr (S == 1) t = f.turns_of(part);  // while products run it has no registers
+          put_part(turned, s, f.template turned<-1>(d, t));
+        });
     auto& through = to[part];
     store_relaxed(through[0], turned.re);
     store_relaxed(through[1], turned.im);

@@ -51,7 +51,7 @@ template <class T, int N2, bool Both> struct window_conv : convolving_workers<T,
       TK_UNROLL
       for (int i = 0; i < team::each; ++i) from[i] = reader::fetch(a.from, at.of[i]);
     };
-    fetch();
+    if constexpr (early_windows) fetch();
     TK_ROLL
     for (int nth = first; nth < end; nth += S) {
       if (nth + S < end) {
@@ -60,10 +60,12 @@ template <class T, int N2, bool Both> struct window_conv : convolving_workers<T,
         TK_UNROLL
         for (auto const& one : next.of) reader::prefetch(a.from, one);
       }
+      if constexpr (!early_windows) fetch();
       convolve(c, a, at, from);
       auto const done = at;
       at.advance(a, nth, end);
-      fetch();  // on its way while the others are written; past the end it does no harm
+      // On its way while the others are written; past the end it does no harm.
+      if constexpr (early_windows) fetch();
       TK_UNROLL
       for (int i = 0; i < team::each; ++i)
         if (int const s = windows::number(i); nth + s < end)
@@ -77,6 +79,8 @@ template <class T, int N2, bool Both> struct window_conv : convolving_workers<T,
   using reader = window_reader<T, N2, Both, S>;
   using team = teams<S>;
   static constexpr bool pairs = in_pairs<T>;
+  // Whether windows are read while those before them are written: large ones want the registers.
+  static constexpr bool early_windows = sizes::P == 1;
   // Of U columns of a filter there are so many parts, of which some are read while products run:
   // fp32 ones would be too large.
   static constexpr int parts = sizes::U / sizes::part,
@@ -100,9 +104,10 @@ template <class T, int N2, bool Both> struct window_conv : convolving_workers<T,
     }
     TK_DEVICE void advance(args const& a, int first, int end) {
       TK_UNROLL
-      for (int i = 0; i < team::each; ++i) TK_UNROLL
-      for (int step = 1; step <= S; ++step)
-        if (first + number(i) + step < end) of[i].next(a.from);
+      for (int i = 0; i < team::each; ++i) {
+        int const nth = first + number(i), left = end - 1 - nth;
+        if (left > 0) of[i].advance(a.from, left < S ? left : S);
+      }
     }
     static TK_DEVICE int number(int i) { return team::mine() + i * team::count; }
   };
@@ -114,28 +119,33 @@ template <class T, int N2, bool Both> struct window_conv : convolving_workers<T,
                                  fetched const& from) {
     auto& x = c.scratch.x;
     auto& of = c.scratch.of;
+    side_by_side mine{};  // where there is one
     TK_UNROLL
     for (int i = 0; i < team::each; ++i) {
-      int const filter = at.of[i].h / a.share, s = windows::number(i);
+      int const filter = a.share == 1 ? at.of[i].h : at.of[i].h / a.share, s = windows::number(i);
       float const bound = a.filters.bounds[filter];  // on its way
       auto const scale = reader::template put<false>(x, a.from, at.of[i], from[i],
                                                      c.scratch.exchange, c.w, window_bits, s);
-      if (team::lane() == 0)
-        of[s] = {filter, inverse_of_power(scale.by) * inverse_of_power(scale_of_spectrum(bound)) *
-                             (2 * N2 * N2 * sizes::step)};
+      mine = {filter, inverse_of_power(scale.by) * inverse_of_power(scale_of_spectrum(bound)) *
+                          (2 * N2 * N2 * sizes::step)};
+      if (S > 1 && team::lane() == 0) of[s] = mine;
     }
     c.w.sync();
+    auto const filter = [&](int s) { return S > 1 ? of[s].filter : mine.filter; };
     packed_complex<N2> p[S];
-    filter_part k[S > 1 ? 2 : 1][held];
+    filter_part k[held];
+    auto const load_early = [&](int part, int s) {
+      TK_UNROLL
+      for (int i = 0; i < early; ++i) tk::load(k[i], a.filters, filter(s), part * parts + i);
+    };
     transform<Both, N2, S>(
         x, c.resident, c.w,
         [&](int part, int s) {
-          TK_UNROLL
-          for (int i = 0; i < early; ++i)
-            tk::load(k[s % 2][i], a.filters, of[s].filter, part * parts + i);
+          if (s == 0) load_early(part, s);
         },
         [&](int part, int s, complex_tile<64, sizes::U>& y) {
-          auto const z = product(y, k[s % 2], a, of[s].filter, part * parts);
+          if (s > 0 && filter(s) != filter(s - 1)) load_early(part, s);
+          auto const z = product(y, k, a, filter(s), part * parts);
           if constexpr (sizes::P == 1) {
             p[s].push(z);
           } else {  // out of the registers, which the spectrum's other parts need
@@ -154,7 +164,7 @@ template <class T, int N2, bool Both> struct window_conv : convolving_workers<T,
       c.w.sync();  // all have loaded
     }
     transform_back(x, p, c.resident, c.w, [&](auto& through, auto& y) {
-      a.to.put(through, y, [&](int s) { return of[s].back; });
+      a.to.put(through, y, [&](int s) { return S > 1 ? of[s].back : mine.back; });
     });
     c.w.sync();  // it is there
   }

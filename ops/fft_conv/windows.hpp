@@ -19,9 +19,9 @@ template <class T, int N2> struct window_source {
   using sizes = fft_sizes<N2>;
   strided_sequences<T const> x, gate;
   int n;
-  int b, h, first_h;  // of channels from first_h on there are h
-  int first, blocks;  // of each sequence, from the first-th on
-  bool wraps;
+  int b, h, first_h;      // of channels from first_h on there are h
+  int first, blocks;      // of each sequence, from the first-th on
+  bool wraps, in_chunks;  // in_chunks: every lane reads chunks of 16 bytes (signals.hpp)
   window_kind kind;
 
   TK_BOTH int count() const { return b * h * blocks; }
@@ -39,13 +39,11 @@ struct window_place {
     int const sequence = index / a.blocks;
     return {sequence % a.b, sequence / a.b, index % a.blocks};
   }
-  // The next one by channels.
-  template <class Source> TK_DEVICE void next(Source const& a) {
-    if (++block < a.blocks) return;
-    block = 0;
-    if (++b < a.b) return;
-    b = 0;
-    ++h;
+  // The one that comes `by` windows later, by channels.
+  template <class Source> TK_DEVICE void advance(Source const& a, int by) {
+    block += by;
+    for (; block >= a.blocks; block -= a.blocks) ++b;
+    for (; b >= a.b; b -= a.b) ++h;
   }
 };
 
@@ -76,21 +74,17 @@ template <class T, int N2, bool Both, int S = 1> class window_reader {
 
   // What a lane reads of a window, on its way, where sequences are in chunks.
   struct fetched {
-    bool in_chunks;
     chunk16 words[halves][runs::each];
   };
   static TK_DEVICE fetched fetch(source const& a, window_place const& at) {
-    sequence const x(a, at);
     fetched y;
-    y.in_chunks = x.half[halves - 1].in_chunks(L);
-    TK_UNROLL
-    for (int half = 0; half < halves; ++half) {
-      if (y.in_chunks) {
+    if (a.in_chunks) {
+      sequence const x(a, at);
+      TK_UNROLL
+      for (int half = 0; half < halves; ++half)
         read_chunks(y.words[half], x.half[half], x.half[half].x, x.at[half]);
-      } else {  // else registers would keep what was there before
-        TK_UNROLL
-        for (auto& chunk : y.words[half]) chunk = {};
-      }
+    } else {  // else registers would keep what was there before
+      y = {};
     }
     return y;
   }
@@ -103,7 +97,6 @@ template <class T, int N2, bool Both, int S = 1> class window_reader {
                                     magnitudes_exchange& exchange, Worker const& w,
                                     int bits = window_bits, int s = 0) {
     float const sign = a.kind == window_kind::before ? -1.f : 1.f;
-    sequence const x(a, at);
     window_scale scale;
     auto const put_all = [&](auto const& for_each_run) {
       magnitudes size;
@@ -118,10 +111,11 @@ template <class T, int N2, bool Both, int S = 1> class window_reader {
         put_run(to[in.part][half], in.row, in.col, scaled(y, half ? sign * scale.by : scale.by));
       });
     };
-    if (from.in_chunks) {  // which are read once
+    if (a.in_chunks) {  // which are read once
       auto const held = [&]<bool Gated>(std::bool_constant<Gated>) {
         chunk16 gates[halves][runs::each];
         if constexpr (Gated) {
+          sequence const x(a, at);
           TK_UNROLL
           for (int half = 0; half < halves; ++half)
             read_chunks(gates[half], x.half[half], x.half[half].gate, x.at[half]);
@@ -139,6 +133,7 @@ template <class T, int N2, bool Both, int S = 1> class window_reader {
       if (a.gate.data) held(std::true_type{});
       else held(std::false_type{});
     } else {
+      sequence const x(a, at);
       put_all([&](auto body) {
         TK_UNROLL
         for (int half = 0; half < halves; ++half) TK_ROLL
