@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Factors and two sequences of 16384 points take 160 KB of shared memory. As many workers as
 // registers allow: of windows of 2048 points, each of three workers with four of them side by side
-// took 53 us on an H200 where four or five workers with two took 58, and seven with one 69; 2026-11-26.
+// took 53 us on an H200 where four or five workers with two took 58, and seven with one 69;
+// 2026-11-26.
 #pragma once
 #include "ops/fft_conv/tuning.hpp"
 
