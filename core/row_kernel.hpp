@@ -200,7 +200,7 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   struct dealing {
     int tasks, in_turn;
   };
-  static dealing deal(int groups, int units, std::int64_t width) {
+  static dealing deal(int groups, int units, int clusters, std::int64_t width) {
     constexpr int waves = 8;
     constexpr std::int64_t few = 16 * 1024;  // bytes
     constexpr bool many = per_unit > 0 && sums == 0;
@@ -209,8 +209,7 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
       return {ceil_div(groups, static_cast<int>(few / (bytes > 0 ? bytes : 1))), false};
     int most = units * (many ? per_unit * waves : be::row_tasks_per_unit(width));
     if constexpr (cluster > 1) {
-      int const used = workers_for(static_cast<int>(width));
-      most = (many ? most : units * (per_unit * workers / used)) / cluster;
+      most = clusters * (many ? waves : 1);
       most = most > 0 ? most : 1;
     }
     return {groups <= most ? groups : ceil_div(groups, ceil_div(groups, most)), be::rows_in_turn};

@@ -10,6 +10,9 @@ namespace tk::be {
 template <int R, int C, class T> source<T, R, C> read_from(tensor<T const> const& x) { return {x}; }
 template <int R, int C, class T> sink<T, R, C> write_to(tensor<T> const& x) { return {x}; }
 
+// A cluster's blocks run one after another.
+template <class Op> int clusters_at_a_time(int) { return rt::multiprocessors(); }
+
 template <class Op> void launch(typename Op::args const& a, void*) {
   int const tasks = Op::tasks(a);
   if (tasks == 0) return;

@@ -24,6 +24,9 @@ template <int R, int C, class T> source<T, R, C> read_from(tensor<T const> const
 }
 template <int R, int C, class T> sink<T, R, C> write_to(tensor<T> const& x) { return {view_of(x)}; }
 
+// Of clusters of one block.
+template <class Op> int clusters_at_a_time(int) { return rt::multiprocessors(); }
+
 template <class Op> void launch(typename Op::args const& a, void* stream) {
   int const tasks = Op::tasks(a);
   if (tasks == 0) return;

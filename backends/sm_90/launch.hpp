@@ -2,6 +2,7 @@
 // Host side: kernel arguments from tensors, and the launch of a grid.
 #pragma once
 #include <algorithm>
+#include <atomic>
 
 #include "backends/sm_90/direct.hpp"
 #include "backends/sm_90/block.hpp"
@@ -53,19 +54,35 @@ template <int R, int C, class T> sink<T, R, C> write_to(tensor<T> const& x) {
   return s;
 }
 
+template <direct_op Op> rt::launch_shape direct_shape(int tasks, int workers, void* stream) {
+  return {tasks * Op::cluster, workers * worker_lanes, Op::cluster,
+          static_cast<std::size_t>(direct_smem_bytes<Op>(workers) + company_smem_bytes<Op>()),
+          stream};
+}
+// How many clusters of blocks of so many workers run at a time: the multiprocessors that may have
+// company are fewer than all, on an H200 those of 15 clusters of 8, not 16 (2026-11-26). Kept from
+// call to call, since the question takes long.
+template <direct_op Op> int clusters_at_a_time(int workers) {
+  static std::atomic<std::uint64_t> known{0};  // of a device and a number of workers
+  auto const of = static_cast<std::uint64_t>(rt::current_device() + 1) << 8 |
+                  static_cast<std::uint64_t>(workers);
+  if (auto const x = known.load(); x >> 32 == of) return static_cast<int>(x & 0xffffffff);
+  int const count =
+      rt::clusters_at_a_time(run_direct_cluster<Op>, direct_shape<Op>(1, workers, nullptr));
+  known.store(of << 32 | static_cast<std::uint64_t>(count));
+  return count;
+}
+
 template <class Op> void launch(typename Op::args const& a, void* stream) {
   int const tasks = Op::tasks(a);
   if (tasks == 0) return;
   rt::require_chip();
   if constexpr (direct_op<Op>) {
-    int const workers = Op::workers_of(a);
-    auto const smem =
-        static_cast<std::size_t>(direct_smem_bytes<Op>(workers) + company_smem_bytes<Op>());
     auto const kernel = [] {
       if constexpr (Op::cluster > 1) return run_direct_cluster<Op>;
       else return run_direct<Op>;
     }();
-    rt::launch(kernel, {tasks * Op::cluster, workers * worker_lanes, Op::cluster, smem, stream}, a);
+    rt::launch(kernel, direct_shape<Op>(tasks, Op::workers_of(a), stream), a);
   } else {
     static_assert(block_smem_bytes<Op> <= smem_bytes,
                   "the op's tiles exceed a block's shared memory");

@@ -66,8 +66,9 @@ struct launch_shape {
   std::size_t smem_bytes;
   void* stream;
 };
-template <class Args>
-void launch(void (*kernel)(Args), launch_shape const& how, std::type_identity_t<Args> const& args) {
+// body(config) with what CUDA is told of it.
+template <class Args, class Body>
+void with_config(void (*kernel)(Args), launch_shape const& how, Body body) {
   constexpr std::size_t without_asking = 48 * 1024;
   if (how.smem_bytes > without_asking)
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -83,8 +84,23 @@ void launch(void (*kernel)(Args), launch_shape const& how, std::type_identity_t<
   config.stream = static_cast<cudaStream_t>(how.stream);
   config.attrs = &cluster;
   config.numAttrs = 1;
+  body(config);
+}
+template <class Args>
+void launch(void (*kernel)(Args), launch_shape const& how, std::type_identity_t<Args> const& args) {
   void* arguments[] = {const_cast<Args*>(&args)};
-  check(cudaLaunchKernelExC(&config, reinterpret_cast<void const*>(kernel), arguments), "launch");
+  with_config(kernel, how, [&](cudaLaunchConfig_t const& config) {
+    check(cudaLaunchKernelExC(&config, reinterpret_cast<void const*>(kernel), arguments), "launch");
+  });
+}
+// How many clusters of such a launch run at a time.
+template <class Args> int clusters_at_a_time(void (*kernel)(Args), launch_shape const& how) {
+  int count = 0;
+  with_config(kernel, how, [&](cudaLaunchConfig_t const& config) {
+    check(cudaOccupancyMaxActiveClusters(&count, reinterpret_cast<void const*>(kernel), &config),
+          "clusters that run at a time");
+  });
+  return count;
 }
 
 }  // namespace tk::be::rt

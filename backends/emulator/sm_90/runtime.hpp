@@ -68,5 +68,8 @@ template <class Args> void launch(void (*kernel)(Args), launch_shape const& how,
                      [&] { kernel(args); });
   });
 }
+template <class Args> int clusters_at_a_time(void (*)(Args), launch_shape const& how) {
+  return std::max(1, multiprocessors() / how.cluster);
+}
 
 }  // namespace tk::be::rt
