@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // See binding.hpp. Libraries are loaded while the program runs, one for each kind of device; a call
 // goes to that of its first tensor's. Device libraries launch on the stream that the tensors'
-// framework has said is its own. XLA has buffers alone, in a row: `plan` says what they are.
+// framework has said is its own. XLA has buffers alone, in a row: `plan` says what they are. Of a
+// call from PyTorch `launch` takes the fields that are given, and sees views in tensors as they
+// are: both cost it more than the call.
 #include "python/binding.hpp"
 
 #include <dlfcn.h>
@@ -12,7 +14,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,6 +24,7 @@
 
 #include "ops/tk_base.h"
 #include "ops/tk_op.h"
+#include "python/filled_problem.hpp"
 
 namespace tk::python {
 namespace {
@@ -36,10 +38,6 @@ struct library {
 };
 std::array<std::atomic<library const*>, 64> libraries;  // by DLDeviceType; never unloaded
 
-int raise(char const* kind, std::string const& message) {
-  TVMFFIErrorSetRaisedFromCStr(kind, message.c_str());
-  return -1;
-}
 // Python's exception for a status.
 char const* kind_of(tk_status status) {
   switch (status) {
@@ -52,12 +50,6 @@ char const* kind_of(tk_status status) {
   }
 }
 
-DLTensor const* tensor_of(TVMFFIAny const& x) {
-  if (x.type_index == kTVMFFIDLTensorPtr) return static_cast<DLTensor const*>(x.v_ptr);
-  if (x.type_index == kTVMFFITensor) return TVMFFITensorGetDLTensorPtr(x.v_obj);
-  return nullptr;
-}
-
 std::optional<std::string> string_of(TVMFFIAny const& x) {
   if (x.type_index == kTVMFFIRawStr) return x.v_c_str;
   if (x.type_index != kTVMFFIStr && x.type_index != kTVMFFISmallStr) return std::nullopt;
@@ -65,63 +57,6 @@ std::optional<std::string> string_of(TVMFFIAny const& x) {
                                             : TVMFFISmallBytesGetContentByteArray(&x);
   return std::string(y.data, y.size);
 }
-
-// A problem as the arguments say it is.
-class filled_problem {
- public:
-  DLTensor const* first = nullptr;  // of its tensors
-
-  explicit filled_problem(op const& of) : of_(of) {
-    put(problem_, 0, of.size);
-    put(options_, 0, of.options_size);
-  }
-  void* data() { return problem_; }
-  // Whether an exception is set.
-  bool take(TVMFFIAny const* args) {
-    for (int i = 0; i < of_.count; ++i)
-      if (!take(of_.fields[i], args[i])) return false;
-    if (has_options_) put(problem_, of_.options_at, static_cast<void const*>(options_));
-    return true;
-  }
-
- private:
-  template <class T> static void put(char* to, std::size_t at, T x) {
-    std::memcpy(to + at, &x, sizeof x);
-  }
-  bool refuse(field const& f, char const* what, char const* kind = "TypeError") {
-    raise(kind, std::string(of_.name) + ": " + f.name + " must be " + what);
-    return false;
-  }
-  bool take(field const& f, TVMFFIAny const& x) {
-    if (x.type_index == kTVMFFINone) return true;  // 0 is every option's "off"
-    char* const to = f.of_options ? options_ : problem_;
-    bool const whole = x.type_index == kTVMFFIInt || x.type_index == kTVMFFIBool;
-    if (f.is == field::tensor) {
-      auto const* const tensor = tensor_of(x);
-      if (!tensor) return refuse(f, "a tensor or None");
-      if (!first) first = tensor;
-      put(to, f.offset, tensor);
-    } else if (f.is == field::number) {
-      if (!whole && x.type_index != kTVMFFIFloat) return refuse(f, "a number");
-      put(to, f.offset, static_cast<float>(whole ? static_cast<double>(x.v_int64) : x.v_float64));
-    } else if (!whole) {
-      return refuse(f, "a whole number");
-    } else if (f.is == field::of_64_bits) {
-      put(to, f.offset, x.v_int64);
-    } else {
-      using limits = std::numeric_limits<std::int32_t>;
-      if (x.v_int64 < limits::min() || x.v_int64 > limits::max())
-        return refuse(f, "a number of 32 bits", "OverflowError");
-      put(to, f.offset, static_cast<std::int32_t>(x.v_int64));
-    }
-    has_options_ = has_options_ || (f.of_options && (f.is == field::tensor || x.v_int64 != 0));
-    return true;
-  }
-
-  op const& of_;
-  bool has_options_ = false;
-  alignas(16) char problem_[largest_problem] = {}, options_[largest_problem] = {};
-};
 
 // This thread's memory on the CPU, whose counters every launch leaves 0. Null: there is none.
 void* host_workspace(std::size_t bytes) {
@@ -175,13 +110,13 @@ bool check_count(op const& of, int count, int wanted) {
 
 }  // namespace
 
-int call(int place, TVMFFIAny const* args, int count, TVMFFIAny* result) {
-  op const& of = ops[place];
-  filled_problem problem(of);
-  if (!check_count(of, count, of.count + 1) || !problem.take(args)) return -1;
+namespace {
+
+// Launches an op; None or an exception.
+int launch(op const& of, filled_problem& problem, TVMFFIAny const& given, TVMFFIAny* result) {
   auto const* const at = library_of(of, problem);
   if (!at) return -1;
-  auto const launch = at->launch[static_cast<std::size_t>(place)];
+  auto const launch = at->launch[static_cast<std::size_t>(&of - ops)];
   if (!launch)
     return raise("NotImplementedError", std::string("the library was built without ") + of.name);
 
@@ -189,12 +124,12 @@ int call(int place, TVMFFIAny const* args, int count, TVMFFIAny* result) {
   if (!need(of, *at, problem, bytes)) return -1;
   void *workspace = nullptr, *stream = nullptr;
   auto const device = problem.first->device;
-  if (args[of.count].type_index != kTVMFFINone) {
-    auto const* const given = tensor_of(args[of.count]);
-    if (!given || given->ndim != 1 || given->dtype.bits != 8)
+  if (given.type_index != kTVMFFINone) {
+    auto const* const memory = tensor_of(given);
+    if (!memory || memory->ndim != 1 || memory->dtype.bits != 8)
       return raise("TypeError", "workspace must be a tensor of bytes, of one dimension");
-    workspace = static_cast<char*>(given->data) + given->byte_offset;
-    bytes = static_cast<std::size_t>(given->shape[0]);
+    workspace = static_cast<char*>(memory->data) + memory->byte_offset;
+    bytes = static_cast<std::size_t>(memory->shape[0]);
   } else if (bytes > 0) {
     if (device.device_type != kDLCPU)
       return raise("ValueError", std::string(of.name) + ": workspace must be given, " +
@@ -210,30 +145,42 @@ int call(int place, TVMFFIAny const* args, int count, TVMFFIAny* result) {
   return 0;
 }
 
+}  // namespace
+
+int call(int place, TVMFFIAny const* args, int count, TVMFFIAny* result) {
+  op const& of = ops[place];
+  filled_problem problem(of);
+  if (!check_count(of, count, of.count + 1) || !problem.take(args)) return -1;
+  return launch(of, problem, args[of.count], result);
+}
+
 namespace {
 
 // The op at a place; an exception where there is none.
-op const* op_at(TVMFFIAny const& x) {
-  if (x.type_index == kTVMFFIInt && x.v_int64 >= 0 && x.v_int64 < op_count) return ops + x.v_int64;
+op const* op_at(std::int64_t place) {
+  if (place >= 0 && place < op_count) return ops + place;
   raise("ValueError", "there is no such op");
   return nullptr;
 }
+op const* op_at(TVMFFIAny const& x) { return op_at(x.type_index == kTVMFFIInt ? x.v_int64 : -1); }
 
-// workspace_bytes(name's place, fields...): what the op needs.
-int workspace_bytes(TVMFFIAny const* args, int count, TVMFFIAny* result) {
-  if (count < 1) return raise("TypeError", "workspace_bytes takes an op");
-  op const* const found = op_at(args[0]);
-  if (!found) return -1;
-  op const& of = *found;
-  filled_problem problem(of);
-  if (!check_count(of, count - 1, of.count) || !problem.take(args + 1)) return -1;
+int bytes_of(op const& of, filled_problem& problem, TVMFFIAny* result) {
   auto const* const at = library_of(of, problem);
-  if (!at) return -1;
   std::size_t bytes = 0;
-  if (!need(of, *at, problem, bytes)) return -1;
+  if (!at || !need(of, *at, problem, bytes)) return -1;
   result->type_index = kTVMFFIInt;
   result->v_int64 = static_cast<std::int64_t>(bytes);
   return 0;
+}
+
+// workspace_bytes(op's place, fields...): what the op needs.
+int workspace_bytes(TVMFFIAny const* args, int count, TVMFFIAny* result) {
+  if (count < 1) return raise("TypeError", "workspace_bytes takes an op");
+  op const* const of = op_at(args[0]);
+  if (!of) return -1;
+  filled_problem problem(*of);
+  if (!check_count(*of, count - 1, of->count) || !problem.take(args + 1)) return -1;
+  return bytes_of(*of, problem, result);
 }
 
 // load(path): the library is that of its kind of device from then on. Its version.
@@ -262,6 +209,77 @@ int load(TVMFFIAny const* args, int count, TVMFFIAny* result) {
       made.release();  // calls may be on their way to the last one
   TVMFFIByteArray const text{version, std::strlen(version)};
   return TVMFFIStringFromByteArray(&text, result);
+}
+
+// ---- calls that give some fields ----------------------------------------------------------------
+// Which these are says a shape: the op's place, whether its tensors are seen as matrices, and the
+// fields' places. The op; null: an exception is set.
+op const* op_of_some(TVMFFIAny const* args, int count, int others) {
+  auto const* const said = count > 0 && args[0].type_index == kTVMFFIShape
+                               ? TVMFFIShapeGetCellPtr(args[0].v_obj)
+                               : nullptr;
+  if (!said || said->size < 2 || static_cast<int>(said->size) - 1 + others != count) {
+    raise("TypeError", "a shape must say which fields are given");
+    return nullptr;
+  }
+  op const* const of = op_at(said->data[0]);
+  for (std::size_t i = 2; of && i < said->size; ++i)
+    if (said->data[i] < 0 || said->data[i] >= of->count) {
+      raise("ValueError", std::string(of->name) + ": there is no such field");
+      return nullptr;
+    }
+  return of;
+}
+
+bool take_some(TVMFFIAny const* args, op const& of, filled_problem& problem) {
+  auto const* const said = TVMFFIShapeGetCellPtr(args[0].v_obj);
+  for (std::size_t i = 2; i < said->size; ++i)
+    if (!problem.take(of.fields[said->data[i]], args[i - 1], said->data[1] != 0)) return false;
+  return true;
+}
+
+// launch(shape, fields..., workspace)
+int launch_some(TVMFFIAny const* args, int count, TVMFFIAny* result) {
+  op const* const of = op_of_some(args, count, 1);
+  if (!of) return -1;
+  filled_problem problem(*of);
+  return take_some(args, *of, problem) ? launch(*of, problem, args[count - 1], result) : -1;
+}
+
+// result_of(shape, fields..., workspace): launch, whose last field is a result, not given: a new
+// tensor like the first one, which comes back. None, and nothing is launched, where a tensor is not
+// contiguous or has no dimension.
+int result_of_some(TVMFFIAny const* args, int count, TVMFFIAny* result) {
+  op const* const of = op_of_some(args, count, 0);
+  if (!of) return -1;
+  result->type_index = kTVMFFINone;
+  DLTensor const* like = nullptr;
+  for (int i = 1; i < count - 1; ++i)
+    if (auto const* const x = tensor_of(args[i])) {
+      if (x->ndim == 0 || !is_contiguous(*x)) return 0;
+      if (!like) like = x;
+    }
+  if (!like) return raise("ValueError", std::string(of->name) + ": no tensor is given");
+  DLTensor prototype = *like;
+  TVMFFIObjectHandle made = nullptr;
+  if (TVMFFIEnvTensorAlloc(&prototype, &made)) return -1;
+  std::vector<TVMFFIAny> given(args, args + count);
+  given.back().type_index = kTVMFFITensor, given.back().v_obj = static_cast<TVMFFIObject*>(made);
+  filled_problem problem(*of);
+  if (!take_some(given.data(), *of, problem) || launch(*of, problem, args[count - 1], result)) {
+    TVMFFIObjectDecRef(made);
+    return -1;
+  }
+  *result = given.back();
+  return 0;
+}
+
+// bytes_of(shape, fields...): those of the workspace.
+int bytes_of_some(TVMFFIAny const* args, int count, TVMFFIAny* result) {
+  op const* const of = op_of_some(args, count, 0);
+  if (!of) return -1;
+  filled_problem problem(*of);
+  return take_some(args, *of, problem) ? bytes_of(*of, problem, result) : -1;
 }
 
 // ---- calls whose tensors are buffers in a row ---------------------------------------------------
@@ -368,6 +386,9 @@ int bytes_of_shapes(TVMFFIAny const* args, int count, TVMFFIAny* result) {
   }
 TK_PYTHON_FUNCTION(load, tk::python::load(args, count, result))
 TK_PYTHON_FUNCTION(workspace_bytes, tk::python::workspace_bytes(args, count, result))
+TK_PYTHON_FUNCTION(launch, tk::python::launch_some(args, count, result))
+TK_PYTHON_FUNCTION(result_of, tk::python::result_of_some(args, count, result))
+TK_PYTHON_FUNCTION(bytes_of, tk::python::bytes_of_some(args, count, result))
 TK_PYTHON_FUNCTION(plan, tk::python::keep_plan(args, count, result))
 TK_PYTHON_FUNCTION(run, tk::python::run(args, count, result))
 TK_PYTHON_FUNCTION(bytes_of_shapes, tk::python::bytes_of_shapes(args, count, result))

@@ -233,14 +233,13 @@ def test_workspaces(monkeypatch):
         "_cuda_isCurrentStreamCapturing": lambda: capturing[0],
     }.items():
         monkeypatch.setattr(torch._C, name, value, raising=False)
-    held = {}
+    held, names = {}, ("u", "k", "y")
     monkeypatch.setattr(_library, "workspaces", held)
+    conv = _library._binding.some_fields("fft_conv", names, False)
 
     def call(n, nk):
         y = torch.empty(1, 4, n, dtype=BF16)
-        _library.launch_on_device(
-            tk_ops.fft_conv, {"u": u[..., :n], "k": k[:, :nk], "y": y}, y.device
-        )
+        _library.launch_on_device(conv, (u[..., :n], k[:, :nk], y), y.device)
         assert torch.equal(y, tk.fft_conv(u[..., :n], k[:, :nk]))
         return [x.numel() for x in held.values()]
 
@@ -252,7 +251,9 @@ def test_workspaces(monkeypatch):
     assert small < large and call(600, 300) == [large]
     assert not held[None, 7][:4096].any()
     with pytest.raises(ValueError, match="tk_fft_conv: y is NULL"):
-        _library.launch_on_device(tk_ops.fft_conv, {"u": u, "k": k}, u.device)
+        _library.launch_on_device(
+            _library._binding.some_fields("fft_conv", names[:2], False), (u, k), u.device
+        )
 
 
 class Model(torch.nn.Module):

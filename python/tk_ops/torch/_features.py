@@ -3,8 +3,6 @@
 
 import torch
 
-import tk_ops
-
 from ._library import contiguous, launch, like, operator, optional, rows
 from ._sequences import or_zeros, sequences, wanted_of
 
@@ -45,7 +43,7 @@ class based_backward:
         dout, dfinal_state, dfinal_sums, scale, normalise, *wanted = arguments[6:]
         dinitial_state, dinitial_sums = wanted_of(made[3:], wanted)
         launch(
-            tk_ops.based_backward,
+            "based_backward",
             **fields_of_based(*arguments[:6]),
             dout=rows(dout),
             dq=made[0],
@@ -77,7 +75,7 @@ class based:
     def launch(made, *arguments):
         scale, normalise, final_state = arguments[6:]
         launch(
-            tk_ops.based,
+            "based",
             **fields_of_based(*arguments[:6]),
             o=made[0],
             final_state=made[1] if final_state else None,
@@ -149,7 +147,7 @@ class hedgehog_backward:
         o, normaliser, dout, dfinal_kv, dfinal_k, scale, *wanted = arguments[12:]
         names = "dmap_q", "dmap_k", "dalpha", "dbeta", "dinitial_kv", "dinitial_k"
         launch(
-            tk_ops.hedgehog_backward,
+            "hedgehog_backward",
             **fields_of_hedgehog(*arguments[:12]),
             o=rows(o),
             normaliser=rows(normaliser),
@@ -186,7 +184,7 @@ class hedgehog:
     def launch(made, *arguments):
         scale, repeat, final_state = arguments[12:]
         launch(
-            tk_ops.hedgehog,
+            "hedgehog",
             **fields_of_hedgehog(*arguments[:12]),
             o=made[0],
             final_kv=made[1] if final_state else None,

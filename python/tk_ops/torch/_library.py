@@ -6,6 +6,8 @@ An op is a class that says
     schema               as torch.library.define takes it, without defaults
     made(*arguments)     its results, not yet written: what the fake kernel returns
     launch(made, *arguments)    what writes them
+and where both can be one call of the C interface
+    make(*arguments)     its result, written; or None: it is to be made and launched
 and, where it has a gradient,
     saved(made, *arguments)                        the tensors that the gradient needs
     backward(wanted, saved, options, *gradients)   those of its tensor arguments, in their order
@@ -15,65 +17,104 @@ many as `constants` says, have no gradient. An op without a gradient, as those a
 are made of, refuses a derivative through it.
 """
 
+import functools
 import math
 
 import torch
-from torch import _C
+from torch import _C, Tensor
+from torch._C import is_grad_enabled
+from torch._C._autograd import _profiler_enabled as profiler_enabled
+from torch._C._functorch import TransformType, peek_interpreter_stack
+from torch.autograd import forward_ad
+from torch.compiler import is_compiling
+from torch.nn import Parameter
 
-import tk_ops
+from tk_ops import _binding
 
+Functionalize = TransformType.Functionalize
+launch_call, result_of = _binding.launch, _binding.result_of
 library = torch.library.Library("tk_ops", "DEF")
 
 workspaces = {}
 """Of each device and stream of it the workspace that its launches share, in their order."""
 
 
-def workspace_of(function, fields, device):
+def workspace_of(call, fields, device):
     """A new workspace of what the call needs. Raises what the op refuses."""
-    size = max(tk_ops.workspace_bytes(function.__name__, **fields), 4096)
+    size = max(_binding.bytes_of(call, *fields), 4096)
     workspace = torch.empty(size, dtype=torch.uint8, device=device)
     workspace[:4096].zero_()  # its counters, which every launch leaves 0
     return workspace
 
 
-def launch_on_device(function, fields, device):
+def launch_on_device(call, fields, device):
     if device.index != _C._cuda_getDevice():
         with torch.cuda.device(device.index):
-            return launch_on_device(function, fields, device)
+            return launch_on_device(call, fields, device)
     if _C._cuda_isCurrentStreamCapturing():
         # A graph's memory is its own, and the clearing is part of it.
-        return function(**fields, workspace=workspace_of(function, fields, device))
+        return launch_call(call, *fields, workspace_of(call, fields, device))
     stream = device.index, _C._cuda_getCurrentRawStream(device.index)
-    workspace = workspaces.get(stream)
     try:
-        function(**fields, workspace=workspace)
+        launch_call(call, *fields, workspaces.get(stream))
     except ValueError:  # the workspace is too small; or else workspace_of refuses it again
-        workspaces[stream] = workspace = workspace_of(function, fields, device)
-        function(**fields, workspace=workspace)
+        workspaces[stream] = workspace_of(call, fields, device)
+        launch_call(call, *fields, workspaces[stream])
 
 
-def launch(function, **fields):
-    """Calls a function of tk_ops, whose first field here is a tensor, on its device and current
-    stream."""
-    first = next(iter(fields.values()))
-    if first.is_cpu:
-        function(**fields)  # which has a workspace for each thread
-    else:
-        launch_on_device(function, fields, first.device)
+@functools.cache
+def launcher(name, names, rows=False):
+    """What calls an op of the C interface with the fields of these names, of which the first is a
+    tensor, on the device of that and on its current stream. With `rows` contiguous tensors of three
+    or more dimensions are seen as matrices of their last."""
+    call = _binding.some_fields(name, names.split(), rows)
+
+    def launch(*fields):
+        if fields[0].is_cpu:
+            launch_call(call, *fields, None)  # which has a workspace for each thread
+        else:
+            launch_on_device(call, fields, fields[0].device)
+
+    return launch
 
 
-PLAIN = torch.Tensor, torch.nn.Parameter
+def launch(name, **fields):
+    """The same of the names with the fields: longer to run, shorter to read."""
+    launcher(name, " ".join(fields))(*fields.values())
+
+
+def maker(name, names):
+    """As launcher with `rows`, but the last field is not given: it is the result, a new tensor like
+    the first one. None, and nothing has run, where a tensor is not contiguous or the call is not a
+    plain one (another device is current, a graph is captured, the workspace is too small)."""
+    call = _binding.some_fields(name, names.split(), rows=True)
+
+    def make(*fields):
+        if fields[0].is_cpu:
+            return result_of(call, *fields, None)
+        index = fields[0].device.index
+        if index != _C._cuda_getDevice() or _C._cuda_isCurrentStreamCapturing():
+            return None
+        try:
+            stream = index, _C._cuda_getCurrentRawStream(index)
+            return result_of(call, *fields, workspaces.get(stream))
+        except ValueError:  # it is refused, or wants a larger workspace: `launch` finds out
+            return None
+
+    return make
 
 
 def is_watched():
-    """Whether a tracer, a mode, a transform of functions or a profiler is to see what is called."""
+    """Whether a tracer, a mode, a transform of functions, forward-mode differentiation or a
+    profiler is to see what is called."""
     return (
-        torch.compiler.is_compiling()
+        is_compiling()
         or _C._len_torch_dispatch_stack() > 0
         or _C._len_torch_function_stack() > 0
-        or _C._functorch.peek_interpreter_stack() is not None
+        or peek_interpreter_stack() is not None
+        or forward_ad._current_level >= 0
         or _C._get_tracing_state() is not None
-        or torch.autograd._profiler_enabled()
+        or profiler_enabled()
     )
 
 
@@ -83,62 +124,88 @@ def operator(described):
     dispatcher, which takes longer than a launch."""
     name = described.schema[: described.schema.index("(")]
     library.define(described.schema, tags=torch.Tag.pt2_compliant_tag)
+    made, launch = described.made, described.launch
+    make = getattr(described, "make", None)
 
     def run(*arguments):
-        results = described.made(*arguments)
-        described.launch(results, *arguments)
+        if make is not None:
+            result = make(*arguments)
+            if result is not None:
+                return result
+        results = made(*arguments)
+        launch(results, *arguments)
         return results
 
     for key in "CPU", "CUDA":
         library.impl(name, run, key)
-    torch.library.register_fake(f"tk_ops::{name}", described.made, lib=library)
+    torch.library.register_fake(f"tk_ops::{name}", made, lib=library)
     op = getattr(torch.ops.tk_ops, name).default
-    tensors = [i for i, x in enumerate(op._schema.arguments) if "Tensor" in str(x.type)]
-    differentiable = function_of(op, described, tensors)
-
-    def run_or_record(run, arguments):
-        if _C.is_grad_enabled():
-            for i in tensors:
-                if arguments[i] is not None and arguments[i].requires_grad:
-                    return differentiable.apply(run, *arguments)
-        return run(*arguments)
+    is_tensor = ["Tensor" in str(x.type) for x in op._schema.arguments]
+    tensors = sum(is_tensor)
+    assert all(is_tensor[:tensors]), "tensors come first"
+    differentiable = function_of(op, described, tensors).apply
 
     def below_autograd(*arguments):
         with _C._AutoDispatchBelowAutograd():
             return op(*arguments)
 
-    library.impl(name, lambda *arguments: run_or_record(below_autograd, arguments), "Autograd")
+    def run_or_record(*arguments):
+        wants = is_grad_enabled() and any(
+            x is not None and x.requires_grad for x in arguments[:tensors]
+        )
+        if not wants and forward_ad._current_level < 0:
+            return below_autograd(*arguments)
+        if peek_interpreter_stack() is not None:
+            raise NotImplementedError(
+                f"{op.name()}: torch.func differentiates the functions of tk_ops.torch, not torch.ops"
+            )
+        return differentiable(below_autograd, *arguments)
+
+    library.impl(name, run_or_record, "Autograd")
 
     def call(*arguments):
         if is_watched():
-            return op(*arguments)
-        for i in tensors:
-            x = arguments[i]
-            if x is None or (type(x) in PLAIN and (x.is_cpu or x.is_cuda) and not x.is_neg()):
+            transform = peek_interpreter_stack()
+            if transform is None or is_compiling() or transform.key() == Functionalize:
+                return op(*arguments)
+            return differentiable(op, *arguments)  # whose rules torch.func sees
+        wants = False
+        for x in arguments[:tensors]:
+            if x is None:
                 continue
-            return op(*arguments)  # the dispatcher makes plain what is negated lazily
-        return run_or_record(run, arguments)
+            kind = type(x)
+            if (kind is not Tensor and kind is not Parameter) or x.is_neg():
+                return op(*arguments)  # the dispatcher makes plain what is negated lazily
+            if not x.is_cpu and not x.is_cuda:
+                return op(*arguments)
+            if x.requires_grad:
+                wants = True
+        if wants and is_grad_enabled():
+            return differentiable(run, *arguments)
+        return run(*arguments)
 
     return call
 
 
 def function_of(op, described, tensors):
     """The op with its gradient, whose first argument is what runs it."""
-    options = [i for i in range(len(op._schema.arguments)) if i not in tensors]
     constants = getattr(described, "constants", 0)
     has_gradient = hasattr(described, "backward")
 
     class function(torch.autograd.Function):
         @staticmethod
-        def forward(ctx, run, *arguments):
-            results = run(*arguments)
+        def forward(run, *arguments):
+            return run(*arguments)
+
+        @staticmethod
+        def setup_context(ctx, inputs, results):
             ctx.set_materialize_grads(False)
             if constants:
                 ctx.mark_non_differentiable(*results[-constants:])
+            arguments = inputs[1:]
             if has_gradient:
                 ctx.save_for_backward(*described.saved(results, *arguments))
-                ctx.options = [arguments[i] for i in options]
-            return results
+            ctx.options = arguments[tensors:]
 
         @staticmethod
         def backward(ctx, *gradients):
@@ -146,13 +213,30 @@ def function_of(op, described, tensors):
                 raise NotImplementedError(
                     f"{op.name()}: there is no derivative of it, nor a second one through it"
                 )
-            wanted = [ctx.needs_input_grad[1 + i] for i in tensors]
+            wanted = ctx.needs_input_grad[1 : 1 + tensors]
             found = described.backward(wanted, ctx.saved_tensors, ctx.options, *gradients)
-            result = [None] * (len(tensors) + len(options))
-            for i, is_wanted, gradient in zip(tensors, wanted, found, strict=True):
-                if is_wanted:
-                    result[i] = gradient
-            return None, *result
+            found = (x if is_wanted else None for x, is_wanted in zip(found, wanted, strict=True))
+            return None, *found, *(None for _ in ctx.options)
+
+        @staticmethod
+        def jvp(ctx, *tangents):
+            raise NotImplementedError(
+                f"{op.name()}: there is no forward-mode derivative of it (torch.func.jvp, linearize,"
+                " jacfwd, torch.autograd.forward_ad)"
+            )
+
+        @staticmethod
+        def vmap(info, axes, *arguments):
+            """One element after another."""
+            pairs = list(zip(arguments, axes, strict=True))
+            results = [
+                function.apply(*(x if axis is None else x.select(axis, i) for x, axis in pairs))
+                for i in range(info.batch_size)
+            ]
+            if isinstance(results[0], Tensor):
+                return torch.stack(results), 0
+            results = tuple(map(torch.stack, zip(*results, strict=True)))
+            return results, (0,) * len(results)
 
     function.__name__ = function.__qualname__ = op.__name__
     return function
@@ -160,6 +244,8 @@ def function_of(op, described, tensors):
 
 def like(x, dtype=None):
     """A tensor of x's sizes, row-major."""
+    if dtype is None and type(x) is Tensor and x.is_contiguous():
+        return torch.empty_like(x)  # sooner
     return torch.empty_like(x, dtype=dtype, memory_format=torch.contiguous_format)
 
 
@@ -172,7 +258,9 @@ def optional(x, wanted, shape=None, dtype=None):
 
 def rows(x):
     """x, or a copy of it, whose last dimension is contiguous."""
-    return x if x is None or x.size(-1) <= 1 or x.stride(-1) == 1 else x.contiguous()
+    if x is None or x.is_contiguous() or x.size(-1) <= 1 or x.stride(-1) == 1:
+        return x
+    return x.contiguous()
 
 
 def flat(x):
@@ -180,9 +268,19 @@ def flat(x):
     return x if x.dim() == 2 else x.reshape(math.prod(x.shape[:-1]), x.size(-1) if x.dim() else 1)
 
 
+def lines(x):
+    """x[..., width] as a launch of rows takes it: contiguous as it is, else flat."""
+    return x if x.dim() > 1 and x.is_contiguous() else flat(x)
+
+
 def matrix(x):
-    """x[..., width] as [rows, width] with contiguous rows, a view of x where one can be."""
-    return rows(flat(x))
+    """The same with contiguous rows, a view of x where one can be."""
+    return x if x.dim() > 1 and x.is_contiguous() else rows(flat(x))
+
+
+def row(x):
+    """x as one row, a view of x where one can be."""
+    return x if x.dim() == 1 else x.reshape(-1)
 
 
 def contiguous(x):

@@ -3,16 +3,30 @@
 
 import torch
 
-import tk_ops
 from tk_ops import Bias, Repeat
 from tk_ops._options import mask_of, window_fields
 
-from ._library import contiguous, flat, launch, like, operator, optional, rows
+from ._library import (
+    contiguous,
+    flat,
+    launch,
+    launcher,
+    like,
+    lines,
+    operator,
+    optional,
+    rows,
+)
 
 
 # ---- linear layers -------------------------------------------------------------------------------
+call_gemm = launcher("gemm", "a b d transpose_a transpose_b alpha bias bias_kind repeat", rows=True)
+
+
 def operand(x, transposed):
     """The matrix x as gemm takes it, with contiguous rows, and whether it is transposed then."""
+    if x.is_contiguous():
+        return x, transposed
     if x.size(1) > 1 and x.stride(1) != 1 and (x.size(0) <= 1 or x.stride(0) == 1):
         return x.t(), not transposed
     return rows(x), transposed
@@ -21,18 +35,8 @@ def operand(x, transposed):
 def multiply(d, a, b, transpose_a, transpose_b, repeat, bias=None):
     """d = op(a) op(b) + bias."""
     (a, transpose_a), (b, transpose_b) = operand(a, transpose_a), operand(b, transpose_b)
-    launch(
-        tk_ops.gemm,
-        a=a,
-        b=b,
-        d=d,
-        transpose_a=transpose_a,
-        transpose_b=transpose_b,
-        alpha=1.0,
-        bias=contiguous(bias),
-        bias_kind=Bias.NONE if bias is None else Bias.ROW,
-        repeat=repeat,
-    )
+    kind = Bias.NONE if bias is None else Bias.ROW
+    call_gemm(a, b, d, transpose_a, transpose_b, 1.0, contiguous(bias), kind, repeat)
 
 
 @operator
@@ -57,7 +61,7 @@ class linear:
         return x.new_empty(*x.shape[:-1], weight.size(0))
 
     def launch(y, x, weight, bias, repeat):
-        multiply(flat(y), flat(x), weight, False, True, repeat, bias)
+        multiply(lines(y), lines(x), weight, False, True, repeat, bias)
 
     def saved(y, x, weight, bias, repeat):
         return x, weight, bias
@@ -125,7 +129,7 @@ class attention_backward:
     def launch(made, q, k, v, o, lse, dout, *others):
         dq, dk, dv, dbias, dsinks = made
         launch(
-            tk_ops.attention_backward,
+            "attention_backward",
             q=rows(q),
             k=rows(k),
             v=rows(v),
@@ -154,7 +158,7 @@ class attention:
 
     def launch(made, q, k, v, *others):
         launch(
-            tk_ops.attention_forward,
+            "attention_forward",
             q=rows(q),
             k=rows(k),
             v=rows(v),

@@ -5,20 +5,39 @@ embedding."""
 import torch
 
 import tk_ops
-from tk_ops._options import loss_fields, mask_of, norm_kind
+from tk_ops._options import mask_of
 
-from ._library import contiguous, launch, like, matrix, operator, optional, rows
+from ._library import (
+    contiguous,
+    flat,
+    launch,
+    launcher,
+    like,
+    maker,
+    matrix,
+    operator,
+    optional,
+    row,
+    rows,
+)
 
 
 # ---- norms ---------------------------------------------------------------------------------------
+call_norm_backward = launcher(
+    "norm_backward", "r dy dr weight dx dresidual dweight dbias kind eps", rows=True
+)
+call_norm = launcher("norm", "x weight bias y kind eps", rows=True)
+call_add_norm = launcher("norm", "x residual weight bias y r kind eps", rows=True)
+
+
 @operator
 class norm_backward:
     schema = (
-        "norm_backward(Tensor r, Tensor dy, Tensor? dr, Tensor? weight, Tensor? bias, bool rms,"
+        "norm_backward(Tensor r, Tensor dy, Tensor? dr, Tensor? weight, Tensor? bias, int kind,"
         " float eps, bool dresidual, bool dweight, bool dbias) -> (Tensor, Tensor, Tensor, Tensor)"
     )
 
-    def made(r, dy, dr, weight, bias, rms, eps, dresidual, dweight, dbias):
+    def made(r, dy, dr, weight, bias, kind, eps, dresidual, dweight, dbias):
         of = bias if weight is None else weight
         return (
             like(dy),
@@ -27,42 +46,34 @@ class norm_backward:
             optional(dy if of is None else of, dbias),
         )
 
-    def launch(made, r, dy, dr, weight, bias, rms, eps, *wanted):
+    def launch(made, r, dy, dr, weight, bias, kind, eps, *wanted):
         dx, dresidual, dweight, dbias = made
-        launch(
-            tk_ops.norm_backward,
-            r=matrix(r),
-            dy=matrix(dy),
-            dr=None if dr is None else matrix(dr),
-            weight=contiguous(weight),
-            dx=matrix(dx),
-            dresidual=matrix(dresidual) if wanted[0] else None,
-            dweight=dweight if wanted[1] else None,
-            dbias=dbias if wanted[2] else None,
-            kind=norm_kind(rms),
-            eps=eps,
+        call_norm_backward(
+            matrix(r),
+            matrix(dy),
+            None if dr is None else matrix(dr),
+            contiguous(weight),
+            matrix(dx),
+            matrix(dresidual) if wanted[0] else None,
+            dweight if wanted[1] else None,
+            dbias if wanted[2] else None,
+            kind,
+            eps,
         )
 
 
 @operator
 class norm:
-    schema = "norm(Tensor x, Tensor? weight, Tensor? bias, bool rms, float eps) -> Tensor"
+    schema = "norm(Tensor x, Tensor? weight, Tensor? bias, int kind, float eps) -> Tensor"
+    make = maker("norm", "x weight bias kind eps y")
 
-    def made(x, weight, bias, rms, eps):
+    def made(x, weight, bias, kind, eps):
         return like(x)
 
-    def launch(y, x, weight, bias, rms, eps):
-        launch(
-            tk_ops.norm,
-            x=matrix(x),
-            weight=contiguous(weight),
-            bias=contiguous(bias),
-            y=matrix(y),
-            kind=norm_kind(rms),
-            eps=eps,
-        )
+    def launch(y, x, weight, bias, kind, eps):
+        call_norm(matrix(x), contiguous(weight), contiguous(bias), matrix(y), kind, eps)
 
-    def saved(y, x, weight, bias, rms, eps):
+    def saved(y, x, weight, bias, kind, eps):
         return x, weight, bias
 
     def backward(wanted, saved, options, dy):
@@ -76,28 +87,19 @@ class norm:
 @operator
 class add_norm:
     schema = (
-        "add_norm(Tensor x, Tensor residual, Tensor? weight, Tensor? bias, bool rms, float eps)"
+        "add_norm(Tensor x, Tensor residual, Tensor? weight, Tensor? bias, int kind, float eps)"
         " -> (Tensor, Tensor)"
     )
 
-    def made(x, residual, weight, bias, rms, eps):
+    def made(x, residual, weight, bias, kind, eps):
         return like(x), like(residual)
 
-    def launch(made, x, residual, weight, bias, rms, eps):
+    def launch(made, x, residual, weight, bias, kind, eps):
         y, r = map(matrix, made)
-        launch(
-            tk_ops.norm,
-            x=matrix(x),
-            residual=matrix(residual),
-            weight=contiguous(weight),
-            bias=contiguous(bias),
-            y=y,
-            r=r,
-            kind=norm_kind(rms),
-            eps=eps,
-        )
+        weight, bias = contiguous(weight), contiguous(bias)
+        call_add_norm(matrix(x), matrix(residual), weight, bias, y, r, kind, eps)
 
-    def saved(made, x, residual, weight, bias, rms, eps):
+    def saved(made, x, residual, weight, bias, kind, eps):
         return made[1], weight, bias, made[0] if x.dtype != residual.dtype else None
 
     def backward(wanted, saved, options, dy, dr):
@@ -111,8 +113,24 @@ class add_norm:
 
 
 # ---- softmax and cross-entropy -------------------------------------------------------------------
+call_softmax = [launcher("softmax", "x y scale mask", rows) for rows in (True, False)]
+call_softmax_backward = [
+    launcher("softmax_backward", "y dy dx scale mask", rows) for rows in (True, False)
+]
+make_softmax = maker("softmax", "x scale y")
+make_softmax_backward = maker("softmax_backward", "y dy scale dx")
+LOSS = "ignore_index has_ignore_index label_smoothing z_loss softcap"
+call_cross_entropy = launcher("cross_entropy", f"x labels loss lse {LOSS}", rows=True)
+call_cross_entropy_backward = launcher(
+    "cross_entropy_backward", f"x labels lse dloss dx {LOSS}", rows=True
+)
+call_linear_cross_entropy = launcher(
+    "linear_cross_entropy", f"x w labels loss dx dw {LOSS} dloss_scale repeat", rows=True
+)
+
+
 def matrices(x, causal):
-    """x as a matrix or, where its rows see different columns, as matrices."""
+    """x as a launch of rows takes it or, where rows see different columns, as matrices."""
     if not causal or x.dim() <= 2:
         return matrix(x)
     return rows(x if x.dim() <= 4 else x.flatten(0, -3))
@@ -122,29 +140,29 @@ def matrices(x, causal):
 class softmax_backward:
     schema = "softmax_backward(Tensor y, Tensor dy, float scale, bool causal) -> Tensor"
 
+    def make(y, dy, scale, causal):
+        return None if causal else make_softmax_backward(y, dy, scale)
+
     def made(y, dy, scale, causal):
         return like(y)
 
     def launch(dx, y, dy, scale, causal):
         y, dy, dx = (matrices(x, causal) for x in (y, dy, dx))
-        launch(tk_ops.softmax_backward, y=y, dy=dy, dx=dx, scale=scale, mask=mask_of(causal))
+        call_softmax_backward[causal](y, dy, dx, scale, mask_of(causal))
 
 
 @operator
 class softmax:
     schema = "softmax(Tensor x, float scale, bool causal) -> Tensor"
 
+    def make(x, scale, causal):
+        return None if causal else make_softmax(x, scale)
+
     def made(x, scale, causal):
         return like(x)
 
     def launch(y, x, scale, causal):
-        launch(
-            tk_ops.softmax,
-            x=matrices(x, causal),
-            y=matrices(y, causal),
-            scale=scale,
-            mask=mask_of(causal),
-        )
+        call_softmax[causal](matrices(x, causal), matrices(y, causal), scale, mask_of(causal))
 
     def saved(y, x, scale, causal):
         return (y,)
@@ -164,14 +182,10 @@ class cross_entropy_backward:
         return like(x)
 
     def launch(dx, x, labels, lse, dloss, *options):
-        launch(
-            tk_ops.cross_entropy_backward,
-            x=matrix(x),
-            labels=labels.reshape(-1),
-            lse=lse.reshape(-1),
-            dloss=dloss.reshape(-1),
-            dx=matrix(dx),
-            **loss_fields(*options),
+        ignore_index, *others = options
+        labels, lse, dloss = row(labels), row(lse), row(dloss)
+        call_cross_entropy_backward(
+            matrix(x), labels, lse, dloss, matrix(dx), ignore_index, True, *others
         )
 
 
@@ -187,15 +201,9 @@ class cross_entropy:
         return like(labels, torch.float32), like(labels, torch.float32)
 
     def launch(made, x, labels, *options):
-        loss, lse = made
-        launch(
-            tk_ops.cross_entropy,
-            x=matrix(x),
-            labels=labels.reshape(-1),
-            loss=loss.reshape(-1),
-            lse=lse.reshape(-1),
-            **loss_fields(*options),
-        )
+        ignore_index, *others = options
+        loss, lse = map(row, made)
+        call_cross_entropy(matrix(x), row(labels), loss, lse, ignore_index, True, *others)
 
     def saved(made, x, labels, *options):
         return x, labels, made[1]
@@ -223,20 +231,21 @@ class linear_cross_entropy:
         )
 
     def launch(made, x, weight, labels, *options):
-        repeat, *wanted = options[4:]
+        ignore_index, *others, repeat, wants_dx, wants_dweight = options
         total, dx, dweight = made
         loss = torch.empty(labels.numel(), dtype=torch.float32, device=x.device)
-        launch(
-            tk_ops.linear_cross_entropy,
-            x=matrix(x),
-            w=rows(weight),
-            labels=labels.reshape(-1),
-            loss=loss,
-            dx=matrix(dx) if wanted[0] else None,
-            dw=dweight if wanted[1] else None,
-            **loss_fields(*options[:4]),
-            dloss_scale=1.0,
-            repeat=repeat,
+        call_linear_cross_entropy(
+            matrix(x),
+            rows(weight),
+            row(labels),
+            loss,
+            matrix(dx) if wants_dx else None,
+            dweight if wants_dweight else None,
+            ignore_index,
+            True,
+            *others,
+            1.0,
+            repeat,
         )
         torch.sum(loss, 0, out=total)
 
@@ -249,9 +258,14 @@ class linear_cross_entropy:
 
 
 # ---- activations ---------------------------------------------------------------------------------
+call_activation = launcher("activation", "a b y kind", rows=True)
+make_activation = maker("activation", "a b kind y")
+call_activation_backward = launcher("activation_backward", "a b dy da db kind", rows=True)
+
+
 def halves(x):
     """The two halves of each row of x."""
-    x = matrix(x)
+    x = rows(flat(x))
     width = x.size(-1) // 2
     return x[:, :width], x[:, width:]
 
@@ -273,19 +287,22 @@ class activation_backward:
         else:
             a, da = matrix(a), matrix(da)
             b, db = (None, None) if b is None else (matrix(b), matrix(db))
-        launch(tk_ops.activation_backward, a=a, b=b, dy=matrix(dy), da=da, db=db, kind=kind)
+        call_activation_backward(a, b, matrix(dy), da, db, kind)
 
 
 @operator
 class activation:
     schema = "activation(Tensor a, Tensor? b, int kind, bool packed) -> Tensor"
 
+    def make(a, b, kind, packed):
+        return None if packed else make_activation(a, b, kind)
+
     def made(a, b, kind, packed):
         return a.new_empty(*a.shape[:-1], a.size(-1) // 2) if packed else like(a)
 
     def launch(y, a, b, kind, packed):
         a, b = halves(a) if packed else (matrix(a), None if b is None else matrix(b))
-        launch(tk_ops.activation, a=a, b=b, y=matrix(y), kind=kind)
+        call_activation(a, b, matrix(y), kind)
 
     def saved(y, a, b, kind, packed):
         return a, b
@@ -295,6 +312,12 @@ class activation:
 
 
 # ---- embedding -----------------------------------------------------------------------------------
+call_embedding = launcher("embedding", "table ids y", rows=True)
+call_embedding_backward = launcher(
+    "embedding_backward", "dy ids dtable ignored_id ignores", rows=True
+)
+
+
 @operator
 class embedding_backward:
     schema = "embedding_backward(Tensor dy, Tensor ids, SymInt count, int padding_idx) -> Tensor"
@@ -303,14 +326,7 @@ class embedding_backward:
         return dy.new_empty(count, dy.size(-1))
 
     def launch(dtable, dy, ids, count, padding_idx):
-        launch(
-            tk_ops.embedding_backward,
-            dy=matrix(dy),
-            ids=ids.reshape(-1),
-            dtable=dtable,
-            ignored_id=max(padding_idx, 0),
-            ignores=padding_idx >= 0,
-        )
+        call_embedding_backward(matrix(dy), row(ids), dtable, max(padding_idx, 0), padding_idx >= 0)
 
 
 @operator
@@ -321,7 +337,7 @@ class embedding:
         return table.new_empty(*ids.shape, table.size(-1))
 
     def launch(y, table, ids, count, padding_idx):
-        launch(tk_ops.embedding, table=rows(table), ids=ids.reshape(-1), y=matrix(y))
+        call_embedding(rows(table), row(ids), matrix(y))
 
     def saved(y, table, ids, count, padding_idx):
         return (ids,)
@@ -343,7 +359,7 @@ class rotary:
 
     def launch(made, q, k, cos, sin, positions, offsets, interleaved, inverse):
         launch(
-            tk_ops.rotary,
+            "rotary",
             q=rows(q),
             k=rows(k),
             cos=rows(cos),

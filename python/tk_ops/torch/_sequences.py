@@ -7,8 +7,6 @@ then.
 
 import torch
 
-import tk_ops
-
 from ._library import contiguous, launch, like, operator, optional, rows
 
 
@@ -51,7 +49,7 @@ class linear_attention_backward:
         dq, dk, dv = made[:3]
         dlog_decay, ddecay, dinitial_state = wanted_of(made[3:], wanted)
         launch(
-            tk_ops.linear_attention_backward,
+            "linear_attention_backward",
             q=rows(q),
             k=rows(k),
             v=rows(v),
@@ -84,7 +82,7 @@ class linear_attention:
 
     def launch(made, q, k, v, log_decay, decay, initial_state, starts, scale, final_state):
         launch(
-            tk_ops.linear_attention,
+            "linear_attention",
             q=rows(q),
             k=rows(k),
             v=rows(v),
@@ -152,7 +150,7 @@ class mamba2_backward:
         dx, ddt, dA, dB, dC = made[:5]
         dD, dz, ddt_bias, dinitial_state = wanted_of(made[5:], arguments[-4:])
         launch(
-            tk_ops.mamba2_backward,
+            "mamba2_backward",
             **fields_of_mamba2(*arguments[:10]),
             dy=rows(dy),
             dx=dx,
@@ -185,7 +183,7 @@ class mamba2:
     def launch(made, *arguments):
         softplus, low, high, final_state = arguments[10:]
         launch(
-            tk_ops.mamba2,
+            "mamba2",
             **fields_of_mamba2(*arguments[:10]),
             y=made[0],
             final_state=made[1] if final_state else None,
@@ -226,7 +224,7 @@ class conv1d_backward:
     def launch(made, x, weight, bias, initial_state, starts, dy, dfinal_state, activation, *wanted):
         dbias, dinitial_state = wanted_of(made[2:], wanted)
         launch(
-            tk_ops.conv1d_backward,
+            "conv1d_backward",
             x=rows(x),
             weight=contiguous(weight),
             bias=contiguous(bias),
@@ -254,7 +252,7 @@ class conv1d:
 
     def launch(made, x, weight, bias, initial_state, starts, activation, final_state):
         launch(
-            tk_ops.conv1d,
+            "conv1d",
             x=rows(x),
             weight=contiguous(weight),
             bias=contiguous(bias),
@@ -287,7 +285,7 @@ class fft_conv_backward:
     def launch(made, u, k, pre, post, dy, circular, *wanted):
         du, dk, dpre, dpost = wanted_of(made, wanted)
         launch(
-            tk_ops.fft_conv_backward,
+            "fft_conv_backward",
             u=rows(u),
             k=rows(k),
             dy=rows(dy),
@@ -310,7 +308,7 @@ class fft_conv:
 
     def launch(y, u, k, pre, post, circular):
         launch(
-            tk_ops.fft_conv,
+            "fft_conv",
             u=rows(u),
             k=rows(k),
             y=y,

@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from tk_ops import ActivationKind
+from tk_ops import ActivationKind, NormKind
 from tk_ops._options import window_of
 
 from . import _products, _rows
@@ -19,6 +19,7 @@ __all__ = ["attention", "cross_entropy", "embedding", "geglu", "gelu", "layer_no
            "silu", "softmax", "swiglu"]
 # fmt: on
 
+EPS, RMS, LAYER = torch.finfo(torch.float32).eps, NormKind.RMS, NormKind.LAYER
 GELU = {"none": ActivationKind.GELU_ERF, "tanh": ActivationKind.GELU_TANH}
 
 
@@ -40,32 +41,28 @@ def linear(input, weight, bias=None):
     return _products.linear(input, weight, bias, repeat_kind())
 
 
-def _norm(name, input, normalized_shape, weight, bias, rms, eps, residual):
+def _norm(name, input, normalized_shape, weight, bias, kind, eps, residual):
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-    if not shape or input.shape[-len(shape) :] != shape:
+    sizes = input.shape
+    if not shape or sizes[-len(shape) :] != shape:
         raise ValueError(
-            f"{name}: the last sizes of input {list(input.shape)} must be"
-            f" normalized_shape {list(shape)}"
+            f"{name}: the last sizes of input {list(sizes)} must be normalized_shape {list(shape)}"
         )
-    if not (weight is None or weight.shape == shape) or not (bias is None or bias.shape == shape):
+    if (weight is not None and weight.shape != shape) or (bias is not None and bias.shape != shape):
         raise ValueError(
             f"{name}: weight and bias must have the sizes of normalized_shape {list(shape)}"
         )
-    if residual is not None and residual.shape != input.shape:
-        raise ValueError(f"{name}: residual must have the sizes of input {list(input.shape)}")
+    if residual is not None and residual.shape != sizes:
+        raise ValueError(f"{name}: residual must have the sizes of input {list(sizes)}")
     if len(shape) > 1:
         flat = [
             None if x is None else x.flatten(-len(shape)) for x in (input, weight, bias, residual)
         ]
-        result = _norm(name, flat[0], flat[0].shape[-1:], *flat[1:3], rms, eps, flat[3])
-        return (
-            result.view(input.shape)
-            if residual is None
-            else tuple(x.view(input.shape) for x in result)
-        )
+        result = _norm(name, flat[0], flat[0].shape[-1:], *flat[1:3], kind, eps, flat[3])
+        return result.view(sizes) if residual is None else tuple(x.view(sizes) for x in result)
     if residual is None:
-        return _rows.norm(input, weight, bias, rms, eps)
-    return _rows.add_norm(input, residual, weight, bias, rms, eps)
+        return _rows.norm(input, weight, bias, kind, eps)
+    return _rows.add_norm(input, residual, weight, bias, kind, eps)
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None, *, bias=None, residual=None):
@@ -78,8 +75,8 @@ def rms_norm(input, normalized_shape, weight=None, eps=None, *, bias=None, resid
     sizes, its type or fp32) the result is a pair: the norm of r = input + residual, and r, of
     residual's type.
     """
-    eps = torch.finfo(torch.float32).eps if eps is None else eps
-    return _norm("rms_norm", input, normalized_shape, weight, bias, True, eps, residual)
+    eps = EPS if eps is None else eps
+    return _norm("rms_norm", input, normalized_shape, weight, bias, RMS, eps, residual)
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, *, residual=None):
@@ -88,7 +85,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, *, res
 
     Types, statistics and residual are as in rms_norm; var is biased, of differences from the mean.
     """
-    return _norm("layer_norm", input, normalized_shape, weight, bias, False, eps, residual)
+    return _norm("layer_norm", input, normalized_shape, weight, bias, LAYER, eps, residual)
 
 
 def softmax(input, dim=-1, dtype=None, *, scale=1.0, causal=False):
