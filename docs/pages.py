@@ -31,6 +31,8 @@ TORCH = {
     "cross_entropy": ["cross_entropy"],
     "linear_cross_entropy": ["linear_cross_entropy"],
     "rotary": ["rotary"],
+    "topk": ["topk", "argmax"],
+    "quantise": ["quantise"],
     "embedding": ["embedding"],
     "linear_attention": ["linear_attention"],
     "based": ["based"],

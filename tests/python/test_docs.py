@@ -46,7 +46,7 @@ def test_each_example_belongs_to_an_op():
 
 def test_each_function_of_torch_is_on_a_page_and_in_an_example():
     functions = []
-    for name in "functional", "sequences":
+    for name in "functional", "sequences", "values":
         tree = ast.parse((ROOT / f"python/tk_ops/torch/{name}.py").read_text(encoding="utf-8"))
         functions += next(
             ast.literal_eval(x.value)

@@ -29,5 +29,7 @@ from .modules import __all__ as _modules
 from .replace import replacing
 from .sequences import *  # noqa: F403
 from .sequences import __all__ as _sequences
+from .values import *  # noqa: F403
+from .values import __all__ as _values
 
-__all__ = [*_functions, *_mixers, *_modules, *_sequences, "repeat", "replacing"]
+__all__ = [*_functions, *_mixers, *_modules, *_sequences, *_values, "repeat", "replacing"]

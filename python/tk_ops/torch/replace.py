@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode, resolve_name
 
-from . import functional
+from . import functional, values
 
 __all__ = ["replacing"]
 
@@ -94,6 +94,10 @@ REPLACED = {
     torch.Tensor.softmax: functional.softmax,
     F.cross_entropy: cross_entropy,
     F.scaled_dot_product_attention: scaled_dot_product_attention,
+    torch.topk: values.topk,
+    torch.Tensor.topk: values.topk,
+    torch.argmax: values.argmax,
+    torch.Tensor.argmax: values.argmax,
 }
 PRODUCTS = "matmul", "mm", "bmm", "addmm", "baddbmm", "einsum", "__matmul__", "__rmatmul__"
 NAMES = {
@@ -134,8 +138,8 @@ class replacing(Report, TorchFunctionMode):
         print(calls)
 
     Replaced are linear, embedding, rms_norm, layer_norm, silu, gelu, softmax, cross_entropy and
-    scaled_dot_product_attention, of torch.nn.functional and so of torch.nn's modules. Arguments
-    that TK refuses (types, weights of classes, dropout of attention, whose random numbers would be
+    scaled_dot_product_attention, of torch.nn.functional and so of torch.nn's modules, and topk and
+    argmax. Arguments that TK refuses (types, weights of classes, dropout of attention, whose random numbers would be
     others) go to PyTorch, and so does whatever is called inside of a function of PyTorch's own, as
     multi_head_attention_forward. torch.compile takes the mode into its graphs, and counts as it
     traces. The printed table has each function of torch.nn.functional and

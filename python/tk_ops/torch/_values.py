@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""The ops that choose numbers or round them: topk, argmax, quantise."""
+
+import torch
+
+from tk_ops import ScaleKind
+
+from ._library import launcher, like, matrix, operator, rows
+
+# ---- largest numbers -----------------------------------------------------------------------------
+call_topk = launcher("topk", "x values indices smallest", rows=True)
+call_argmax = launcher("topk", "x indices", rows=True)
+
+
+@operator
+class topk:
+    schema = "topk(Tensor x, SymInt width, int k, bool largest) -> (Tensor, Tensor)"
+    constants = 1
+
+    def made(x, width, k, largest):
+        shape = *x.shape[:-1], k
+        return x.new_empty(shape), x.new_empty(shape, dtype=torch.int64)
+
+    def launch(made, x, width, k, largest):
+        call_topk(matrix(x), *map(matrix, made), not largest)
+
+    def saved(made, *arguments):
+        return made[1:]
+
+    def backward(wanted, saved, options, dvalues, _):
+        (indices,) = saved
+        dx = dvalues.new_zeros(*indices.shape[:-1], options[0])
+        return (dx.scatter(-1, indices, dvalues),)
+
+
+@operator
+class argmax:
+    """With the last size kept, as 1."""
+
+    schema = "argmax(Tensor x) -> Tensor"
+
+    def made(x):
+        return x.new_empty((*x.shape[:-1], 1), dtype=torch.int64)
+
+    def launch(indices, x):
+        call_argmax(matrix(x), matrix(indices))
+
+
+# ---- fp8 -----------------------------------------------------------------------------------------
+call_quantise = launcher("quantise", "x y scale kind power_of_two")
+
+
+def blocks(n):
+    return (n + 127) // 128
+
+
+@operator
+class quantise:
+    schema = (
+        "quantise(Tensor x, Tensor? scale, ScalarType dtype, int kind, bool power_of_two)"
+        " -> (Tensor, Tensor)"
+    )
+
+    def made(x, scale, dtype, kind, power_of_two):
+        shape = {
+            ScaleKind.ROW: x.shape[:-1],
+            ScaleKind.SCALE_1X128: (*x.shape[:-1], blocks(x.size(-1))),
+            ScaleKind.SCALE_128X128: (*x.shape[:-2], *map(blocks, x.shape[-2:])),
+            ScaleKind.TENSOR: (),
+            ScaleKind.GIVEN: (0,),
+        }[kind]
+        return like(x, dtype), x.new_empty(shape, dtype=torch.float32)
+
+    def launch(made, x, scale, dtype, kind, power_of_two):
+        y, made_scale = made
+        more = x.dim() - 4  # dimensions than TK takes
+        if more > 0:
+            x, y = (t.flatten(0, more) for t in (x, y))
+            if kind not in (ScaleKind.TENSOR, ScaleKind.GIVEN):
+                made_scale = made_scale.flatten(0, more)
+        call_quantise(rows(x), y, made_scale if scale is None else scale, kind, power_of_two)
