@@ -231,22 +231,23 @@ op const* op_of_some(TVMFFIAny const* args, int count, int others) {
   return of;
 }
 
-bool take_some(TVMFFIAny const* args, op const& of, filled_problem& problem) {
-  auto const* const said = TVMFFIShapeGetCellPtr(args[0].v_obj);
+bool take_some(TVMFFIAny const& shape, TVMFFIAny const* fields, op const& of,
+               filled_problem& problem) {
+  auto const* const said = TVMFFIShapeGetCellPtr(shape.v_obj);
   for (std::size_t i = 2; i < said->size; ++i)
-    if (!problem.take(of.fields[said->data[i]], args[i - 1], said->data[1] != 0)) return false;
+    if (!problem.take(of.fields[said->data[i]], fields[i - 2], said->data[1] != 0)) return false;
   return true;
 }
 
-// launch(shape, fields..., workspace)
+// launch(shape, workspace, fields...)
 int launch_some(TVMFFIAny const* args, int count, TVMFFIAny* result) {
   op const* const of = op_of_some(args, count, 1);
   if (!of) return -1;
   filled_problem problem(*of);
-  return take_some(args, *of, problem) ? launch(*of, problem, args[count - 1], result) : -1;
+  return take_some(args[0], args + 2, *of, problem) ? launch(*of, problem, args[1], result) : -1;
 }
 
-// result_of(shape, fields..., workspace): launch, whose last field is a result, not given: a new
+// result_of(shape, workspace, fields...): launch, whose last field is a result, not given: a new
 // tensor like the first one, which comes back. None, and nothing is launched, where a tensor is not
 // contiguous or has no dimension.
 int result_of_some(TVMFFIAny const* args, int count, TVMFFIAny* result) {
@@ -254,7 +255,7 @@ int result_of_some(TVMFFIAny const* args, int count, TVMFFIAny* result) {
   if (!of) return -1;
   result->type_index = kTVMFFINone;
   DLTensor const* like = nullptr;
-  for (int i = 1; i < count - 1; ++i)
+  for (int i = 2; i < count; ++i)
     if (auto const* const x = tensor_of(args[i])) {
       if (x->ndim == 0 || !is_contiguous(*x)) return 0;
       if (!like) like = x;
@@ -263,14 +264,15 @@ int result_of_some(TVMFFIAny const* args, int count, TVMFFIAny* result) {
   DLTensor prototype = *like;
   TVMFFIObjectHandle made = nullptr;
   if (TVMFFIEnvTensorAlloc(&prototype, &made)) return -1;
-  std::vector<TVMFFIAny> given(args, args + count);
-  given.back().type_index = kTVMFFITensor, given.back().v_obj = static_cast<TVMFFIObject*>(made);
+  std::vector<TVMFFIAny> fields(args + 2, args + count);
+  fields.emplace_back().type_index = kTVMFFITensor;
+  fields.back().v_obj = static_cast<TVMFFIObject*>(made);
   filled_problem problem(*of);
-  if (!take_some(given.data(), *of, problem) || launch(*of, problem, args[count - 1], result)) {
+  if (!take_some(args[0], fields.data(), *of, problem) || launch(*of, problem, args[1], result)) {
     TVMFFIObjectDecRef(made);
     return -1;
   }
-  *result = given.back();
+  *result = fields.back();
   return 0;
 }
 
@@ -279,7 +281,7 @@ int bytes_of_some(TVMFFIAny const* args, int count, TVMFFIAny* result) {
   op const* const of = op_of_some(args, count, 0);
   if (!of) return -1;
   filled_problem problem(*of);
-  return take_some(args, *of, problem) ? bytes_of(*of, problem, result) : -1;
+  return take_some(args[0], args + 1, *of, problem) ? bytes_of(*of, problem, result) : -1;
 }
 
 // ---- calls whose tensors are buffers in a row ---------------------------------------------------

@@ -22,8 +22,13 @@ import math
 
 import torch
 from torch import _C, Tensor
-from torch._C import is_grad_enabled
-from torch._C._autograd import _profiler_enabled as profiler_enabled
+from torch._C import (
+    _get_tracing_state,
+    _len_torch_dispatch_stack,
+    _len_torch_function_stack,
+    is_grad_enabled,
+)
+from torch._C._autograd import _profiler_enabled
 from torch._C._functorch import TransformType, peek_interpreter_stack
 from torch.autograd import forward_ad
 from torch.compiler import is_compiling
@@ -53,13 +58,13 @@ def launch_on_device(call, fields, device):
             return launch_on_device(call, fields, device)
     if _C._cuda_isCurrentStreamCapturing():
         # A graph's memory is its own, and the clearing is part of it.
-        return launch_call(call, *fields, workspace_of(call, fields, device))
+        return launch_call(call, workspace_of(call, fields, device), *fields)
     stream = device.index, _C._cuda_getCurrentRawStream(device.index)
     try:
-        launch_call(call, *fields, workspaces.get(stream))
+        launch_call(call, workspaces.get(stream), *fields)
     except ValueError:  # the workspace is too small; or else workspace_of refuses it again
         workspaces[stream] = workspace_of(call, fields, device)
-        launch_call(call, *fields, workspaces[stream])
+        launch_call(call, workspaces[stream], *fields)
 
 
 @functools.cache
@@ -71,7 +76,7 @@ def launcher(name, names, rows=False):
 
     def launch(*fields):
         if fields[0].is_cpu:
-            launch_call(call, *fields, None)  # which has a workspace for each thread
+            launch_call(call, None, *fields)  # which has a workspace for each thread
         else:
             launch_on_device(call, fields, fields[0].device)
 
@@ -88,19 +93,21 @@ def maker(name, names):
     the first one. None, and nothing has run, where a tensor is not contiguous or the call is not a
     plain one (another device is current, a graph is captured, the workspace is too small)."""
     call = _binding.some_fields(name, names.split(), rows=True)
+    on_cpu = functools.partial(result_of, call, None)
 
     def make(*fields):
         if fields[0].is_cpu:
-            return result_of(call, *fields, None)
+            return on_cpu(*fields)
         index = fields[0].device.index
         if index != _C._cuda_getDevice() or _C._cuda_isCurrentStreamCapturing():
             return None
         try:
             stream = index, _C._cuda_getCurrentRawStream(index)
-            return result_of(call, *fields, workspaces.get(stream))
+            return result_of(call, workspaces.get(stream), *fields)
         except ValueError:  # it is refused, or wants a larger workspace: `launch` finds out
             return None
 
+    make.on_cpu = on_cpu
     return make
 
 
@@ -109,12 +116,12 @@ def is_watched():
     profiler is to see what is called."""
     return (
         is_compiling()
-        or _C._len_torch_dispatch_stack() > 0
-        or _C._len_torch_function_stack() > 0
+        or _len_torch_dispatch_stack() > 0
+        or _len_torch_function_stack() > 0
         or peek_interpreter_stack() is not None
         or forward_ad._current_level >= 0
-        or _C._get_tracing_state() is not None
-        or profiler_enabled()
+        or _get_tracing_state() is not None
+        or _profiler_enabled()
     )
 
 
@@ -126,6 +133,7 @@ def operator(described):
     library.define(described.schema, tags=torch.Tag.pt2_compliant_tag)
     made, launch = described.made, described.launch
     make = getattr(described, "make", None)
+    make_on_cpu = getattr(make, "on_cpu", make)
 
     def run(*arguments):
         if make is not None:
@@ -143,7 +151,8 @@ def operator(described):
     is_tensor = ["Tensor" in str(x.type) for x in op._schema.arguments]
     tensors = sum(is_tensor)
     assert all(is_tensor[:tensors]), "tensors come first"
-    differentiable = function_of(op, described, tensors).apply
+    recorded, transformed = functions_of(op, described, tensors)
+    record = recorded.apply
 
     def below_autograd(*arguments):
         with _C._AutoDispatchBelowAutograd():
@@ -159,7 +168,7 @@ def operator(described):
             raise NotImplementedError(
                 f"{op.name()}: torch.func differentiates the functions of tk_ops.torch, not torch.ops"
             )
-        return differentiable(below_autograd, *arguments)
+        return record(below_autograd, *arguments)
 
     library.impl(name, run_or_record, "Autograd")
 
@@ -168,44 +177,51 @@ def operator(described):
             transform = peek_interpreter_stack()
             if transform is None or is_compiling() or transform.key() == Functionalize:
                 return op(*arguments)
-            return differentiable(op, *arguments)  # whose rules torch.func sees
-        wants = False
+            return transformed.apply(op, *arguments)  # whose rules torch.func sees
+        wants, on_cpu = False, make is not None
         for x in arguments[:tensors]:
             if x is None:
                 continue
             kind = type(x)
             if (kind is not Tensor and kind is not Parameter) or x.is_neg():
                 return op(*arguments)  # the dispatcher makes plain what is negated lazily
-            if not x.is_cpu and not x.is_cuda:
-                return op(*arguments)
+            if not x.is_cpu:
+                if not x.is_cuda:
+                    return op(*arguments)
+                on_cpu = False
             if x.requires_grad:
                 wants = True
         if wants and is_grad_enabled():
-            return differentiable(run, *arguments)
+            return record(run, *arguments)
+        if on_cpu:
+            result = make_on_cpu(*arguments)
+            if result is not None:
+                return result
         return run(*arguments)
 
     return call
 
 
-def function_of(op, described, tensors):
-    """The op with its gradient, whose first argument is what runs it."""
+def functions_of(op, described, tensors):
+    """The op with its gradient, as autograd takes it and as torch.func's transforms do, which
+    costs 14 us more; their first argument is what runs it."""
     constants = getattr(described, "constants", 0)
     has_gradient = hasattr(described, "backward")
 
-    class function(torch.autograd.Function):
-        @staticmethod
-        def forward(run, *arguments):
-            return run(*arguments)
+    def keep(ctx, arguments, results):
+        ctx.set_materialize_grads(False)
+        if constants:
+            ctx.mark_non_differentiable(*results[-constants:])
+        if has_gradient:
+            ctx.save_for_backward(*described.saved(results, *arguments))
+        ctx.options = arguments[tensors:]
 
+    class recorded(torch.autograd.Function):
         @staticmethod
-        def setup_context(ctx, inputs, results):
-            ctx.set_materialize_grads(False)
-            if constants:
-                ctx.mark_non_differentiable(*results[-constants:])
-            arguments = inputs[1:]
-            if has_gradient:
-                ctx.save_for_backward(*described.saved(results, *arguments))
-            ctx.options = arguments[tensors:]
+        def forward(ctx, run, *arguments):
+            results = run(*arguments)
+            keep(ctx, arguments, results)
+            return results
 
         @staticmethod
         def backward(ctx, *gradients):
@@ -225,12 +241,21 @@ def function_of(op, described, tensors):
                 " jacfwd, torch.autograd.forward_ad)"
             )
 
+    class transformed(recorded):
+        @staticmethod
+        def forward(run, *arguments):
+            return run(*arguments)
+
+        @staticmethod
+        def setup_context(ctx, inputs, results):
+            keep(ctx, inputs[1:], results)
+
         @staticmethod
         def vmap(info, axes, *arguments):
             """One element after another."""
             pairs = list(zip(arguments, axes, strict=True))
             results = [
-                function.apply(*(x if axis is None else x.select(axis, i) for x, axis in pairs))
+                transformed.apply(*(x if axis is None else x.select(axis, i) for x, axis in pairs))
                 for i in range(info.batch_size)
             ]
             if isinstance(results[0], Tensor):
@@ -238,8 +263,9 @@ def function_of(op, described, tensors):
             results = tuple(map(torch.stack, zip(*results, strict=True)))
             return results, (0,) * len(results)
 
-    function.__name__ = function.__qualname__ = op.__name__
-    return function
+    for function in recorded, transformed:
+        function.__name__ = function.__qualname__ = op.__name__
+    return recorded, transformed
 
 
 def like(x, dtype=None):

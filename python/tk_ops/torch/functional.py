@@ -44,7 +44,11 @@ def linear(input, weight, bias=None):
 def _norm(name, input, normalized_shape, weight, bias, kind, eps, residual):
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     sizes = input.shape
-    if not shape or sizes[-len(shape) :] != shape:
+    if len(shape) != 1:
+        fits = shape and sizes[-len(shape) :] == shape
+    else:
+        fits = sizes and sizes[-1] == shape[0]
+    if not fits:
         raise ValueError(
             f"{name}: the last sizes of input {list(sizes)} must be normalized_shape {list(shape)}"
         )
@@ -52,17 +56,15 @@ def _norm(name, input, normalized_shape, weight, bias, kind, eps, residual):
         raise ValueError(
             f"{name}: weight and bias must have the sizes of normalized_shape {list(shape)}"
         )
+    if residual is None and len(shape) == 1:
+        return _rows.norm(input, weight, bias, kind, eps)
     if residual is not None and residual.shape != sizes:
         raise ValueError(f"{name}: residual must have the sizes of input {list(sizes)}")
-    if len(shape) > 1:
-        flat = [
-            None if x is None else x.flatten(-len(shape)) for x in (input, weight, bias, residual)
-        ]
-        result = _norm(name, flat[0], flat[0].shape[-1:], *flat[1:3], kind, eps, flat[3])
-        return result.view(sizes) if residual is None else tuple(x.view(sizes) for x in result)
-    if residual is None:
-        return _rows.norm(input, weight, bias, kind, eps)
-    return _rows.add_norm(input, residual, weight, bias, kind, eps)
+    if len(shape) == 1:
+        return _rows.add_norm(input, residual, weight, bias, kind, eps)
+    flat = [None if x is None else x.flatten(-len(shape)) for x in (input, weight, bias, residual)]
+    result = _norm(name, flat[0], flat[0].shape[-1:], *flat[1:3], kind, eps, flat[3])
+    return result.view(sizes) if residual is None else tuple(x.view(sizes) for x in result)
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None, *, bias=None, residual=None):
