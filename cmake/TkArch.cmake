@@ -5,6 +5,7 @@
 #   TK_DEVICE    the language of device sources: CXX, CUDA or HIP
 #   TK_DEFINES   the compile definitions of everything that includes core/ or backends/
 #   TK_HIP_FLAGS, TK_HIP_LIBRARY   for HIP; TK_ROCM tells whether ROCm is installed
+#   TK_MORE_ARCHS   of a list of archs all but the first, for the Python package (python/CMakeLists.txt)
 # Whatever cannot work stops here with one sentence that says what to do.
 include_guard()
 cmake_minimum_required(VERSION 3.25)  # for cmake -P
@@ -54,6 +55,18 @@ function(tk_find_card result)
 endfunction()
 
 # ---- the arch ------------------------------------------------------------------------------------
+set(TK_MORE_ARCHS ${TK_ARCH})
+list(POP_FRONT TK_MORE_ARCHS TK_ARCH)
+foreach(arch ${TK_MORE_ARCHS})
+  string(REGEX REPLACE "^emulate-" "" gpu ${arch})
+  if(NOT gpu IN_LIST tk_archs)
+    tk_stop("TK_ARCH names ${arch}, which is unknown; after the first come ${tk_choices}, or emulate-sm_90a and the like.")
+  endif()
+endforeach()
+if(TK_MORE_ARCHS AND NOT TK_BUILD_PYTHON)
+  tk_stop("TK_ARCH=${TK_ARCH};${TK_MORE_ARCHS}: several archs are for the Python package (TK_BUILD_PYTHON=ON);
+configure once for each.")
+endif()
 if(TK_ARCH STREQUAL native)
   tk_find_card(tk_card)
   if(NOT tk_card)

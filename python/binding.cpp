@@ -37,6 +37,7 @@ struct library {
   std::vector<launcher> launch;  // null: it was built without the op
 };
 std::array<std::atomic<library const*>, 64> libraries;  // by DLDeviceType; never unloaded
+std::array<std::string, 64> reasons;  // why there is none, as it was said before any call
 
 // Python's exception for a status.
 char const* kind_of(tk_status status) {
@@ -73,6 +74,15 @@ void* host_workspace(std::size_t bytes) {
   return memory.get();
 }
 
+bool is_kind(std::int64_t device) {
+  return device >= 0 && device < static_cast<std::int64_t>(libraries.size());
+}
+
+std::string reason_of(int device) {
+  if (!is_kind(device) || reasons[static_cast<std::size_t>(device)].empty()) return "";
+  return ": " + reasons[static_cast<std::size_t>(device)];
+}
+
 // The library of the tensors' device; an exception where there is none.
 library const* library_of(op const& of, filled_problem const& problem) {
   if (!problem.first) {
@@ -80,13 +90,12 @@ library const* library_of(op const& of, filled_problem const& problem) {
     return nullptr;
   }
   int const device = problem.first->device.device_type;
-  auto const* const found = device >= 0 && device < static_cast<int>(libraries.size())
-                                ? libraries[static_cast<std::size_t>(device)].load()
-                                : nullptr;
+  auto const* const found =
+      is_kind(device) ? libraries[static_cast<std::size_t>(device)].load() : nullptr;
   if (!found)
     raise("RuntimeError", std::string(of.name) +
                               ": no library is loaded for tensors of device type " +
-                              std::to_string(device) + " (DLPack's number)");
+                              std::to_string(device) + " (DLPack's number)" + reason_of(device));
   return found;
 }
 
@@ -202,13 +211,22 @@ int load(TVMFFIAny const* args, int count, TVMFFIAny* result) {
   for (int i = 0; i < op_count; ++i)
     find(made->launch[static_cast<std::size_t>(i)], std::string("tk_") + ops[i].name);
   int const device = device_type();
-  if (device < 0 || device >= static_cast<int>(libraries.size()))
-    return raise("OSError", "a library of an unknown kind of device");
+  if (!is_kind(device)) return raise("OSError", "a library of an unknown kind of device");
   char const* const version = made->version();
   libraries[static_cast<std::size_t>(device)] =
       made.release();  // calls may be on their way to the last one
   TVMFFIByteArray const text{version, std::strlen(version)};
   return TVMFFIStringFromByteArray(&text, result);
+}
+
+// none_because(DLDeviceType, sentence): why no library is loaded for it.
+int none_because(TVMFFIAny const* args, int count, TVMFFIAny* result) {
+  auto const sentence = count == 2 ? string_of(args[1]) : std::nullopt;
+  if (!sentence || args[0].type_index != kTVMFFIInt || !is_kind(args[0].v_int64))
+    return raise("TypeError", "none_because takes a kind of device and a sentence");
+  reasons[static_cast<std::size_t>(args[0].v_int64)] = *sentence;
+  result->type_index = kTVMFFINone;
+  return 0;
 }
 
 // ---- calls that give some fields ----------------------------------------------------------------
@@ -387,6 +405,7 @@ int bytes_of_shapes(TVMFFIAny const* args, int count, TVMFFIAny* result) {
     return __VA_ARGS__;                                                   \
   }
 TK_PYTHON_FUNCTION(load, tk::python::load(args, count, result))
+TK_PYTHON_FUNCTION(none_because, tk::python::none_because(args, count, result))
 TK_PYTHON_FUNCTION(workspace_bytes, tk::python::workspace_bytes(args, count, result))
 TK_PYTHON_FUNCTION(launch, tk::python::launch_some(args, count, result))
 TK_PYTHON_FUNCTION(result_of, tk::python::result_of_some(args, count, result))

@@ -11,10 +11,15 @@ are written in place, and options; what is left out is absent, or 0. Shapes, str
 functions' own words, those of the C headers. Tensors lie where their library works: on the CPU, or on a GPU,
 where the call launches on the stream that the tensors' framework has made its current one, and does not wait for it.
 
+A package with libraries of several chips loads that of the machine's first card, and the CPU's; the environment's
+TK_OPS_ARCH names others ("host,sm_80").
+
 What TK refuses is a ValueError, a TypeError for an element type, and a NotImplementedError for a right problem that
 the library cannot do, each with TK's sentence; nothing has been written then.
 """
-from . import _binding
+import os as _os
+
+from . import _binding, _choice
 from ._functions import *  # noqa: F403
 from ._functions import __all__ as _functions
 
@@ -40,5 +45,9 @@ def workspace_bytes(op, **fields):
     return _binding.workspace_bytes(place, *(fields.get(name) for name in names))
 
 
-for _path in sorted(_binding.FOLDER.glob("*/libtk_ops.so")):
-    load_library(_path)
+_paths = {x.parent.name: x for x in _binding.FOLDER.glob("*/libtk_ops.so")}
+_chosen, _reasons = _choice.choose(_paths, _os.environ.get("TK_OPS_ARCH", ""))
+for _arch in _chosen:
+    load_library(_paths[_arch])
+for _kind, _reason in _reasons.items():
+    _binding.none_because(_kind, _reason)

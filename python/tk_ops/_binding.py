@@ -14,6 +14,7 @@ for _error in "MemoryError", "NotImplementedError", "OSError", "OverflowError":
     tvm_ffi.register_error(_error, getattr(builtins, _error))
 _module = tvm_ffi.load_module(str(FOLDER / "libtk_python.so"))
 load = _module.get_function("load")
+none_because = _module.get_function("none_because")
 workspace_bytes = _module.get_function("workspace_bytes")
 launch, result_of, bytes_of = map(_module.get_function, ("launch", "result_of", "bytes_of"))
 plan, run, bytes_of_shapes = map(_module.get_function, ("plan", "run", "bytes_of_shapes"))

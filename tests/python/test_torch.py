@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 import tk_ops.torch as tk  # noqa: E402
-from torch_cases import BF16, CASES, laid  # noqa: E402
+from torch_functions import BF16, CASES, laid  # noqa: E402
 
 torch.set_num_threads(1)
 WITHOUT_GRADIENT = {
