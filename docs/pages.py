@@ -5,7 +5,7 @@ a page for each op, and OUT/package, tk_ops as autodoc imports it, without its l
 calls it.
 
 A page has the words of the op's C header, which its function's docstring has too, the functions of
-Python, the examples <op>.py and <op>_torch.py of docs/examples, and figures of benchmarks/results.
+Python, the examples <op>.py, <op>_torch.py and <op>_jax.py of docs/examples, and figures of benchmarks/results.
 """
 
 import re
@@ -40,6 +40,13 @@ TORCH = {
     "conv1d": ["causal_conv1d"],
     "mamba2": ["mamba2"],
     "fft_conv": ["fft_conv"],
+}
+NO_JAX = "topk", "quantise", "based", "hedgehog"
+# The same of tk_ops.jax.
+JAX = {
+    **{op: functions for op, functions in TORCH.items() if op not in NO_JAX},
+    "gemm": ["linear", "matmul"],
+    "attention_forward": ["attention", "dot_product_attention"],
 }
 # Sentences about equal bits.
 REPEATS = re.compile(
@@ -134,6 +141,11 @@ def page(op):
         for name in TORCH[op.name]:
             yield from [f".. autofunction:: tk_ops.torch.{name}", ""]
         yield from example(op.name + "_torch", "Example in PyTorch")
+    if op.name in JAX:
+        yield from heading("In JAX")
+        for name in JAX[op.name]:
+            yield from [f".. autofunction:: tk_ops.jax.{name}", ""]
+        yield from example(op.name + "_jax", "Example in JAX")
     yield from heading("From C")
     for enum in found_in(ROOT / op.header(), r"^typedef enum (\w+)"):
         yield from included(op.header(), f"typedef enum {enum}", f"   :end-at: }} {enum};")
@@ -173,14 +185,19 @@ def package_pages(package):
     modules = {x.stem for x in package.iterdir() if x.suffix in ("", ".py") and x.stem[0] != "_"}
     for name in sorted(modules):
         lines = [*heading(f"tk_ops.{name}", "="), f".. automodule:: tk_ops.{name}", ""]
-        if name == "torch":
-            classes = found_in(package / "torch/modules.py", r"^class (\w+)\(")
+        if name in ("torch", "jax"):
             lines += ["Its functions are on the pages of their ops:", ""]
-            for op, functions in TORCH.items():
-                lines += [f"- :func:`tk_ops.torch.{x}`: :doc:`/ops/{op}`" for x in functions]
-            classes.append("repeat")
-            lines += ["", *(f".. autoclass:: tk_ops.torch.{x}" for x in classes), ""]
-        else:
+            for op, functions in (TORCH if name == "torch" else JAX).items():
+                lines += [f"- :func:`tk_ops.{name}.{x}`: :doc:`/ops/{op}`" for x in functions]
+            lines.append("")
+        if name == "torch":
+            classes = [
+                x
+                for file in ("modules", "mixers")
+                for x in found_in(package / f"torch/{file}.py", r"^class (\w+)\(")
+            ]
+            lines += [*(f".. autoclass:: tk_ops.torch.{x}" for x in [*classes, "repeat"]), ""]
+        elif name != "jax":
             lines[-1:] = ["   :members:", ""]
         made[f"tk_ops.{name}"] = lines
     return made

@@ -11,6 +11,7 @@ import torch
 
 import eager
 import tk_ops.torch as tk
+from models import Decoder
 
 OPS = {"TK": tk, "eager": eager, "torch.compile": eager}
 
@@ -115,6 +116,27 @@ def compare(name, o, make, batches_of=text_batches, train=train):
         judge(ends)
     draw(o.out or Path(f"{name}.png"), curves, "loss")
     return model
+
+
+def language_model(name, description, mixer, **defaults):
+    """Trains decoders whose tokens mixer(ops, width, options) mixes on the bytes of the text."""
+    o = options(
+        description,
+        steps=(40, 1000),
+        **defaults,
+        width=(96, 768),
+        layers=(2, 12),
+        seeds=(2, 3),
+        rate=(6e-3, 1e-3),
+        compile=(0, 1),
+    )
+
+    def make(ops):
+        return Decoder(
+            ops, lambda ops, _, width: mixer(ops, width, o), width=o.width, layers=o.layers
+        )
+
+    return compare(name, o, make)
 
 
 def judge(ends):

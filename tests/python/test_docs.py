@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The documents' examples run, and what they assert is true; every op, and every function of
-tk_ops.torch, has a page with one. ./tk docs builds the pages (docs/pages.py)."""
+tk_ops.torch and tk_ops.jax, has a page with one. ./tk docs builds the pages (docs/pages.py)."""
 
 import ast
 import os
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -30,6 +31,10 @@ def test_example(path):
         torch = pytest.importorskip("torch")
         torch.set_default_device(DEVICE)
         torch.manual_seed(1)
+    elif "import jax" in text:
+        jax = pytest.importorskip("jax")
+        pytest.importorskip("jax_tvm_ffi")
+        jax.config.update("jax_platforms", os.environ.get("TK_JAX_DEVICE", "cpu"))
     elif DEVICE == "cpu":
         pytest.importorskip("numpy").random.seed(1)
     else:
@@ -40,21 +45,34 @@ def test_example(path):
 def test_each_example_belongs_to_an_op():
     names = {x.stem for x in EXAMPLES}
     assert names >= set(OPS)
-    assert {x.removesuffix("_torch") for x in names} == set(OPS)
-    assert {x.removesuffix("_torch") for x in names if x.endswith("_torch")} == set(pages.TORCH)
+    assert {re.sub("_(torch|jax)$", "", x) for x in names} == set(OPS)
+    for framework, paged in FRAMEWORKS.items():
+        those = {x.removesuffix(framework) for x in names if x.endswith(framework)}
+        assert those == set(paged)
 
 
-def test_each_function_of_torch_is_on_a_page_and_in_an_example():
+FRAMEWORKS = {"_torch": pages.TORCH, "_jax": pages.JAX}
+
+
+@pytest.mark.parametrize(
+    "framework, files",
+    [
+        ("_torch", ["functional", "sequences", "values"]),
+        ("_jax", ["products", "rows", "sequences"]),
+    ],
+)
+def test_each_function_is_on_a_page_and_in_an_example(framework, files):
     functions = []
-    for name in "functional", "sequences", "values":
-        tree = ast.parse((ROOT / f"python/tk_ops/torch/{name}.py").read_text(encoding="utf-8"))
+    for name in files:
+        path = ROOT / f"python/tk_ops/{framework[1:]}/{name}.py"
         functions += next(
             ast.literal_eval(x.value)
-            for x in tree.body
+            for x in ast.parse(path.read_text(encoding="utf-8")).body
             if isinstance(x, ast.Assign) and x.targets[0].id == "__all__"
         )
-    assert sorted(functions) == sorted(x for found in pages.TORCH.values() for x in found)
-    used = "".join(x.read_text(encoding="utf-8") for x in EXAMPLES)
+    paged = FRAMEWORKS[framework].values()
+    assert sorted(functions) == sorted(x for found in paged for x in found)
+    used = "".join(x.read_text(encoding="utf-8") for x in EXAMPLES if x.stem.endswith(framework))
     modules = {"rms_norm": "tk.RMSNorm(", "embedding": "tk.Embedding("}
     for name in functions:
         calls = f"tk.{name}(", f"(tk.{name},", modules.get(name, f"tk.{name}(")
