@@ -17,6 +17,7 @@ TK_OPS_ARCH names others ("host,sm_80").
 What TK refuses is a ValueError, a TypeError for an element type, and a NotImplementedError for a right problem that
 the library cannot do, each with TK's sentence; nothing has been written then.
 """
+
 import os as _os
 
 from . import _binding, _choice
@@ -41,7 +42,9 @@ def workspace_bytes(op, **fields):
         raise ValueError(f"no op is called {op}; there are {', '.join(_binding.ops)}")
     place, names = _binding.ops[op]
     if unknown := set(fields) - set(names):
-        raise TypeError(f"{op} has no field {', '.join(sorted(unknown))}; it has {', '.join(names)}")
+        raise TypeError(
+            f"{op} has no field {', '.join(sorted(unknown))}; it has {', '.join(names)}"
+        )
     return _binding.workspace_bytes(place, *(fields.get(name) for name in names))
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The library beside this file (python/binding.cpp), and what the functions of ops are made of."""
+
 import builtins
 import typing
 from pathlib import Path

@@ -1,7 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Words of frameworks as TK's options."""
+"""Words of frameworks as TK's options, and the tensors that ops along sequences take."""
 
 from . import ActivationKind, Mask, NormKind
+
+# In the order in which both frameworks' ops take them.
+LINEAR_ATTENTION = "q", "k", "v", "log_decay", "decay", "initial_state", "starts"
+BASED = "q", "k", "v", "initial_state", "initial_sums", "starts"
+HEDGEHOG = (
+    *("q", "k", "v", "map_q", "map_k", "alpha", "beta"),
+    *("initial_kv", "initial_k", "starts", "key_starts", "lengths"),
+)
+MAMBA2 = "x", "dt", "A", "B", "C", "D", "z", "dt_bias", "initial_state", "starts"
+CONV1D = "x", "weight", "bias", "initial_state", "starts"
+FFT_CONV = "u", "k", "pre", "post"
 
 
 def mask_of(causal):

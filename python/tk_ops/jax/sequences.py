@@ -9,7 +9,7 @@ import math
 
 import jax.numpy as jnp
 
-from tk_ops._options import conv_activation
+from tk_ops._options import CONV1D, FFT_CONV, LINEAR_ATTENTION, MAMBA2, conv_activation
 
 from ._library import if_wanted, launch, like, made, operator, or_zeros
 
@@ -25,8 +25,7 @@ def sequences(x, starts):
 class scan:
     def run(options, *arrays):
         scale, final_state = options
-        names = "q", "k", "v", "log_decay", "decay", "initial_state", "starts"
-        fields = dict(zip(names, arrays, strict=True))
+        fields = dict(zip(LINEAR_ATTENTION, arrays, strict=True))
         q, v = fields["q"], fields["v"]
         shape = sequences(q, fields["starts"]), q.shape[-2], q.shape[-1], v.shape[-1]
         state = made(shape, jnp.float32) if final_state else None
@@ -48,8 +47,7 @@ class scan:
             ),
             scale=options[0],
         )
-        names = "dq", "dk", "dv", "dlog_decay", "ddecay", "dinitial_state"
-        return *map(found.get, names), None
+        return *(found.get(f"d{name}") for name in LINEAR_ATTENTION[:-1]), None
 
 
 def linear_attention(
@@ -81,9 +79,6 @@ def linear_attention(
 
 
 # ---- Mamba-2 -------------------------------------------------------------------------------------
-MAMBA2 = "x", "dt", "A", "B", "C", "D", "z", "dt_bias", "initial_state", "starts"
-
-
 @operator
 class ssd:
     def run(options, *arrays):
@@ -153,8 +148,7 @@ def mamba2(
 class conv1d:
     def run(options, *arrays):
         activation, final_state = options
-        names = "x", "weight", "bias", "initial_state", "starts"
-        fields = dict(zip(names, arrays, strict=True))
+        fields = dict(zip(CONV1D, arrays, strict=True))
         x, starts = fields["x"], fields["starts"]
         shape = fields["weight"].shape[1] - 1, x.shape[-1]
         if starts is not None or x.ndim == 3:
@@ -176,7 +170,7 @@ class conv1d:
             ),
             activation=options[0],
         )
-        return *map(found.get, ("dx", "dweight", "dbias", "dinitial_state")), None
+        return *(found.get(f"d{name}") for name in CONV1D[:-1]), None
 
 
 def causal_conv1d(
@@ -207,9 +201,6 @@ def causal_conv1d(
 
 
 # ---- long convolutions ---------------------------------------------------------------------------
-FFT_CONV = "u", "k", "pre", "post"
-
-
 @operator
 class convolution:
     def run(circular, *arrays):

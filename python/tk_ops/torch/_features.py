@@ -3,29 +3,20 @@
 
 import torch
 
-from ._library import contiguous, launch, like, operator, optional, rows
+from tk_ops._options import BASED, HEDGEHOG
+
+from ._library import declared, fields_of, launch, like, operator, optional, rows
 from ._sequences import or_zeros, sequences, wanted_of
 
 # ---- Based ---------------------------------------------------------------------------------------
 MOMENTS = 153  # 1, 16 elements, and 136 pairs of them
-BASED = "Tensor q, Tensor k, Tensor v, Tensor? initial_state, Tensor? initial_sums, Tensor? starts"
-
-
-def fields_of_based(q, k, v, initial_state, initial_sums, starts):
-    return dict(
-        q=rows(q),
-        k=rows(k),
-        v=rows(v),
-        initial_state=rows(initial_state),
-        initial_sums=rows(initial_sums),
-        starts=starts,
-    )
+TENSORS = declared(BASED, 3)
 
 
 @operator
 class based_backward:
     schema = (
-        f"based_backward({BASED}, Tensor dout, Tensor? dfinal_state, Tensor? dfinal_sums,"
+        f"based_backward({TENSORS}, Tensor dout, Tensor? dfinal_state, Tensor? dfinal_sums,"
         " float scale, bool normalise, bool dinitial_state, bool dinitial_sums)"
         " -> (Tensor, Tensor, Tensor, Tensor, Tensor)"
     )
@@ -44,7 +35,7 @@ class based_backward:
         dinitial_state, dinitial_sums = wanted_of(made[3:], wanted)
         launch(
             "based_backward",
-            **fields_of_based(*arguments[:6]),
+            **fields_of(BASED, arguments[:6]),
             dout=rows(dout),
             dq=made[0],
             dk=made[1],
@@ -60,9 +51,7 @@ class based_backward:
 
 @operator
 class based:
-    schema = (
-        f"based({BASED}, float scale, bool normalise, bool final_state) -> (Tensor, Tensor, Tensor)"
-    )
+    schema = f"based({TENSORS}, float scale, bool normalise, bool final_state) -> (Tensor, Tensor, Tensor)"
 
     def made(q, k, v, initial_state, initial_sums, starts, scale, normalise, final_state):
         shape = sequences(q, starts), q.size(-2), MOMENTS
@@ -76,7 +65,7 @@ class based:
         scale, normalise, final_state = arguments[6:]
         launch(
             "based",
-            **fields_of_based(*arguments[:6]),
+            **fields_of(BASED, arguments[:6]),
             o=made[0],
             final_state=made[1] if final_state else None,
             final_sums=made[2] if final_state and normalise else None,
@@ -97,35 +86,13 @@ class based:
 
 
 # ---- Hedgehog ------------------------------------------------------------------------------------
-HEDGEHOG = (
-    "Tensor q, Tensor k, Tensor v, Tensor map_q, Tensor map_k, Tensor alpha, Tensor beta,"
-    " Tensor? initial_kv, Tensor? initial_k, Tensor? starts, Tensor? key_starts, Tensor? lengths"
-)
-
-
-def fields_of_hedgehog(
-    q, k, v, map_q, map_k, alpha, beta, initial_kv, initial_k, starts, key_starts, lengths
-):
-    return dict(
-        q=rows(q),
-        k=rows(k),
-        v=rows(v),
-        map_q=rows(map_q),
-        map_k=rows(map_k),
-        alpha=contiguous(alpha),
-        beta=contiguous(beta),
-        initial_kv=rows(initial_kv),
-        initial_k=rows(initial_k),
-        starts=starts,
-        key_starts=key_starts,
-        lengths=lengths,
-    )
+TENSORS = declared(HEDGEHOG, 7)
 
 
 @operator
 class hedgehog_backward:
     schema = (
-        f"hedgehog_backward({HEDGEHOG}, Tensor o, Tensor normaliser, Tensor dout,"
+        f"hedgehog_backward({TENSORS}, Tensor o, Tensor normaliser, Tensor dout,"
         " Tensor? dfinal_kv, Tensor? dfinal_k, float scale, bool dmap_q, bool dmap_k, bool dalpha,"
         " bool dbeta, bool dinitial)"
         " -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)"
@@ -148,7 +115,7 @@ class hedgehog_backward:
         names = "dmap_q", "dmap_k", "dalpha", "dbeta", "dinitial_kv", "dinitial_k"
         launch(
             "hedgehog_backward",
-            **fields_of_hedgehog(*arguments[:12]),
+            **fields_of(HEDGEHOG, arguments[:12]),
             o=rows(o),
             normaliser=rows(normaliser),
             dout=rows(dout),
@@ -165,7 +132,7 @@ class hedgehog_backward:
 @operator
 class hedgehog:
     schema = (
-        f"hedgehog({HEDGEHOG}, float scale, int repeat, bool final_state)"
+        f"hedgehog({TENSORS}, float scale, int repeat, bool final_state)"
         " -> (Tensor, Tensor, Tensor, Tensor)"
     )
     constants = 1
@@ -185,7 +152,7 @@ class hedgehog:
         scale, repeat, final_state = arguments[12:]
         launch(
             "hedgehog",
-            **fields_of_hedgehog(*arguments[:12]),
+            **fields_of(HEDGEHOG, arguments[:12]),
             o=made[0],
             final_kv=made[1] if final_state else None,
             final_k=made[2] if final_state else None,

@@ -294,6 +294,16 @@ def flat(x):
     return x if x.dim() == 2 else x.reshape(math.prod(x.shape[:-1]), x.size(-1) if x.dim() else 1)
 
 
+def declared(names, required):
+    """Tensors of these names in a schema, of which the first so many must be there."""
+    return ", ".join(f"Tensor{'' if i < required else '?'} {x}" for i, x in enumerate(names))
+
+
+def fields_of(names, tensors):
+    """The tensors with contiguous rows, by their names."""
+    return dict(zip(names, map(rows, tensors), strict=True))
+
+
 def lines(x):
     """x[..., width] as a launch of rows takes it: contiguous as it is, else flat."""
     return x if x.dim() > 1 and x.is_contiguous() else flat(x)

@@ -4,7 +4,6 @@ embedding."""
 
 import torch
 
-import tk_ops
 from tk_ops._options import mask_of
 
 from ._library import (

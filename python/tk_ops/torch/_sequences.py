@@ -7,7 +7,9 @@ then.
 
 import torch
 
-from ._library import contiguous, launch, like, operator, optional, rows
+from tk_ops._options import CONV1D, FFT_CONV, LINEAR_ATTENTION, MAMBA2
+
+from ._library import contiguous, declared, fields_of, launch, like, operator, optional, rows
 
 
 def sequences(x, starts):
@@ -23,80 +25,67 @@ def or_zeros(gradient, x):
 
 
 # ---- linear attention ----------------------------------------------------------------------------
+TENSORS = declared(LINEAR_ATTENTION, 3)
+
+
 @operator
 class linear_attention_backward:
     schema = (
-        "linear_attention_backward(Tensor q, Tensor k, Tensor v, Tensor? log_decay, Tensor? decay,"
-        " Tensor? initial_state, Tensor? starts, Tensor dout, Tensor? dfinal_state, float scale,"
+        f"linear_attention_backward({TENSORS}, Tensor dout, Tensor? dfinal_state, float scale,"
         " bool dlog_decay, bool ddecay, bool dinitial_state)"
         " -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)"
     )
 
-    def made(q, k, v, log_decay, decay, initial_state, starts, dout, dfinal_state, scale, *wanted):
+    def made(q, k, v, log_decay, decay, initial_state, *others):
         return (
             like(q),
             like(k),
             like(v),
             *(
                 optional(q if x is None else x, is_wanted)
-                for x, is_wanted in zip((log_decay, decay, initial_state), wanted)
+                for x, is_wanted in zip((log_decay, decay, initial_state), others[-3:])
             ),
         )
 
-    def launch(
-        made, q, k, v, log_decay, decay, initial_state, starts, dout, dfinal_state, scale, *wanted
-    ):
+    def launch(made, *arguments):
+        dout, dfinal_state, scale, *wanted = arguments[7:]
         dq, dk, dv = made[:3]
         dlog_decay, ddecay, dinitial_state = wanted_of(made[3:], wanted)
         launch(
             "linear_attention_backward",
-            q=rows(q),
-            k=rows(k),
-            v=rows(v),
+            **fields_of(LINEAR_ATTENTION, arguments[:7]),
             dout=rows(dout),
+            dfinal_state=rows(dfinal_state),
             dq=dq,
             dk=dk,
             dv=dv,
-            log_decay=rows(log_decay),
-            decay=rows(decay),
-            initial_state=rows(initial_state),
-            dfinal_state=rows(dfinal_state),
-            dinitial_state=dinitial_state,
             dlog_decay=dlog_decay,
             ddecay=ddecay,
-            starts=starts,
+            dinitial_state=dinitial_state,
             scale=scale,
         )
 
 
 @operator
 class linear_attention:
-    schema = (
-        "linear_attention(Tensor q, Tensor k, Tensor v, Tensor? log_decay, Tensor? decay,"
-        " Tensor? initial_state, Tensor? starts, float scale, bool final_state) -> (Tensor, Tensor)"
-    )
+    schema = f"linear_attention({TENSORS}, float scale, bool final_state) -> (Tensor, Tensor)"
 
     def made(q, k, v, log_decay, decay, initial_state, starts, scale, final_state):
         shape = sequences(q, starts), q.size(-2), q.size(-1), v.size(-1)
         return like(v), optional(q, final_state, shape, torch.float32)
 
-    def launch(made, q, k, v, log_decay, decay, initial_state, starts, scale, final_state):
+    def launch(made, *arguments):
+        scale, final_state = arguments[7:]
         launch(
             "linear_attention",
-            q=rows(q),
-            k=rows(k),
-            v=rows(v),
+            **fields_of(LINEAR_ATTENTION, arguments[:7]),
             o=made[0],
-            log_decay=rows(log_decay),
-            decay=rows(decay),
-            initial_state=rows(initial_state),
             final_state=made[1] if final_state else None,
-            starts=starts,
             scale=scale,
         )
 
-    def saved(made, q, k, v, log_decay, decay, initial_state, starts, *options):
-        return q, k, v, log_decay, decay, initial_state, starts
+    def saved(made, *arguments):
+        return arguments[:7]
 
     def backward(wanted, saved, options, dout, dfinal_state):
         dout = or_zeros(dout, saved[2])
@@ -107,31 +96,13 @@ class linear_attention:
 
 
 # ---- Mamba-2 -------------------------------------------------------------------------------------
-MAMBA2 = (
-    "Tensor x, Tensor dt, Tensor A, Tensor B, Tensor C, Tensor? D, Tensor? z, Tensor? dt_bias,"
-    " Tensor? initial_state, Tensor? starts"
-)
-
-
-def fields_of_mamba2(x, dt, A, B, C, D, z, dt_bias, initial_state, starts):
-    return dict(
-        x=rows(x),
-        dt=rows(dt),
-        A=rows(A),
-        B=rows(B),
-        C=rows(C),
-        D=rows(D),
-        z=rows(z),
-        dt_bias=rows(dt_bias),
-        initial_state=rows(initial_state),
-        starts=starts,
-    )
+TENSORS = declared(MAMBA2, 5)
 
 
 @operator
 class mamba2_backward:
     schema = (
-        f"mamba2_backward({MAMBA2}, Tensor dy, Tensor? dfinal_state, bool dt_softplus,"
+        f"mamba2_backward({TENSORS}, Tensor dy, Tensor? dfinal_state, bool dt_softplus,"
         " float dt_min, float dt_max, bool dD, bool dz, bool ddt_bias, bool dinitial_state)"
         " -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)"
     )
@@ -146,23 +117,14 @@ class mamba2_backward:
         )
 
     def launch(made, *arguments):
-        dy, dfinal_state, softplus, low, high = arguments[10:15]
-        dx, ddt, dA, dB, dC = made[:5]
-        dD, dz, ddt_bias, dinitial_state = wanted_of(made[5:], arguments[-4:])
+        dy, dfinal_state, softplus, low, high, *wanted = arguments[10:]
+        results = *made[:5], *wanted_of(made[5:], wanted)
         launch(
             "mamba2_backward",
-            **fields_of_mamba2(*arguments[:10]),
+            **fields_of(MAMBA2, arguments[:10]),
             dy=rows(dy),
-            dx=dx,
-            ddt=ddt,
-            dA=dA,
-            dB=dB,
-            dC=dC,
-            dD=dD,
-            dz=dz,
-            ddt_bias=ddt_bias,
             dfinal_state=rows(dfinal_state),
-            dinitial_state=dinitial_state,
+            **{f"d{name}": x for name, x in zip(MAMBA2, results)},
             dt_softplus=softplus,
             dt_min=low,
             dt_max=high,
@@ -172,7 +134,7 @@ class mamba2_backward:
 @operator
 class mamba2:
     schema = (
-        f"mamba2({MAMBA2}, bool dt_softplus, float dt_min, float dt_max, bool final_state)"
+        f"mamba2({TENSORS}, bool dt_softplus, float dt_min, float dt_max, bool final_state)"
         " -> (Tensor, Tensor)"
     )
 
@@ -184,7 +146,7 @@ class mamba2:
         softplus, low, high, final_state = arguments[10:]
         launch(
             "mamba2",
-            **fields_of_mamba2(*arguments[:10]),
+            **fields_of(MAMBA2, arguments[:10]),
             y=made[0],
             final_state=made[1] if final_state else None,
             dt_softplus=softplus,
@@ -201,13 +163,17 @@ class mamba2:
 
 
 # ---- short convolutions --------------------------------------------------------------------------
-CONV1D = "Tensor x, Tensor weight, Tensor? bias, Tensor? initial_state, Tensor? starts"
+TENSORS = declared(CONV1D, 2)
+
+
+def fields_of_conv1d(x, weight, *others):
+    return fields_of(CONV1D, (x, contiguous(weight), *others))
 
 
 @operator
 class conv1d_backward:
     schema = (
-        f"conv1d_backward({CONV1D}, Tensor dy, Tensor? dfinal_state, int activation, bool dbias,"
+        f"conv1d_backward({TENSORS}, Tensor dy, Tensor? dfinal_state, int activation, bool dbias,"
         " bool dinitial_state) -> (Tensor, Tensor, Tensor, Tensor)"
     )
 
@@ -221,17 +187,14 @@ class conv1d_backward:
             ),
         )
 
-    def launch(made, x, weight, bias, initial_state, starts, dy, dfinal_state, activation, *wanted):
+    def launch(made, *arguments):
+        dy, dfinal_state, activation, *wanted = arguments[5:]
         dbias, dinitial_state = wanted_of(made[2:], wanted)
         launch(
             "conv1d_backward",
-            x=rows(x),
-            weight=contiguous(weight),
-            bias=contiguous(bias),
+            **fields_of_conv1d(*arguments[:5]),
             dy=rows(dy),
-            initial_state=rows(initial_state),
             dfinal_state=rows(dfinal_state),
-            starts=starts,
             dx=made[0],
             dweight=made[1],
             dbias=dbias,
@@ -242,7 +205,7 @@ class conv1d_backward:
 
 @operator
 class conv1d:
-    schema = f"conv1d({CONV1D}, int activation, bool final_state) -> (Tensor, Tensor)"
+    schema = f"conv1d({TENSORS}, int activation, bool final_state) -> (Tensor, Tensor)"
 
     def made(x, weight, bias, initial_state, starts, activation, final_state):
         shape = weight.size(1) - 1, x.size(-1)
@@ -250,21 +213,18 @@ class conv1d:
             shape = sequences(x, starts), *shape
         return like(x), optional(x, final_state, shape)
 
-    def launch(made, x, weight, bias, initial_state, starts, activation, final_state):
+    def launch(made, *arguments):
+        activation, final_state = arguments[5:]
         launch(
             "conv1d",
-            x=rows(x),
-            weight=contiguous(weight),
-            bias=contiguous(bias),
+            **fields_of_conv1d(*arguments[:5]),
             y=made[0],
-            initial_state=rows(initial_state),
             final_state=made[1] if final_state else None,
-            starts=starts,
             activation=activation,
         )
 
-    def saved(made, x, weight, bias, initial_state, starts, *options):
-        return x, weight, bias, initial_state, starts
+    def saved(made, *arguments):
+        return arguments[:5]
 
     def backward(wanted, saved, options, dy, dfinal_state):
         dy = or_zeros(dy, saved[0])
@@ -272,50 +232,38 @@ class conv1d:
 
 
 # ---- long convolutions ---------------------------------------------------------------------------
+TENSORS = declared(FFT_CONV, 2)
+
+
 @operator
 class fft_conv_backward:
     schema = (
-        "fft_conv_backward(Tensor u, Tensor k, Tensor? pre, Tensor? post, Tensor dy, bool circular,"
-        " bool du, bool dk, bool dpre, bool dpost) -> (Tensor, Tensor, Tensor, Tensor)"
+        f"fft_conv_backward({TENSORS}, Tensor dy, bool circular, bool du, bool dk, bool dpre,"
+        " bool dpost) -> (Tensor, Tensor, Tensor, Tensor)"
     )
 
     def made(u, k, pre, post, dy, circular, *wanted):
         return tuple(optional(k if i == 1 else u, is_wanted) for i, is_wanted in enumerate(wanted))
 
     def launch(made, u, k, pre, post, dy, circular, *wanted):
-        du, dk, dpre, dpost = wanted_of(made, wanted)
         launch(
             "fft_conv_backward",
-            u=rows(u),
-            k=rows(k),
+            **fields_of(FFT_CONV, (u, k, pre, post)),
             dy=rows(dy),
-            pre=rows(pre),
-            post=rows(post),
-            du=du,
-            dk=dk,
-            dpre=dpre,
-            dpost=dpost,
+            **{f"d{name}": x for name, x in zip(FFT_CONV, wanted_of(made, wanted))},
             circular=circular,
         )
 
 
 @operator
 class fft_conv:
-    schema = "fft_conv(Tensor u, Tensor k, Tensor? pre, Tensor? post, bool circular) -> Tensor"
+    schema = f"fft_conv({TENSORS}, bool circular) -> Tensor"
 
     def made(u, k, pre, post, circular):
         return like(u)
 
     def launch(y, u, k, pre, post, circular):
-        launch(
-            "fft_conv",
-            u=rows(u),
-            k=rows(k),
-            y=y,
-            pre=rows(pre),
-            post=rows(post),
-            circular=circular,
-        )
+        launch("fft_conv", **fields_of(FFT_CONV, (u, k, pre, post)), y=y, circular=circular)
 
     def saved(y, u, k, pre, post, circular):
         return u, k, pre, post
