@@ -2,37 +2,16 @@
 """What TK's functions compute, in PyTorch's own words, for fp64: see test_torch.py."""
 
 import math
+from functools import partial
 
+import definitions
 import torch
-import torch.nn.functional as F
+from definitions import gated  # noqa: F401
 
-
-def rotated(q, k, cos, sin, positions=None, interleaved=False):
-    w = cos.size(-1)
-    cos, sin = (x[: q.size(1)] if positions is None else x[positions] for x in (cos, sin))
-    cos, sin = cos.unsqueeze(-2), sin.unsqueeze(-2)
-
-    def turn(x):
-        a, b = (
-            (x[..., 0 : 2 * w : 2], x[..., 1 : 2 * w : 2])
-            if interleaved
-            else (x[..., :w], x[..., w : 2 * w])
-        )
-        pair = a * cos - b * sin, b * cos + a * sin
-        pair = torch.stack(pair, -1).flatten(-2) if interleaved else torch.cat(pair, -1)
-        return torch.cat((pair, x[..., 2 * w :]), -1)
-
-    return turn(q), turn(k)
-
-
-def scan(q, k, v, log_decay, state, scale):
-    o = []
-    for t in range(q.size(1)):
-        state = (
-            state * log_decay[:, t, :, None, None].exp() + k[:, t, :, :, None] * v[:, t, :, None]
-        )
-        o.append(scale * torch.einsum("bhd,bhde->bhe", q[:, t], state))
-    return torch.stack(o, 1), state
+rotated, scan, ssd, short_conv, long_conv = (
+    partial(getattr(definitions, x), torch)
+    for x in ("rotated", "scan", "ssd", "short_conv", "long_conv")
+)
 
 
 def moments(x):
@@ -85,29 +64,6 @@ def hedgehog(q, k, v, map_q, map_k, alpha, beta, kv, sums):
     )
 
 
-def ssd(x, dt, A, B, C, D, z, dt_bias, state):
-    dt = F.softplus(dt + dt_bias).clamp(0.05, 2)
-    B, C = (y.repeat_interleave(x.size(2) // y.size(2), 2) for y in (B, C))
-    y, state = scan(C, B, x * dt[..., None], dt * A, state.transpose(-1, -2), 1)
-    return (y + D[:, None] * x) * F.silu(z), state.transpose(-1, -2)
-
-
-def short_conv(x, weight, bias, state):
-    x = torch.cat((state, x), 1)
-    y = F.conv1d(x.transpose(1, 2), weight[:, None], bias, groups=x.size(2))
-    return F.silu(y.transpose(1, 2)), x[:, x.size(1) - state.size(1) :]
-
-
-def long_conv(u, k, pre, post):
-    size = u.size(-1) + k.size(-1)
-    return (
-        torch.fft.irfft(torch.fft.rfft(u * pre, size) * torch.fft.rfft(k, size), size)[
-            ..., : u.size(-1)
-        ]
-        * post
-    )
-
-
 def weights_of(q, k, softcap, left, alibi, bias, sinks):
     """Attention's weights of q, k [b, n, h, d], causal in a window, with a softcap, slopes, a bias
     and sinks."""
@@ -116,11 +72,6 @@ def weights_of(q, k, softcap, left, alibi, bias, sinks):
     s = softcap * torch.tanh(s / softcap) - alibi[:, None, None] * distance.abs() + bias
     s = s.masked_fill((distance < 0) | (distance > left), -math.inf)
     return torch.cat((s, sinks[:, None, None].expand(*s.shape[:-1], 1)), -1).softmax(-1)[..., :-1]
-
-
-def gated(act, x, other=None):
-    a, b = x.chunk(2, -1) if other is None else (x, other)
-    return act(a) * b
 
 
 def packed(q, k, v, starts):
