@@ -15,6 +15,7 @@ torch = pytest.importorskip("torch")
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 import tk_ops.torch as tk  # noqa: E402
+from tk_ops.torch._library import is_watched  # noqa: E402
 from torch_functions import BF16, CASES, laid  # noqa: E402
 
 torch.set_num_threads(1)
@@ -34,7 +35,8 @@ def run(this, function, inputs, layout="plain"):
     wanted = [x.requires_grad_() for x in this.wants(inputs)]
     results = many(function(*inputs))
     torch.manual_seed(5)
-    gradients = [laid(torch.randn(y.shape).to(torch.bfloat16).to(y.dtype), layout) for y in results]
+    gradients = [torch.randn(y.shape, device=y.device).to(BF16).to(y.dtype) for y in results]
+    gradients = [laid(x, layout) for x in gradients]
     torch.autograd.backward(results, gradients)
     return [x.detach().double() for x in (*results, *(x.grad for x in wanted))]
 
@@ -62,6 +64,22 @@ def test_results_and_gradients(name, dtype, layout):
         assert x.shape == y.shape
         error = ((x - y).norm() / y.norm()).item() / torch.finfo(dtype).eps
         assert error <= bound, f"{error} of the type's epsilon"
+
+
+@pytest.mark.parametrize("name, dtype, layout", PARAMETERS)
+def test_calls_past_the_dispatcher(name, dtype, layout):
+    """They give the bits of those through it. A default device is a mode, which watches."""
+    this = CASES[name]
+    watched = run(this, this.function, this.make(dtype, layout), layout)
+    inputs, device = this.make(dtype, layout), torch.get_default_device()
+    torch.set_default_device(None)
+    try:
+        assert not is_watched()
+        found = run(this, this.function, inputs, layout)
+    finally:
+        torch.set_default_device(device)
+    for x, y in zip(found, watched, strict=True):
+        assert torch.equal(x, y)
 
 
 class recorder(TorchDispatchMode):

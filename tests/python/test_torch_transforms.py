@@ -14,7 +14,8 @@ from torch.func import grad, jacfwd, jacrev, jvp, linearize, vjp, vmap  # noqa: 
 import tk_ops.torch as tk  # noqa: E402
 
 torch.set_num_threads(1)
-torch.set_default_device(os.environ.get("TK_TORCH_DEVICE", "cpu"))
+DEVICE = os.environ.get("TK_TORCH_DEVICE", "cpu")
+torch.set_default_device(DEVICE)
 
 
 def score(norm):
@@ -98,9 +99,32 @@ def test_dual_numbers():
         assert x.grad is not None
 
 
+@pytest.fixture
+def unwatched():
+    """No default device, which is a mode."""
+    torch.set_default_device(None)
+    yield
+    torch.set_default_device(DEVICE)
+
+
+def test_tensors_of_other_kinds(unwatched):
+    """Parameters, tensors of inference, of no memory; on a device that TK is not for."""
+    x = torch.randn(3, 64, device=DEVICE)
+    y = tk.rms_norm(torch.nn.Parameter(x), 64)
+    assert type(y) is torch.Tensor and y.requires_grad and torch.equal(y, tk.rms_norm(x, 64))
+    assert not tk.rms_norm(torch.nn.Parameter(x, requires_grad=False), 64).requires_grad
+    with torch.inference_mode():
+        assert tk.rms_norm(x, 64).is_inference() and F.rms_norm(x, (64,)).is_inference()
+    with torch.no_grad():
+        assert not tk.silu(x.clone().requires_grad_()).requires_grad
+    assert tk.softmax(x.to("meta")).is_meta
+    with torch._subclasses.FakeTensorMode() as mode:
+        assert tk.silu(mode.from_tensor(x)).shape == x.shape
+
+
 @pytest.mark.parametrize("shape", [(), (5,), (0, 8), (0, 3, 8), (2, 0, 8), (2, 3, 1), (2, 2, 3, 8)])
-def test_shapes(shape):
-    x = torch.randn(shape)
+def test_shapes(shape, unwatched):
+    x = torch.randn(shape, device=DEVICE)
     views = [x] if x.dim() < 2 else [x, x.transpose(0, -1), x[:1].expand(x.shape), x[..., ::2]]
     for y in views:
         assert torch.allclose(tk.silu(y), F.silu(y), atol=1e-6)

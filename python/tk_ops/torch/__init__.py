@@ -11,7 +11,9 @@ an element type, and a NotImplementedError for what the library cannot do. Resul
 on the device of the first, launched on the current stream. Workspaces are PyTorch's memory, one for
 each device and stream. The ops themselves are torch.ops.tk_ops, with fake kernels, so that
 torch.compile takes them into its graphs as they are. Gradients are TK's kernels and repeat bit for
-bit; second derivatives, but of rotary's, are refused. With `repeat("row")` a row's result does not
+bit, also under torch.func.grad and vjp, and torch.func.vmap takes one element after another; second
+derivatives, but of rotary and topk, and forward-mode ones (torch.func.jvp, linearize,
+torch.autograd.forward_ad) are refused. With `repeat("row")` a row's result does not
 depend on the rows beside it either, as servers want it (batch invariance).
 
 torch.autocast is followed where PyTorch's own runs in 16 bits, and where TK takes nothing else:
