@@ -278,8 +278,9 @@ def like(x, dtype=None):
 def optional(x, wanted, shape=None, dtype=None):
     """A tensor of x's sizes, or of `shape`; where it is not wanted one without elements, which
     stands for none."""
-    shape = (0,) if not wanted else x.shape if shape is None else shape
-    return torch.empty(shape, dtype=dtype or x.dtype, device=x.device)
+    if not wanted:
+        return x.new_empty(0, dtype=dtype)
+    return like(x, dtype) if shape is None else x.new_empty(shape, dtype=dtype)
 
 
 def rows(x):
