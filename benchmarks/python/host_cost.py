@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """What an eager call of tk_ops.torch costs over the C call inside it: host_cost.py. RMSNorm of
 2 x 2 x 64 bf16 numbers with a weight on one thread of the CPU, where the kernel is nearly nothing;
-also with a gradient to come, and PyTorch's own. Microseconds, the least of 40 runs of 3000 calls."""
+also with a gradient to come, and PyTorch's own. Microseconds, the least of 500 runs of 200 calls:
+short ones, since others may use the machine."""
 
 import ctypes
 import sys
@@ -50,8 +51,8 @@ def as_dl(x):
 
 
 def cost(call):
-    nothing = min(timeit.repeat(lambda: None, number=3000, repeat=20))
-    return (min(timeit.repeat(call, number=3000, repeat=40)) - nothing) / 3000 * 1e6
+    nothing = min(timeit.repeat(lambda: None, number=200, repeat=500))
+    return (min(timeit.repeat(call, number=200, repeat=500)) - nothing) / 200 * 1e6
 
 
 def c_call(x, weight):
