@@ -21,11 +21,14 @@ using be::load;
 using be::load_async;
 using be::load_shared;
 using be::load_transposed;
+using be::own_warp;
+using be::peek_count;
 using be::reserve;
 using be::signal;
 using be::store;
 using be::store_async;
 using be::wait_for;
 using be::wait_for_count;
+using be::wait_to_add;
 
 }  // namespace tk

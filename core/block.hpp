@@ -10,6 +10,7 @@
 //   w                     this worker: id(), lane(), leader(), sync()
 //   in, own, common       rings: take() the next slot, release() the oldest one taken
 //   in.try_wait()         asks early whether the next slot is full; optional
+//   in.refill()           fills slots that have been given back, as take() does; optional
 //   in.peek(i)            of the slots taken and not released, the i-th, the oldest first
 //   skip(context, n)      takes the next n slots and gives them back unread
 //   release_loaded(w, ring)  releases the oldest slot, of which lanes have loaded what they want

@@ -8,6 +8,10 @@
 //   store_add(tiles, n, x)        x is added to it, by many at once, each number whole
 //   load(x, tiles, n)             x becomes the n-th tile
 //   load_add(x, tiles, n, rows)   it is added to x
+// added_tiles are to be added to: of them, each number of all lanes lies together, so that
+// additions of one number a lane are whole lines, too. They have store, load_add, and
+//   store_add(tiles, n, x)        x is added to the n-th tile, by one at a time; nobody waits for
+//   it
 // shared_partial is one in shared memory; a lane reads there what it stored itself.
 // With `rows`, nothing need move from that row on. packed_tiles are of 16-bit elements, alike, with
 //   store(tiles, n, x)            the n-th tile becomes x
@@ -109,6 +113,30 @@ TK_DEVICE void load_add(reg_tile<float, R, C>& x, partial_tiles<R, C> const& til
     TK_UNROLL
     for (int e = 0; e < 4; ++e) x.e[i + e] += y.x[e];
   });
+}
+
+template <int R, int C> struct added_tiles {
+  float* data;
+  // body(at, i) for this lane's i-th number of the n-th tile.
+  template <class Body> TK_DEVICE void for_each(std::int64_t n, Body body) const {
+    float* const first = data + n * (R * C) + be::worker_lane();
+    TK_UNROLL
+    for (int i = 0; i < R * C / be::worker_lanes; ++i) body(first + i * be::worker_lanes, i);
+  }
+};
+template <int R, int C>
+TK_DEVICE void store(added_tiles<R, C> const& tiles, std::int64_t n,
+                     reg_tile<float, R, C> const& x) {
+  tiles.for_each(n, [&](float* at, int i) { *at = x.e[i]; });
+}
+template <int R, int C>
+TK_DEVICE void store_add(added_tiles<R, C> const& tiles, std::int64_t n,
+                         reg_tile<float, R, C> const& x) {
+  tiles.for_each(n, [&](float* at, int i) { be::add_to_global(at, x.e[i]); });
+}
+template <int R, int C>
+TK_DEVICE void load_add(reg_tile<float, R, C>& x, added_tiles<R, C> const& tiles, std::int64_t n) {
+  tiles.for_each(n, [&](float const* at, int i) { x.e[i] += *at; });
 }
 
 // A lane's words of a tile, and how many of them are moved at once.

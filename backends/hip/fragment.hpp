@@ -124,7 +124,8 @@ TK_DEVICE void multiply_complex_pairs(std::uint32_t& re, std::uint32_t& im, std:
   }
   re = pack(fp16{}, x[0], x[1]), im = pack(fp16{}, y[0], y[1]);
 }
-// Adds to four numbers in global memory, each whole.
+// Adds to a number in global memory, whole, or to four.
+TK_DEVICE void add_to_global(float* p, float x) { gcn::add_to_global(p, x); }
 TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
   gcn::add_to_global(p, a);
   gcn::add_to_global(p + 1, b);

@@ -49,6 +49,7 @@ template <class Slot, int N, int Waves, class Load> class shared_ring {
     return s;
   }
   TK_DEVICE void try_wait() {}
+  TK_DEVICE void refill() {}
   TK_DEVICE Slot& peek(int i) { return memory_.slot[(released_ + i) % N]; }
   TK_DEVICE void release() { ++released_; }
 
@@ -121,6 +122,14 @@ TK_DEVICE void wait_for_count(Who const& w, unsigned* counter, unsigned count) {
   }
   w.sync();
 }
+// For additions to global memory (backends/sm_80/barriers.hpp), here the same, and of a whole
+// worker.
+template <class Who> TK_DEVICE unsigned peek_count(Who const&, unsigned const*) { return 0; }
+template <class Who>
+TK_DEVICE void wait_to_add(Who const& w, unsigned* counter, unsigned count, unsigned) {
+  wait_for_count(w, counter, count);
+}
+TK_DEVICE worker own_warp(worker w) { return w; }
 
 // Places in shared memory, of which many lanes want some: adds n to the counter of those taken, and
 // gives what it was. Who gets which is up to the lanes' schedule; how many are taken is not. Orders

@@ -86,12 +86,12 @@ template <int R> struct column_map {
 };
 
 TK_DEVICE std::uint32_t opaque(std::uint32_t x) { return x; }  // backends/sm_80/fragment.hpp
-// Adds to four numbers, each whole.
+// Adds to a number, whole, or to four.
+TK_DEVICE void add_to_global(float* p, float x) {
+  std::atomic_ref<float>(*p).fetch_add(x, std::memory_order_relaxed);
+}
 TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
-  auto const add = [](float& to, float x) {
-    std::atomic_ref<float>(to).fetch_add(x, std::memory_order_relaxed);
-  };
-  add(p[0], a), add(p[1], b), add(p[2], c), add(p[3], d);
+  add_to_global(p, a), add_to_global(p + 1, b), add_to_global(p + 2, c), add_to_global(p + 3, d);
 }
 // Products of the fp16 numbers in the halves of a and b.
 TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {

@@ -20,6 +20,7 @@ template <class Slot, int N, class Fill> class ring {
     return s;
   }
   void try_wait() {}
+  void refill() {}
   Slot& peek(int i) { return slots_[(released_ + i) % N]; }
   void release() { ++released_; }
   void release_when_stored() { release(); }
@@ -77,6 +78,14 @@ inline void wait_for_count(worker, unsigned* counter, unsigned count) {
     x.wait(now, std::memory_order_acquire);
   }
 }
+// For additions to global memory (backends/sm_80/barriers.hpp), here the same, and of a whole
+// worker.
+template <class Who> inline unsigned peek_count(Who const&, unsigned const*) { return 0; }
+template <class Who>
+inline void wait_to_add(Who const& w, unsigned* counter, unsigned count, unsigned) {
+  wait_for_count(w, counter, count);
+}
+inline worker own_warp(worker w) { return w; }
 
 // Places in shared memory, of which many lanes want some: adds n to the counter of those taken, and
 // gives what it was. Who gets which is up to the lanes' schedule; how many are taken is not. Orders

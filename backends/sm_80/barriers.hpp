@@ -71,6 +71,25 @@ TK_DEVICE void wait_for_count(Who const& w, unsigned* counter, unsigned count) {
   }
   w.sync();
 }
+// For additions to global memory that nobody but later ones waits for, store_add: peek_count asks
+// what the counter is, and wait_to_add is wait_for_count where that was too little. (They are done
+// where the counter is, after it was read.)
+template <class Who> TK_DEVICE unsigned peek_count(Who const& w, unsigned const* counter) {
+  return w.leader() ? ptx::load_relaxed(counter) : 0;
+}
+template <class Who>
+TK_DEVICE void wait_to_add(Who const& w, unsigned* counter, unsigned count, unsigned peeked) {
+  if (w.leader() && peeked < count) {
+    while (ptx::load_acquire(counter) < count) {}
+  }
+  w.sync();
+}
+// A worker's warp, for what each of them waits for and counts by itself.
+struct lone_warp {
+  TK_DEVICE bool leader() const { return ptx::thread() % warp_lanes == 0; }
+  TK_DEVICE void sync() const { ptx::warp_sync(); }
+};
+template <class Worker> TK_DEVICE lone_warp own_warp(Worker const&) { return {}; }
 
 // Places in shared memory, of which many lanes want some: adds n to the counter of those taken, and
 // gives what it was. Who gets which is up to the lanes' schedule; how many are taken is not. Orders

@@ -3,8 +3,9 @@
 // others a third of their registers. The warps fill slots in turn, half a ring ahead, for the next
 // task, too; what differs for an op that accumulates is in stream.hpp. Blocks are persistent. Tasks
 // come in fixed rounds or, where the arguments have a counter `tickets` that is not null, on
-// demand: the first warp asks for a block's next task when it begins one, and tells the others. The
-// counter is zero before a launch and again after it.
+// demand: towards the end of a task the first warp asks for the block's next one, and tells the
+// others. (A block that asked early would keep a task waiting, and those that wait for it, while
+// free blocks do later ones.) The counter is zero before a launch and again after it.
 #pragma once
 #include "backends/sm_80/stream.hpp"
 #include "backends/sm_80/sync.hpp"
@@ -52,20 +53,21 @@ template <class Op> class task_order {
  public:
   TK_DEVICE task_order(block_memory<Op>& m, typename Op::args const& a) : memory_(m), args_(a) {}
   // When task `now` begins.
-  TK_DEVICE void begin(int now) {
-    next_ = now + ptx::blocks();
-    if (auto* const tickets = tickets_of(args_)) {
-      next_ = unknown;
-      if (ptx::thread() == 0)
-        answer_ = ptx::blocks() + static_cast<int>(ptx::next_ticket(
-                                      tickets, static_cast<unsigned>(Op::tasks(args_) - 1)));
-      asked_ = true;
-    }
+  TK_DEVICE void begin(int now) { next_ = tickets_of(args_) ? unknown : now + ptx::blocks(); }
+  // When it is time to ask for the next one, or after.
+  TK_DEVICE void ask() {
+    if (asked_ || next_ != unknown || ptx::thread() / warp_lanes != 0) return;
+    if (ptx::thread() == 0)
+      answer_ =
+          ptx::blocks() + static_cast<int>(ptx::next_ticket(
+                              tickets_of(args_), static_cast<unsigned>(Op::tasks(args_) - 1)));
+    asked_ = true;
   }
   // Whether next() is known; it is if this warp waits for it.
   TK_DEVICE bool know_next(bool waits) {
     if (next_ != unknown) return true;
-    if (asked_ && ptx::thread() / warp_lanes == 0) tell();
+    if (waits) ask();
+    if (asked_) tell();
     auto const full = ptx::smem(&memory_.ticket_barriers.full[at_.slot]);
     if (waits) ptx::barrier_wait(full, at_.phase);
     else if (!ptx::all(ptx::barrier_test(full, at_.phase))) return false;
@@ -119,6 +121,7 @@ template <class Op> class stage_ring {
     if (!knows_next_) find(current_, now);
     knows_next_ = false;
     steps_ = tasks_[current_].steps;
+    if (step_ >= steps_ - soon) order_.ask();
     if constexpr (has_own<Op>)
       if (own_.is_due()) put_own(current_);
     return tasks_[current_];
@@ -132,10 +135,16 @@ template <class Op> class stage_ring {
   TK_DEVICE void try_wait() {}
   TK_DEVICE typename Op::stage& peek(int i) { return slots_.peek(i); }
   TK_DEVICE void release() { slots_.release(); }
+  TK_DEVICE void refill() {
+    if (slots_.is_time() && slots_.is_given_back()) fill();
+  }
 
  private:
+  // Steps of the first warp's slots before it needs to know the next task: two rounds of all warps.
+  static constexpr int soon = 2 * stages_of<Op>::groups;
   // Fills this warp's next slot, if its step is known.
   TK_DEVICE bool fill() {
+    if (step_ >= steps_ - soon) order_.ask();
     bool const later = step_ >= steps_;
     if (later && !look_ahead()) return false;
     task_type const t = tasks_[current_ ^ int{later}];

@@ -95,7 +95,8 @@ TK_DEVICE void multiply_complex_pairs(std::uint32_t& re, std::uint32_t& im, std:
                                       std::uint32_t by_im) {
   ptx::multiply_complex_fp16x2(re, im, by_re, by_im);
 }
-// Adds to four numbers in global memory, each whole; p is a multiple of 16 bytes.
+// Adds to a number in global memory, whole, or to four, of which p is a multiple of 16 bytes.
+TK_DEVICE void add_to_global(float* p, float x) { ptx::add_to_global(p, x); }
 TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
   ptx::add_to_global(p, a, b, c, d);
 }

@@ -59,6 +59,7 @@ template <int N> TK_DEVICE void copy_wait_group() {
 TK_DEVICE void copy_wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 // ---- atomics
+TK_DEVICE void add_to_global(float* dst, float x) { atomicAdd(dst, x); }
 TK_DEVICE void add_to_global(float* dst, float a, float b, float c, float d) {
   atomicAdd(dst, a);
   atomicAdd(dst + 1, b);

@@ -24,6 +24,11 @@ template <class Slot, int N, int Warps> class ring {
   // late, and sooner, slower warps would still read it. A warp that holds it itself must not wait
   // for it.
   TK_DEVICE bool is_time() const { return ahead_ <= N / 2 && ahead_ + held_ < N; }
+  // Whether every warp has released it.
+  TK_DEVICE bool is_given_back() const {
+    auto const at = front_.after(ahead_);
+    return ptx::all(ptx::barrier_test(ptx::smem(&barriers_.empty[at.slot]), at.phase ^ 1));
+  }
   // Whether it is the slot to take next.
   TK_DEVICE bool is_due() const { return ahead_ == 0; }
   // Waits until every warp has released the slot.

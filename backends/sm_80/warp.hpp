@@ -161,6 +161,11 @@ TK_DEVICE unsigned load_acquire(unsigned const* p) {
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(x) : "l"(p) : "memory");
   return x;
 }
+TK_DEVICE unsigned load_relaxed(unsigned const* p) {
+  unsigned x;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(x) : "l"(p) : "memory");
+  return x;
+}
 TK_DEVICE void add_release(unsigned* p, unsigned x) {
   asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(p), "r"(x) : "memory");
 }

@@ -154,6 +154,7 @@ TK_DEVICE void bulk_add(float* dst, std::uint32_t src, int bytes) {
 }
 // Orders this lane's ordinary and asynchronous accesses of global memory before and after it.
 TK_DEVICE void proxy_fence_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
+TK_DEVICE void add_to_global(float* dst, float x) { atomicAdd(dst, x); }
 TK_DEVICE void add_to_global(float* dst, float a, float b, float c, float d) {
   asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(dst), "f"(a),
                "f"(b), "f"(c), "f"(d)

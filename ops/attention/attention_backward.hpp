@@ -14,7 +14,8 @@
 // Overlap   everything is transposed (keys are rows), so that p and ds are left operands as they
 //           stand. exp2 runs under dp; dq, which needs the ds of all workers, is one step late, so
 //           that they need not keep pace; pieces of dq leave while workers go on (senders). lse is
-//           read before the products are issued: a load behind them waits for them. (Dao,
+//           read before the products are issued: a load behind them waits for them. Or a worker
+//           has the dq of a slice, transposed, and adds it itself (backward_dq.hpp). (Dao,
 //           FlashAttention-2, 2023; the transposed products and a separate step for dq:
 //           FlashAttention-3, Shah et al., 2024.)
 #pragma once
@@ -22,7 +23,7 @@
 #include "core/product.hpp"
 #include "core/vector.hpp"
 #include "ops/attention/attention_backward_prepare.hpp"
-#include "ops/attention/backward_walk.hpp"
+#include "ops/attention/backward_dq.hpp"
 
 namespace tk {
 
@@ -36,8 +37,9 @@ struct attention_backward {
                        parts = cut::parts, slices = cut::slices, across = cut::across;
   static constexpr int slots_of_slice = 2 * parts, slots_of_step = slices * slots_of_slice,
                        owned = P;  // columns of dk and dv
+  static constexpr bool transposed = cut::transposed;
   static constexpr bool causal = Mask == mask_kind::causal;
-  static_assert(tune.ds_slots == 2 || tune.ds_slots == 3);
+  static_assert(tune.ds_slots == 2 || (tune.ds_slots == 3 && !transposed));
   using scores = reg_tile<float, N, M>;
   using rows_of_scores = reg_row<float, N, M>;
 
@@ -55,7 +57,7 @@ struct attention_backward {
   struct args {
     be::source<T, M, P> q, dout;
     be::source<T, N, P> k, v;
-    be::sink<T, Q, C> dq;
+    std::conditional_t<transposed, tensor<T>, be::sink<T, Q, C>> dq;
     be::sink<T, N, P> dk, dv;
     attention_backward_rows<cut> rows;
     unsigned* tickets;
@@ -70,16 +72,10 @@ struct attention_backward {
   static TK_BOTH int tasks(args const& a) {
     return rows_of_tasks(a) * a.rows.sizes.template key_blocks<cut>();
   }
-  // Few blocks of keys of a head are under way at once where there are few: they follow one
-  // another.
-  static TK_BOTH int heads_together(attention_backward_sizes const& x) {
-    int const heads = tune.together / x.template key_blocks<cut>();
-    int const least = x.causal && tune.causal_group > 0 ? tune.causal_group : tune.group;
-    return parts * (heads > least ? heads : least);
-  }
   static TK_BOTH task task_at(args const& a, int i, int) {
     auto const& x = a.rows.sizes;
-    auto const at = grouped(i, rows_of_tasks(a), x.template key_blocks<cut>(), heads_together(x));
+    auto const at = grouped(i, rows_of_tasks(a), x.template key_blocks<cut>(),
+                            parts * x.template heads_together<cut>());
     auto t = walk_of<cut>(x, a.with, at.col, at.row / parts);
     t.part = at.row % parts;
     t.steps = x.group_heads * t.walked * slots_of_step;
@@ -156,6 +152,7 @@ struct attention_backward {
   }
   // The piece of a step.
   template <class Context>
+    requires(!transposed)
   static TK_DEVICE void send(Context& c, args const& a, task const& t, int block, int head,
                              reg_tile<float, Q, C>& dq) {
     int const w = c.w.id(), walked = t.last - block;
@@ -210,14 +207,21 @@ struct attention_backward {
     return {dout, q};
   }
   // Adds a worker's piece of dq, from the ds of all workers.
+  using dq_tile = std::conditional_t<transposed, reg_tile<float, D, M>, reg_tile<float, Q, C>>;
   template <class Context>
   static TK_DEVICE void add_piece(Context& c, task const& t, common const& kv, int side,
-                                  reg_tile<float, Q, C>& dq) {
-    int const row = c.w.id() / across * Q, slice = row / M, col = c.w.id() % across;
-    TK_UNROLL
-    for (int of = 0; of < workers; ++of)
-      mma_atb(dq, columns<Q>(c.scratches[of].ds[side][slice], row % M / Q),
-              columns<C>(kv.k[of][t.part], col));
+                                  dq_tile& dq) {
+    if constexpr (transposed) {
+      TK_UNROLL
+      for (int of = 0; of < workers; ++of)
+        mma_atb(dq, kv.k[of][0], c.scratches[of].ds[side][c.w.id()]);
+    } else {
+      int const row = c.w.id() / across * Q, slice = row / M, col = c.w.id() % across;
+      TK_UNROLL
+      for (int of = 0; of < workers; ++of)
+        mma_atb(dq, columns<Q>(c.scratches[of].ds[side][slice], row % M / Q),
+                columns<C>(kv.k[of][t.part], col));
+    }
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
@@ -233,10 +237,12 @@ struct attention_backward {
     reg_tile<T, N, M> p, ds;
     int head = t.head * a.rows.sizes.group_heads, block = t.last;  // of this step
     int late_head = head, late_block = block;                      // of the step before
+    [[maybe_unused]] int passed = pieces::none;
+    [[maybe_unused]] block_of_queries at = pieces::first(a, t), late_at = at;
     int side = 0, late = tune.ds_slots - 1;
     int const walk = t.steps / slots_of_step;
     for (int n = 0; n < walk; ++n) {
-      reg_tile<float, Q, C> dq;
+      dq_tile dq;
       TK_UNROLL
       for (int j = 0; j < slices; ++j) {
         if constexpr (parts > 1) {
@@ -266,6 +272,8 @@ struct attention_backward {
         bool const last = j + 1 == slices;
         if (last) dq = 0.f;
         if (tune.ds_slots == 2 && j == 0 && n > 0) c.all.await();
+        if constexpr (transposed)
+          if (j == 0) pieces::pass(c.w, a, passed);
         store_relaxed(c.scratch.ds[side][j], ds);
         mma_ab(dv, p, dout.x);
         if constexpr (!be::has_async_products) mma_ab(dk, ds, q.x);  // so that ds ends here
@@ -276,8 +284,15 @@ struct attention_backward {
         if constexpr (be::has_async_products) mma_ab(dk, ds, q.x);
       }
       wait<1>(dq, dv, p);
-      c.all.arrive();
-      if (n > 0) send(c, a, t, late_block, late_head, dq);
+      if constexpr (transposed) {
+        if (n > 0) add_slice(c, a, t, late_at, dq, passed);
+        c.all.arrive();  // has added, too
+        late_at = at;
+        at = pieces::next(a, t, at);
+      } else {
+        c.all.arrive();
+        if (n > 0) send(c, a, t, late_block, late_head, dq);
+      }
       late = side;
       side = side + 1 == tune.ds_slots ? 0 : side + 1;
       late_head = head, late_block = block;
@@ -285,7 +300,8 @@ struct attention_backward {
       end_slice<0>(c, dk, ds);
     }
     c.all.await();
-    reg_tile<float, Q, C> dq = 0.f;
+    if constexpr (transposed) pieces::pass(c.w, a, passed);
+    dq_tile dq = 0.f;
     add_piece(c, t, kv, late, dq);
     wait<0>(dq);
     c.all.arrive();
@@ -295,10 +311,26 @@ struct attention_backward {
     if (!placed && a.rows.sizes.nq == 0) dk = 0.f, dv = 0.f;
     dk = dk * a.scale;
     store_keys(c, a, t, kv, key, dk, dv);
-    send(c, a, t, late_block, late_head, dq);  // last: it may wait for its turn
+    if constexpr (transposed) {
+      add_slice(c, a, t, late_at, dq, passed);
+      c.all.arrive();
+      c.all.await();  // all have added
+      pieces::pass(c.w, a, passed);
+    } else {
+      send(c, a, t, late_block, late_head, dq);  // last: it may wait for its turn
+    }
   }
 
  private:
+  using pieces = backward_dq<T, cut>;
+  template <class Context>
+  static TK_DEVICE void add_slice(Context& c, args const& a, task const& t,
+                                  block_of_queries const& at, typename pieces::tile& dq,
+                                  int& passed) {
+    pieces const piece(c.w, a, t, at);
+    piece.add(c.w, a, t, at.block * cut::queries + c.w.id() * M, at.head, 0, dq);
+    passed = pieces::to_pass(t, at);
+  }
   template <class Context>
   static TK_DEVICE void store_keys(Context& c, args const& a, task const& t, common& kv, int key,
                                    reg_tile<float, N, P> const& dk,

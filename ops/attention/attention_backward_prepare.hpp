@@ -120,8 +120,9 @@ template <class T, int D, option_set Options = option_set::none> struct attentio
 
     int const block = t.row / cut::queries, slice = t.row % cut::queries / M;
     if (slice == 0) {
-      unsigned* const turns = rows.turns + rows.piece(block, t.head, t.batch, 0, 0);
-      for (int i = c.w.lane(); i < cut::pieces; i += be::worker_lanes) turns[i] = 0;
+      unsigned* const turns =
+          rows.turns + rows.sizes.template query_block<cut>(block, t.head, t.batch) * cut::turns;
+      for (int i = c.w.lane(); i < cut::turns; i += be::worker_lanes) turns[i] = 0;
     }
     if (!cut::split && sees_nothing(a, t)) {
       reg_tile<float, M, C> const zero = 0.f;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // How attention_backward is cut, and what lies where in its workspace: the same for the query and
 // the launch, on host and device.
-//   a block of keys     workers * N of them, one task's; N where dq has a launch of its own, and
-//                       neither parts nor pieces
+//   a block of keys     workers * N of them, one task's; N where all workers have the same keys
 //   a block of queries  slices * M, one step of a task; rows are padded to whole blocks
 //   a part              P of the D columns of dk, dv and dq, which a task owns
 //   a piece             the Q x C tile of dq that one worker computes in a step; a part of a block
-//                       of queries has a piece for each worker
+//                       of queries has a piece for each worker. Of workers with the same keys, and
+//                       on demand, it is a slice's, transposed; there are no parts. No pieces where
+//                       dq has a launch of its own
 // A walk has at least one block of queries, so that dk and dv are written where there is no query.
 // With options blocks are those of a sequence, and of packed ones as many as there is room for; a
 // walk may then be empty.
@@ -28,16 +29,21 @@ template <int D, option_set Options> struct attention_backward_cut {
                                                           : be::tune_attention_backward(D);
   static constexpr int columns = D;
   static constexpr bool split = tune.queries.workers > 0;  // dq has a launch of its own
+  static constexpr bool same_keys = split || tune.same_keys;
   static constexpr int workers = tune.workers, N = tune.N, M = tune.M;
   static constexpr int slices = tune.slices;
   static constexpr int Q = tune.dq_rows > 0 ? tune.dq_rows : M;
   static constexpr int parts = tune.parts, P = D / parts, across = workers * Q / (slices * M),
                        C = P / across;
-  static constexpr int keys = split ? N : workers * N, queries = slices * M;
+  static constexpr int keys = same_keys ? N : workers * N, queries = slices * M;
   static constexpr int pieces = split ? 0 : parts * workers;
+  static constexpr int H = D < 128 ? D : 128;  // columns of dq at a time where it is transposed
+  // dq is transposed, and a block of queries has one turn.
+  static constexpr bool transposed = (same_keys || tune.dq_by_slice) && !split;
+  static constexpr int turns = transposed ? 1 : pieces;
   static_assert(D % parts == 0 && workers * Q % (slices * M) == 0 && P % across == 0);
   static_assert(queries <= 256);  // as ops/attention/attention_backward.cpp checks sizes
-  static_assert(!split || (slices == workers && parts == 1));
+  static_assert(!(same_keys || transposed) || (slices == workers && parts == 1));
 };
 
 // Sizes as the kernels have them. Of packed sequences nq and nk count all, and b is 1.
@@ -82,6 +88,14 @@ struct attention_backward_sizes {
     int const walked = query_blocks<Cut>() - first_query_block<Cut>(key_block + 1);
     return walked > 0 ? walked : 0;
   }
+  // Of how many heads blocks of keys are dealt together. Few of a head are under way at once where
+  // there are few: they follow one another.
+  template <class Cut> TK_BOTH int heads_together() const {
+    constexpr auto tune = Cut::tune;
+    int const heads = tune.together / key_blocks<Cut>();
+    int const least = causal && tune.causal_group > 0 ? tune.causal_group : tune.group;
+    return heads > least ? heads : least;
+  }
   // A block of queries among all heads and batches.
   template <class Cut> TK_BOTH std::int64_t query_block(int block, int head, int batch) const {
     return (std::int64_t{batch} * heads() + head) * query_blocks<Cut>() + block;
@@ -102,7 +116,7 @@ struct attention_backward_layout {
     attention_backward_layout y{};
     y.lse = w.add(rows);
     y.delta = w.add(rows);
-    y.turns = cut::split ? 0 : w.add(blocks * cut::pieces * sizeof(unsigned));
+    y.turns = cut::split ? 0 : w.add(blocks * cut::turns * sizeof(unsigned));
     y.dq = !cut::split && x.key_blocks<cut>() > 1 ? w.add(rows * cut::columns) : 0;
     if (x.sequences > 0) {
       auto const starts = (static_cast<std::size_t>(x.sequences) + 1) * sizeof(std::int32_t);

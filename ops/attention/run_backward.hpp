@@ -8,6 +8,7 @@
 #include "ops/attention/attention_backward_bias.hpp"
 #include "ops/attention/attention_backward_keys.hpp"
 #include "ops/attention/attention_backward_queries.hpp"
+#include "ops/attention/attention_backward_same_keys.hpp"
 #include "ops/attention/terms_of.hpp"
 #include "ops/typed_heads.hpp"
 
@@ -67,10 +68,16 @@ template <class T, int D, option_set Options> class attention_backward_launcher 
       be::launch<dq>(a, stream);
       using dkv = attention_backward_keys<T, D, Mask, Options>;
       launch_keys<dkv>(args_of<dkv, D>(), stream);
+    } else if constexpr (cut::same_keys) {
+      using op = attention_backward_same_keys<T, D, Mask, Options>;
+      auto a = args_of<op, D>();
+      a.dq = queries<T>(x_.dq);
+      launch_keys<op>(a, stream);
     } else {
       using op = attention_backward<T, D, Mask, Options>;
       auto a = args_of<op, op::P>();
-      a.dq = be::write_to<op::Q, op::C>(queries<T>(x_.dq));
+      if constexpr (cut::transposed) a.dq = queries<T>(x_.dq);
+      else a.dq = be::write_to<op::Q, op::C>(queries<T>(x_.dq));
       launch_keys<op>(a, stream);
     }
   }

@@ -23,10 +23,10 @@ struct attention_queries_tuning {
 
 struct attention_backward_tuning {
   int workers;   // of a block
-  int N;         // keys of a worker, or of all where dq has a launch of its own
+  int N;         // keys of a worker, or of all where they have the same
   int M;         // queries of a slot
   int slices;    // slots of queries in a step: workers share the rows of dq, and then its
-                 // columns; or, where dq has a launch of its own, each has a slice
+                 // columns; or, where all have the same keys, each has a slice
   int parts;     // of the columns of dk, dv and dq: a task has one, and all of them for its scores
   int slots;     // tiles of dout or q, one part of their columns each; at least 2
   int ds_slots;  // steps of ds: with 2 the workers meet before they store it, with 3 after
@@ -34,8 +34,10 @@ struct attention_backward_tuning {
   int together = 256;                     // so that they are so many tasks
   int causal_group = 0;                   // the same under a causal mask, 0: group
   int dq_rows = 0;                        // of a worker's piece of dq, 0: M
+  bool same_keys = false;                 // all workers have the same, and share dk and dv
+  bool dq_by_slice = false;               // with own keys, too, a worker has a slice's dq
   int senders = 0;                        // warps that sums of dq leave by, where the chip has them
-  attention_queries_tuning queries = {};  // no workers: dq has no launch of its own
+  attention_queries_tuning queries = {};  // no workers: dq has no launch of its own; else same keys
 };
 
 }  // namespace tk

@@ -112,4 +112,62 @@ TEST_CASE("sums in the order of counted turns") {
   check_counted<tall, 32, 1>();
 }
 
+// The same sums without halves, each warp in its own turn, by additions that nobody waits for.
+template <int R, int C, int Workers> struct added_in_turn : simple_op {
+  static constexpr int workers = Workers, sums = 3;
+  struct args {
+    int cases, terms;
+    float const* x;
+    added_tiles<R, C> partials;  // of each sum and worker
+    unsigned* counters;          // of each sum
+    float* out;
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    int const sum = t.index % sums, before = t.index / sums, tile = sum * Workers + k.w.id();
+    auto const turn = static_cast<unsigned>(before);
+    unsigned* const counter = a.counters + sum;
+    auto const who = own_warp(k.w);
+    reg_tile<float, R, C> x;
+    read_tile(x, a.x, t.index * Workers + k.w.id());
+    unsigned const peeked = before > 0 ? peek_count(who, counter) : 0;
+    if (before == 0) {
+      store(a.partials, tile, x);
+    } else if (before + 1 < a.terms) {
+      wait_to_add(who, counter, turn, peeked);
+      store_add(a.partials, tile, x);
+    } else {
+      wait_for_count(who, counter, turn);
+      load_add(x, a.partials, tile);
+      write_tile(a.out, tile, x);
+    }
+    k.all.arrive();
+    k.all.await();
+    if (k.w.id() == 0 && k.w.lane() < be::warp_lanes) count_up(who, counter);
+    report(k, a, t.index);
+  }
+};
+
+// Terms of which a large one goes again: what was added before it is lost, in this order alone.
+template <int R, int C, int Workers> void check_added() {
+  using op = added_in_turn<R, C, Workers>;
+  constexpr int terms = 13, tasks = terms * op::sums, size = R * C, all = op::sums * Workers * size;
+  auto x = wholes(tasks * Workers * size, C, 100);
+  for (int term : {4, 6})
+    for (int i = 0; i < all; ++i) x[at(term * all + i)] = term == 4 ? 0x1p40f : -0x1p40f;
+  device_array<float> const dx(x), partials(untouched<float>(all)), out(untouched<float>(all));
+  device_array<unsigned> const counters(op::sums);
+  std::vector<float> expected(x.begin(), x.begin() + all);
+  for (int i = all; i < tasks * Workers * size; ++i) expected[at(i % all)] += x[at(i)];
+  run<op>({tasks, terms, dx.data(), {partials.data()}, counters.data(), out.data(), nullptr});
+  check_same(out.read(), expected);
+}
+
+TEST_CASE("additions in the order of turns of a warp") {
+  expect_cases const counted(3 * 39);
+  check_added<M, 16, 1>();
+  check_added<M, 48, 2>();
+  check_added<2 * M, 32, 2>();
+}
+
 }  // namespace tk::test

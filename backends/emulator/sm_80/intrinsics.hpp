@@ -65,6 +65,7 @@ TK_DEVICE void copy_wait(here where = here::current()) {
 }
 
 // ---- atomics
+TK_DEVICE void add_to_global(float* dst, float x) { emulator::atomic_add(dst, x); }
 TK_DEVICE void add_to_global(float* dst, float a, float b, float c, float d) {
   float const x[] = {a, b, c, d};
   for (int i = 0; i < 4; ++i) emulator::atomic_add(dst + i, x[i]);

@@ -157,6 +157,8 @@ TK_DEVICE void named_arrive(int id, int threads, here where = here::current()) {
 TK_DEVICE unsigned load_acquire(unsigned const* p, here where = here::current()) {
   return emulator::omitted(where) ? ~0u : emulator::poll(p, where);
 }
+// Orders what depends on it, as on the chip.
+TK_DEVICE unsigned load_relaxed(unsigned const* p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 TK_DEVICE void add_release(unsigned* p, unsigned x, here where = here::current()) {
   if (!emulator::omitted(where)) __atomic_fetch_add(p, x, __ATOMIC_RELEASE);
 }

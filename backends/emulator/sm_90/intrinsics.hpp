@@ -107,6 +107,7 @@ TK_DEVICE void bulk_add(float* dst, std::uint32_t src, int bytes, here where = h
   emulator::bulk_store(dst, src, bytes, emulator::copy_kind::add_float, where);
 }
 TK_DEVICE void proxy_fence_global() {}
+TK_DEVICE void add_to_global(float* dst, float x) { emulator::atomic_add(dst, x); }
 TK_DEVICE void add_to_global(float* dst, float a, float b, float c, float d,
                              here where = here::current()) {
   if (reinterpret_cast<std::uintptr_t>(dst) % 16 != 0)
