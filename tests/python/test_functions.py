@@ -190,6 +190,33 @@ def test_calls_by_buffers():
     assert near(y, softmax_of(0.5 * wide(x)))
 
 
+def test_calls_of_some_fields():
+    """As PyTorch makes them: tensors of three dimensions are matrices, and results are made."""
+    torch = pytest.importorskip("torch")
+    x, weight = torch.from_numpy(single(2, 3, 8)), torch.from_numpy(single(8))
+    y = torch.empty_like(x)
+    call = _binding.some_fields("norm", ["x", "weight", "eps", "y"], True)
+    _binding.launch(call, None, x, weight, 1e-5, y)
+    assert torch.allclose(y, torch.nn.functional.layer_norm(x, (8,), weight), atol=1e-5)
+    made = _binding.result_of(call, None, x, weight, 1e-5)
+    assert type(made) is torch.Tensor and torch.equal(made, y)
+    assert _binding.result_of(call, None, x.mT, weight, 1e-5) is None
+    assert _binding.result_of(call, None, x[0, 0, 0], None, 1e-5) is None
+    assert _binding.bytes_of(call, x, weight, 1e-5, y) >= 0
+    for error, sentence, run in (
+        (ValueError, "norm: x must be contiguous", lambda: _binding.launch(call, None, x.mT, weight, 1e-5, y)),
+        (ValueError, "norm: no tensor is given", lambda: _binding.result_of(call, None, None, None, 1e-5)),
+        (ValueError, "tk_norm: weight", lambda: _binding.result_of(call, None, x, weight[:3], 1e-5)),
+        (TypeError, "a shape must say", lambda: _binding.launch(call, None, x)),
+        (TypeError, "a shape must say", lambda: _binding.bytes_of(3, x)),
+        (ValueError, "norm: there is no such field", lambda: _binding.bytes_of(
+            tvm_ffi.Shape((_binding.ops["norm"][0], 0, 99)), x)),
+        (TypeError, "norm has no field z", lambda: _binding.some_fields("norm", ["z"], True)),
+    ):
+        with pytest.raises(error, match=sentence):
+            run()
+
+
 SOFTMAX, COUNT = _binding.ops["softmax"][0], len(_binding.ops["softmax"][1])
 
 

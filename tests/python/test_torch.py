@@ -82,6 +82,26 @@ def test_calls_past_the_dispatcher(name, dtype, layout):
         assert torch.equal(x, y)
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_of_torch_func(name):
+    """They have the bits of autograd's."""
+    this = CASES[name]
+    inputs = this.make(BF16)
+    wanted = this.wants(inputs)
+    places = [i for i, x in enumerate(inputs) if any(x is y for y in wanted)]
+
+    def loss(*wanted):
+        given = list(inputs)
+        for i, x in zip(places, wanted, strict=True):
+            given[i] = x
+        return sum(y.float().square().sum() for y in many(this.function(*given)))
+
+    found = torch.func.grad(loss, tuple(range(len(wanted))))(*wanted)
+    leaves = [x.clone().requires_grad_() for x in wanted]
+    for x, y in zip(found, torch.autograd.grad(loss(*leaves), leaves), strict=True):
+        assert torch.equal(x, y)
+
+
 class recorder(TorchDispatchMode):
     """Keeps the arguments of TK's ops, each once."""
 
