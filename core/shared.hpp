@@ -52,6 +52,18 @@ TK_DEVICE shared_tile<T, R, N>& columns(shared_tile<T, R, C>& x, int i) {
   return const_cast<shared_tile<T, R, N>&>(columns<N>(std::as_const(x), i));
 }
 
+// The i-th N rows of a tile of one panel, as a tile; the i-th N of a vector.
+template <int N, class T, int R, int C>
+TK_DEVICE shared_tile<T, N, C> const& rows(shared_tile<T, R, C> const& x, int i) {
+  static_assert(shared_tile<T, R, C>::panels == 1 && R % N == 0, "rows() cuts a panel");
+  return *reinterpret_cast<shared_tile<T, N, C> const*>(x.data + i * N * C);
+}
+template <int N, class T, int M>
+TK_DEVICE shared_vec<T, N> const& elements(shared_vec<T, M> const& x, int i) {
+  static_assert(M % N == 0);
+  return *reinterpret_cast<shared_vec<T, N> const*>(x.data + i * N);
+}
+
 // The memory of a tile, or of several, as another tile, of which nothing is there yet. All lanes
 // have met since the first ones were used; compilers must not move that past this.
 template <class Tile, class From> TK_DEVICE Tile& reuse(From& from) {

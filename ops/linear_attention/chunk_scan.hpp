@@ -21,9 +21,11 @@
 //           what came after, which begins at 0. So segments may be summed before the state they
 //           begin with is known (Outputs = false), and give the same bits. Columns of v are
 //           independent, P of a head are a unit. The workers of a block have a unit each, of one
-//           head or of heads that share q and k, which are loaded once for all.
-// Overlap   q k^T and q S run while the worker loads; o leaves while the state is summed. (Chunked
-//           form: Hua et al., 2022; Sun et al., RetNet, 2023; Yang et al., GLA, 2024.)
+//           head or of heads that share q and k, which are loaded once for all. Some of them are a
+//           team: they have one head, and each makes the weights of a part of a chunk's keys.
+// Overlap   q k^T runs while what multiplies it, and what the state gets, is made; o leaves while
+//           the state is summed. (Chunked form: Hua et al., 2022; Sun et al., RetNet, 2023; Yang et
+//           al., GLA, 2024.)
 #pragma once
 #include <type_traits>
 
@@ -44,8 +46,9 @@ struct linear_scans {
 
 template <class T, int D, class Family> struct chunk_scan_sizes {
   static constexpr auto tune = Family::tune(D);
-  static constexpr int workers = tune.workers, C = tune.C, P = tune.P, segment = tune.segment;
-  static_assert(C % 16 == 0 && C <= longest_chunk);
+  static constexpr int workers = tune.workers, share = tune.share, teams = workers / share,
+                       C = tune.C, P = tune.P, segment = tune.segment;
+  static_assert(C % (16 * share) == 0 && C <= longest_chunk && workers % share == 0);
   struct args {
     be::source<T, C, D> q, k;
     be::source<T, C, P> v;
@@ -114,13 +117,17 @@ struct chunk_scan {
   using args = typename sizes::args;
   static constexpr auto tune = sizes::tune;
   static constexpr int workers = sizes::workers, cluster = 1, own_slots = 1, C = sizes::C,
-                       P = sizes::P, segment = sizes::segment,
-                       own_stages = !Outputs ? tune.sum_slots
-                                    : meets  ? tune.met_slots
-                                             : 0,
+                       P = sizes::P, segment = sizes::segment, share = sizes::share,
+                       teams = sizes::teams,
+                       K = C / share,  // keys of a worker
+      own_stages = !Outputs ? tune.sum_slots
+                   : meets  ? tune.met_slots
+                            : 0,
                        stages = own_stages ? own_stages : tune.slots;
   using column = reg_col<float, C>;
-  static constexpr bool together = tune.together && !meets;
+  // q S runs beside q k^T, where its worker has the weights alone; else beside p v, apart from it.
+  static constexpr bool together = tune.together && !meets, early = together && share == 1,
+                        apart = together && share > 1 && Decays;
   static constexpr bool weighs = Family::weighs, gates = weighs && Outputs && !meets;
 
   template <int> struct nothing_there {};
@@ -131,7 +138,7 @@ struct chunk_scan {
     shared_tile<T, C, P> gate[workers];
   };
   struct with_weights {
-    shared_vec<float, C> weight[workers];
+    shared_vec<float, C> weight[teams];
   };
   struct with_met {
     shared_tile<T, C, P> met[workers];
@@ -144,11 +151,14 @@ struct chunk_scan {
                  where<meets, with_met, 3> {
     shared_tile<T, C, D> k;
     shared_tile<T, C, P> v[workers];
-    shared_vec<float, C> decay[workers];
+    shared_vec<float, C> decay[teams];
   };
   struct own {};
   struct with_state {
     shared_tile<T, D, P> state;
+  };
+  struct with_weights_of_team {
+    shared_tile<T, C, K> p[2];  // of a step and the next
   };
   struct with_skip {
     shared_vec<float, P> skip;
@@ -157,12 +167,13 @@ struct chunk_scan {
     shared_vec<float, C> meetings;  // without those of columns
   };
   struct with_columns {
-    col_shares<C> columns;
+    col_shares<K> columns;
   };
   struct with_states {
     shared_vec<float, D> states;
   };
   struct scratch : where<Outputs, with_state, 0>,
+                   where<(Outputs && share > 1), with_weights_of_team, 5>,
                    where<gates, with_skip, 1>,
                    where<meets, with_meetings, 2>,
                    where<meets_forward, with_columns, 3>,
@@ -177,7 +188,7 @@ struct chunk_scan {
     int first_chunk, q, k;  // counted through all sequences; heads
     struct {
       int head, v, col;
-    } of[workers];
+    } of[teams];
   };
 
   static TK_BOTH int tasks(args const& a) {
@@ -205,9 +216,9 @@ struct chunk_scan {
     t.first_chunk = a.rows.first_block(t.sequence, C);
     t.q = head / a.shares.q, t.k = head / a.shares.k;
     TK_UNROLL
-    for (int w = 0; w < workers; ++w) {
-      auto const u = sizes::unit_of(a, t.group, t.part, w);
-      t.of[w] = {u.head, u.head / a.shares.v, u.col};
+    for (int i = 0; i < teams; ++i) {
+      auto const u = sizes::unit_of(a, t.group, t.part, i * share);
+      t.of[i] = {u.head, u.head / a.shares.v, u.col};
     }
     return t;
   }
@@ -228,18 +239,22 @@ struct chunk_scan {
     if constexpr (Outputs) load_async(s.q, window(a.q, row, 0, t.q, t.at.batch, end), done);
     load_async(s.k, window(a.k, row, 0, t.k, t.at.batch, end), done);
     TK_UNROLL
-    for (int w = 0; w < workers; ++w) {
-      auto const u = t.of[w];
-      load_async(s.v[w], window(a.v, row, u.col, u.v, t.at.batch, end), done);
-      if constexpr (meets)
-        load_async(s.met[w], window(a.met, row, u.col, u.v, t.at.batch, end), done);
-      if constexpr (gates)
-        if (a.gated)
-          load_async(s.gate[w], window(a.gate, row, u.col, u.head, t.at.batch, end), done);
+    for (int i = 0; i < teams; ++i) {
+      auto const u = t.of[i];
       [[maybe_unused]] auto const place = a.decays.row(t.first_chunk + chunk, u.head, a.rows.h, C);
-      if constexpr (Decays) load_async(s.decay[w], a.decays.data + place, C, done);
+      if constexpr (Decays) load_async(s.decay[i], a.decays.data + place, C, done);
       if constexpr (weighs)
-        if (!a.reversed) load_async(s.weight[w], a.weights + place, C, done);
+        if (!a.reversed) load_async(s.weight[i], a.weights + place, C, done);
+      TK_UNROLL
+      for (int k = 0; k < share; ++k) {
+        int const w = i * share + k, col = u.col + k * P;
+        load_async(s.v[w], window(a.v, row, col, u.v, t.at.batch, end), done);
+        if constexpr (meets)
+          load_async(s.met[w], window(a.met, row, col, u.v, t.at.batch, end), done);
+        if constexpr (gates)
+          if (a.gated)
+            load_async(s.gate[w], window(a.gate, row, col, u.head, t.at.batch, end), done);
+      }
     }
   }
 
@@ -268,82 +283,84 @@ struct chunk_scan {
       else sizes::begin(start, a, t.sequence, u.head, u.col);
       put_state(0);
       if constexpr (gates) fetch_skip(c, a, u);
+      if constexpr (share > 1) meet(c);  // its team has read the weights of the task before
     }
     for (int step = 0; step < t.steps; ++step) {
       int const chunk = chunk_of(a, t, step), tokens = sizes::tokens(t.at.n, chunk);
       [[maybe_unused]] reg_tile<T, D, P> met_state;
       if constexpr (meets_reversed) tk::load(met_state, a.kept, met_at(step));
       auto const& x = c.in.take();
-      [[maybe_unused]] float factor = 1;      // of the state, over the chunk
-      [[maybe_unused]] column before, after;  // log2 of what is left: of it at each token, and of
-                                              // each token at the chunk's end
+      [[maybe_unused]] reg_tile<float, C, K> s, pairs;
+      if constexpr (Outputs) {
+        begin_scores(s, x.q, x.k, w % share);
+        if constexpr (meets_forward) begin_pairs(pairs, x, w);
+      }
+      [[maybe_unused]] column sum, before;  // log2 of decays; of what is left of the state
+      [[maybe_unused]] float factor = 1;    // of the state, over the chunk
       if constexpr (Decays) {
-        auto const& decay = x.decay[w];
-        float const total = decay.data[tokens - 1];
-        column const sum = load_col<C>(decay.data, tokens, a.reversed ? -inf : inf);
-        factor = be::exp2(total);
-        before = a.reversed ? column(total - sum) : sum;
-        after = a.reversed ? sum : column(total - sum);
+        auto const& decay = x.decay[w / share];
+        float const all = decay.data[tokens - 1];
+        factor = be::exp2(all);
+        sum = load_col<C>(decay.data, tokens, a.reversed ? -inf : inf);
+        before = a.reversed ? column(all - sum) : sum;
+        column left = exp2(a.reversed ? sum : column(all - sum));  // of tokens, at the chunk's end
+        if constexpr (weighs)
+          if (!a.reversed) left = left * load_col<C>(x.weight[w / share].data, tokens, 0.f);
         reg_tile<T, C, P> v;
         tk::load(v, x.v[w]);
-        column factor_of = exp2(after);
-        if constexpr (weighs)
-          if (!a.reversed) factor_of = factor_of * load_col<C>(x.weight[w].data, tokens, 0.f);
-        tk::store(c.scratch.weighted, cast<T>(v * factor_of));
+        tk::store(c.scratch.weighted, cast<T>(v * left));
       }
-      c.w.sync();  // these, and the state, are there
-      reg_tile<float, C, P> o;
-      reg_tile<T, C, C> p;
+      [[maybe_unused]] reg_tile<float, C, P> o, of_values;
+      [[maybe_unused]] reg_tile<T, C, K> p;
+      if constexpr (share == 1 || !Outputs) c.w.sync();  // these, and the state, are there
       if constexpr (Outputs) {
-        reg_tile<float, C, C> s;
-        mm_abt(s, x.q, x.k);
-        if constexpr (together) mm_ab(o, x.q, c.scratch.state);
-        wait<together>(s);
-        if constexpr (Decays) {
-          if (a.reversed) s = s * exp2(before - (x.decay[w].data[tokens - 1] - as_row(x.decay[w])));
-          else s = s * exp2(before - as_row(x.decay[w]));
-        }
-        if constexpr (weighs)
-          if (!a.reversed) s = s * as_row(x.weight[w]);
-        if (a.reversed) keep_upper(s, 0, 0.f);
-        else keep_lower(s, 0, 0.f);
+        if constexpr (early) mm_ab(o, x.q, c.scratch.state);
+        weigh(s, x, a, w, sum);
         p = cast<T>(s);
         [[maybe_unused]] column met = 0.f;
-        if constexpr (meets_forward) {
-          reg_tile<float, C, C> pairs;
-          mm_abt(pairs, x.met[w], x.v[w]);
-          wait<0>(pairs);
-          pairs = pairs * p;
-          keep_lower(pairs, -1, 0.f);
-          if (tokens < C) keep_rows(pairs, tokens, 0.f);
-          col_sum_shares(c.w, c.scratch.columns, pairs);
-          met = row_sum_share(pairs);
+        if constexpr (meets_forward) met = meet_pairs(c, pairs, p, tokens);
+        if constexpr (share > 1) {
+          tk::store(c.scratch.p[step % 2], p);
+          meet(c);  // and so are the team's weights
         }
-        if constexpr (!together) mm_ab(o, x.q, c.scratch.state);
-        wait<0>(o);
-        if constexpr (Decays) o = o * exp2(before);
-        if constexpr (meets) {
-          reg_tile<T, C, P> y;
-          tk::load(y, x.met[w]);
-          met = met + row_sum_share(o * y);
-          tk::store(c.scratch.meetings, total(met));
+        if constexpr (!early) mm_ab(o, x.q, c.scratch.state);
+        if constexpr (apart) {
+          add_values<false>(c, of_values, p, x, step);
+        } else {
+          if constexpr (Decays) {
+            wait<0>(o);
+            o = o * exp2(before);
+          }
+          if constexpr (meets) {
+            reg_tile<T, C, P> y;
+            tk::load(y, x.met[w]);
+            met = met + row_sum_share(o * y);
+            tk::store(c.scratch.meetings, total(met));
+          }
+          add_values<true>(c, o, p, x, step);
         }
-        mma_ab(o, p, x.v[w]);
       }
       if constexpr (meets_reversed)
         tk::store(c.scratch.states, total(row_sum_share((start * kept + since) * met_state)));
       if constexpr (Decays) {
         since = since * factor;
         kept *= factor;
-        wait<1>(since);  // multiplied before its product begins; that of o goes on
+        wait<share + apart>(since);  // multiplied before its product begins; others go on
         mma_atb(since, x.k, c.scratch.weighted);
       } else {
         mma_atb(since, x.k, x.v[w]);
       }
       if constexpr (Outputs) {
-        wait<1>(o, p);
+        [[maybe_unused]] reg_tile<T, C, P> v;
+        if constexpr (gates) tk::load(v, x.v[w]);
+        if constexpr (apart) {
+          wait<1>(o, of_values, p);
+          o = o * exp2(before) + of_values;
+        } else {
+          wait<1>(o, p);
+        }
         if constexpr (Family::scales) o = o * a.scale;
-        if constexpr (gates) add_skip_and_gate(c, o, x, a, w);
+        if constexpr (gates) add_skip_and_gate(c, o, v, x, a);
         int const row = t.at.first + chunk * C;
         tk::store(window(a.o, row, u.col, u.head, t.at.batch, t.at.first + t.at.n), cast<T>(o));
       }
@@ -373,6 +390,77 @@ struct chunk_scan {
   }
 
  private:
+  // What its workers stored is there for all of a block's.
+  template <class Context> static TK_DEVICE void meet(Context& c) {
+    c.all.arrive();
+    c.all.await();
+  }
+  // s = q k^T for a part of the keys.
+  static TK_DEVICE void begin_scores(reg_tile<float, C, K>& s, shared_tile<T, C, D> const& q,
+                                     shared_tile<T, C, D> const& k, int part) {
+    constexpr int width = shared_tile<T, C, D>::panel_cols;
+    TK_UNROLL
+    for (int i = 0; i < D / width; ++i) {
+      auto const &left = columns<width>(q, i), &right = columns<width>(k, i);
+      if (i == 0) mm_abt(s, left, rows<K>(right, part));
+      else mma_abt(s, left, rows<K>(right, part));
+    }
+  }
+  // met v^T for the same part, of all columns that the team has.
+  static TK_DEVICE void begin_pairs(reg_tile<float, C, K>& pairs, stage const& x, int w) {
+    int const part = w % share, first = w - part;
+    TK_UNROLL
+    for (int i = 0; i < share; ++i) {
+      if (i == 0) mm_abt(pairs, x.met[first + i], rows<K>(x.v[first + i], part));
+      else mma_abt(pairs, x.met[first + i], rows<K>(x.v[first + i], part));
+    }
+  }
+  // From s to weights; what multiplies it is made while its product runs.
+  static TK_DEVICE void weigh(reg_tile<float, C, K>& s, stage const& x, args const& a, int w,
+                              column const& sum) {
+    int const part = w % share;
+    if constexpr (Decays) {
+      // Of what is left of a key's token at the query's: c_i - c_j, or c_j - c_i where reversed.
+      auto const row = as_row(elements<K>(x.decay[w / share], part));
+      reg_tile<float, C, K> factor;
+      factor = exp2((sum - row) * (a.reversed ? -1.f : 1.f));
+      if constexpr (weighs)
+        if (!a.reversed) factor = factor * as_row(elements<K>(x.weight[w / share], part));
+      wait<meets_forward + early>(s);
+      s = s * factor;
+    } else {
+      wait<0>(s);
+    }
+    if (a.reversed) keep_upper(s, part * K, 0.f);
+    else keep_lower(s, -part * K, 0.f);
+  }
+  // y = p v, or y += p v, with the team's weights.
+  template <bool Adds, class Context>
+  static TK_DEVICE void add_values(Context& c, reg_tile<float, C, P>& y,
+                                   reg_tile<T, C, K> const& own, stage const& x, int step) {
+    int const w = c.w.id();
+    if constexpr (share == 1) {
+      mma_ab(y, own, x.v[w]);
+    } else {
+      TK_UNROLL
+      for (int i = 0; i < share; ++i) {
+        auto const& p = c.scratches[w - w % share + i].p[step % 2];
+        if (Adds || i > 0) mma_ab(y, p, rows<K>(x.v[w], i));
+        else mm_ab(y, p, rows<K>(x.v[w], i));
+      }
+    }
+  }
+  // A worker's part of what meets in a chunk: sums of rows, and to shared memory those of columns.
+  template <class Context>
+  static TK_DEVICE column meet_pairs(Context& c, reg_tile<float, C, K>& pairs,
+                                     reg_tile<T, C, K> const& p, int tokens) {
+    wait<0>(pairs);
+    pairs = pairs * p;
+    keep_lower(pairs, -1 - c.w.id() % share * K, 0.f);
+    if (tokens < C) keep_rows(pairs, tokens, 0.f);
+    col_sum_shares(c.w, c.scratch.columns, pairs);
+    return row_sum_share(pairs);
+  }
   // Those of a chunk, which are there; they are made again after another sync.
   template <class Context>
   static TK_DEVICE void leave_meetings(Context& c, args const& a, std::int64_t at) {
@@ -382,7 +470,12 @@ struct chunk_scan {
     float* const to = a.meetings + at * C;
     auto const& meetings = c.scratch.meetings;
     if constexpr (meets_forward) {
-      for_col_sums(c.scratch.columns, [&](int i, float sum) { to[i] = meetings.data[i] - sum; });
+      int const part = c.w.id() % share, first = part * K;
+      if constexpr (share > 1)
+        for (int i = c.w.lane(); i < C; i += be::worker_lanes)
+          if (i / K != part) to[i] = meetings.data[i];
+      for_col_sums(c.scratch.columns,
+                   [&](int i, float sum) { to[first + i] = meetings.data[first + i] - sum; });
     } else {
       leave(to, meetings, C);
       leave(a.met_states + at * D, c.scratch.states, D);
@@ -397,16 +490,14 @@ struct chunk_scan {
       c.scratch.skip.data[i] = u.col + i < a.columns ? from[i] : 0.f;
   }
   template <class Context>
-  static TK_DEVICE void add_skip_and_gate(Context& c, reg_tile<float, C, P>& o, stage const& x,
-                                          args const& a, int w) {
-    reg_tile<T, C, P> y;
-    if (a.skip) {
-      tk::load(y, x.v[w]);
-      o = o + y * as_row(c.scratch.skip);
-    }
+  static TK_DEVICE void add_skip_and_gate(Context& c, reg_tile<float, C, P>& o,
+                                          reg_tile<T, C, P> const& v, stage const& x,
+                                          args const& a) {
+    if (a.skip) o = o + v * as_row(c.scratch.skip);
     if (a.gated) {
-      tk::load(y, x.gate[w]);
-      o = o * map<silu>(y);
+      reg_tile<T, C, P> z;
+      tk::load(z, x.gate[c.w.id()]);
+      o = o * map<silu>(z);
     }
   }
 };

@@ -112,8 +112,11 @@ struct decay_gradient_problem {
 
 // What a compiled instance says of itself.
 struct scan_sizes {
-  int C, segment, workers, P, D;
-  int units(std::int64_t columns) const { return ceil_div(static_cast<int>(columns), P); }
+  int C, segment, workers, share, P, D;
+  // As many for each head as so many workers have together.
+  int units(std::int64_t columns) const {
+    return ceil_div(static_cast<int>(columns), P * share) * share;
+  }
   std::int64_t state_size(std::int64_t columns) const {
     return std::int64_t{units(columns)} * D * P;
   }

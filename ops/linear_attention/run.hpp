@@ -15,7 +15,7 @@ template <class T, int D, class Family> struct chunk_scan_run {
 
 template <class T, int D, class Family> scan_sizes chunk_scan_run<T, D, Family>::sizes() {
   using of = chunk_scan_sizes<T, D, Family>;
-  return {of::C, of::segment, of::workers, of::P, D};
+  return {of::C, of::segment, of::workers, of::share, of::P, D};
 }
 
 template <class T, int D, class Family, bool Decays>

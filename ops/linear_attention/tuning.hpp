@@ -8,11 +8,12 @@
 namespace tk {
 
 // Chunks of C tokens, P columns of v for each worker, `slots` chunks in shared memory; `segment`
-// chunks are summed from 0; `together`: q k^T and q S run together, which takes registers. Where
-// segments are summed alone a slot has less, and there are `sum_slots`; where meetings are left it
-// has more, and there are `met_slots`; 0: `slots`, too.
+// chunks are summed from 0. So many workers share the weights of a head: each makes those of
+// C / share tokens. `together`: q S and p v run together, which takes registers. Where segments are
+// summed alone a slot has less, and there are `sum_slots`; where meetings are left it has more, and
+// there are `met_slots`; 0: `slots`, too.
 struct linear_attention_tuning {
-  int workers, C, P, slots, segment;
+  int workers, share = 1, C, P, slots, segment;
   bool together;
   int sum_slots = 0, met_slots = 0;
 };

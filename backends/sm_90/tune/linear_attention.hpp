@@ -9,9 +9,12 @@ namespace tk::be {
 inline constexpr int chunk_workers = 4;
 
 constexpr linear_attention_tuning tune_linear_attention(int d) {
-  if (d <= 64) return {.workers = 2, .C = 64, .P = 32, .slots = 4, .segment = 16, .together = true};
+  if (d <= 64)
+    return {
+        .workers = 2, .share = 2, .C = 64, .P = 32, .slots = 4, .segment = 16, .together = true};
   if (d <= 128)
     return {.workers = 2,
+            .share = 2,
             .C = 64,
             .P = 64,
             .slots = 3,
@@ -19,7 +22,7 @@ constexpr linear_attention_tuning tune_linear_attention(int d) {
             .together = true,
             .sum_slots = 5,
             .met_slots = 2};
-  return {.workers = 2, .C = 64, .P = 32, .slots = 2, .segment = 16, .together = false};
+  return {.workers = 2, .share = 2, .C = 64, .P = 32, .slots = 2, .segment = 16, .together = false};
 }
 
 }  // namespace tk::be
