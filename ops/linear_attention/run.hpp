@@ -2,6 +2,7 @@
 // From a scan to its launches. chunk_scan_run<T, D, Family> is instantiated once for each row of
 // ops/linear_attention/linear_attention.cmake; ops/linear_attention/scan.cpp chooses.
 #pragma once
+#include "ops/linear_attention/chunk_scan.hpp"
 #include "ops/linear_attention/segment_scan.hpp"
 #include "ops/linear_attention/typed_states.hpp"
 #include "ops/typed_heads.hpp"

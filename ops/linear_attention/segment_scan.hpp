@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The states that segments begin with, from their sums (chunk_scan.hpp).
 #pragma once
-#include "ops/linear_attention/chunk_scan.hpp"
+#include "ops/linear_attention/chunk_scan_sizes.hpp"
 #include "ops/linear_attention/segment_states.hpp"
 
 namespace tk {

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// What the scan of chunks (chunk_scan.hpp) and that of segments (segment_scan.hpp) have in common.
+#pragma once
+#include "backends/kernel.hpp"
+#include "core/partial_tiles.hpp"
+#include "ops/linear_attention/plan.hpp"
+#include "ops/linear_attention/tuning.hpp"
+
+namespace tk {
+
+struct linear_scans {
+  static constexpr bool weighs = false, scales = true;
+  static constexpr linear_attention_tuning tune(int d) { return be::tune_linear_attention(d); }
+};
+
+template <class T, int D, class Family> struct chunk_scan_sizes {
+  static constexpr auto tune = Family::tune(D);
+  static constexpr int workers = tune.workers, share = tune.share, teams = workers / share,
+                       C = tune.C, P = tune.P, segment = tune.segment;
+  static_assert(C % (16 * share) == 0 && C <= longest_chunk && workers % share == 0);
+  struct args {
+    be::source<T, C, D> q, k;
+    be::source<T, C, P> v;
+    be::sink<T, C, P> o;
+    head_shares shares;
+    decay_table decays;
+    scan_rows rows;
+    int columns, units;  // of v: columns of a head, and units
+    int sharing, parts;  // heads that share q and k, and the parts of their units, one each worker
+    tensor<float const> initial;
+    tensor<float> final;
+    int initial_width, final_width;  // vector widths
+    bool transposed, reversed;       // states are [.., columns of v, columns of k]
+    float scale, initial_scale, final_scale;
+    partial_tiles<D, P> states;  // of segments, heads and units
+    packed_tiles<D, P> kept;     // of chunks, heads and units
+    // Of a family that weighs: weights as decays, skip[h, columns of v]; each may be null.
+    float const *weights, *skip;
+    be::source<T, C, P> gate;
+    bool gated;
+    be::source<T, C, P> met;
+    float *meetings, *met_states;  // [chunks, h, units, C], and D of a reversed scan's states
+  };
+  // A worker's share of what heads with one q and k have, part by part. `mine`: there are so many
+  // units; else the columns lie behind the last one.
+  struct unit {
+    int head, col, nth;
+    bool mine;
+  };
+  static TK_BOTH unit unit_of(args const& a, int group, int part, int worker) {
+    int const at = part * workers + worker, all = a.sharing * a.units;
+    if (at >= all) return {group * a.sharing, a.units * P, 0, false};
+    int const nth = at % a.units;
+    return {group * a.sharing + at / a.units, nth * P, nth, true};
+  }
+  // The state of a segment or chunk, counted through all sequences.
+  static TK_BOTH std::int64_t state_of(args const& a, int block, int head, int nth) {
+    return (std::int64_t{block} * a.rows.h + head) * a.units + nth;
+  }
+  // What a sequence begins with.
+  static TK_DEVICE void begin(reg_tile<float, D, P>& x, args const& a, int sequence, int head,
+                              int col) {
+    x = 0.f;
+    if (!a.initial.data) return;
+    if (a.transposed) add_scaled_transposed(x, a.initial_scale, a.initial, col, 0, head, sequence);
+    else add_scaled(x, a.initial_scale, a.initial, a.initial_width, 0, col, head, sequence);
+  }
+  // The tokens of a chunk of a sequence.
+  static TK_BOTH int tokens(int n, int chunk) {
+    int const left = n - chunk * C;
+    return left < C ? left : C;
+  }
+};
+
+}  // namespace tk
