@@ -356,7 +356,8 @@ struct chunk_scan {
       // Of what is left of a key's token at the query's: c_i - c_j, or c_j - c_i where reversed.
       auto const row = as_row(elements<K>(x.decay[w / share], part));
       reg_tile<float, C, K> factor;
-      factor = exp2((sum - row) * (a.reversed ? -1.f : 1.f));
+      if (a.reversed) factor = exp2(row - sum);
+      else factor = exp2(sum - row);
       if constexpr (weighs)
         if (!a.reversed) factor = factor * as_row(elements<K>(x.weight[w / share], part));
       wait<meets_forward * share + early>(s);
