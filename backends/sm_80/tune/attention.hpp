@@ -100,32 +100,29 @@ constexpr attention_backward_tuning backward_of_same_keys(int N, int slots) {
           .same_keys = true};
 }
 
-// At d 64 32 rows of keys a warp halve what dk and dv read, in place of 16 with twice the queries
-// (H200): 1.08 full and 0.98 causal at 4096 keys, 1.12 and 1.16 at 1024. 32 heads together, and 64
-// under a causal mask, in place of 16 and 32 (d 128): 1.07 and 1.15. Of d 256 five slots fit.
+// In place of 32 heads together, and 64 under a causal mask, 16 and 32: 0.93 and 0.87 (H200, d 128,
+// 4096 keys). 32 rows of keys a warp at d 64, of 128 keys a worker and 32 queries: 1.01 to 1.06,
+// but 700 bytes of spills on this chip. Of d 256 five slots fit.
 constexpr attention_backward_tuning tune_attention_backward(int d) {
   constexpr bool roomy = smem_bytes >= 163 * 1024;
   if (!roomy) return backward_of_own_keys(d);
-  if (d <= 64) return backward_by_slice(128, 32, 8);
+  if (d <= 64) return backward_by_slice(64, 64, 6);
   return d <= 128 ? backward_of_same_keys(128, 8) : backward_of_same_keys(64, 5);
 }
-
-// With options, 16 rows of keys a warp at d 64, and of 99 KB 64 columns of dk and dv: more spill
-// 700 bytes and more (ptxas 13.0).
+// With all options, what spills least (ptxas 13.0): pieces of dq of all keys at d 64, and 64
+// columns of dk and dv where a worker has its own keys, of which 128 spill more than 800 bytes.
 constexpr attention_backward_tuning tune_attention_backward_general(int d) {
-  constexpr bool roomy = smem_bytes >= 163 * 1024;
-  if (roomy) return d <= 64 ? backward_by_slice(64, 64, 6) : tune_attention_backward(d);
-  auto tuning = backward_of_own_keys(d);
-  int const parts = d <= 64 ? 1 : d <= 128 ? 2 : 4;
-  tuning.slots *= parts / tuning.parts;
-  tuning.parts = parts;
+  auto tuning = tune_attention_backward(d);
+  tuning.dq_by_slice = false;
+  if (tuning.workers == 1 && d > 64 && d <= 128) tuning.parts = 2, tuning.slots *= 2;
   return tuning;
 }
 
 // With windows and packed sequences: in others' tiles their masks spill up to 1048 bytes.
 constexpr attention_tuning tune_attention_seen(int d) { return tune_attention_general(d); }
 constexpr attention_backward_tuning tune_attention_backward_seen(int d) {
-  return tune_attention_backward_general(d);
+  auto const tuning = tune_attention_backward(d);
+  return tuning.workers == 1 ? tune_attention_backward_general(d) : tuning;
 }
 
 }  // namespace tk::be
