@@ -19,7 +19,8 @@ struct attention_backward_same_keys : attention_backward_keys<T, D, Mask, Option
   using base::C, base::M, base::N, base::general, base::placed, base::slots_of_step, base::workers;
   using typename base::cut, typename base::rows_of_scores, typename base::scores,
       typename base::stage, typename base::task;
-  static_assert(!be::has_async_products, "products of a step are over where their slots go back");
+  static_assert(D > 0 && !be::has_async_products,
+                "products of a step are over where their slots go back");
   using pieces = backward_dq<T, cut>;
   // Where there are few slots, those of q are filled while dv needs its own.
   static constexpr bool refills = base::stages < 2 * slots_of_step;
