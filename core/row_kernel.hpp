@@ -124,9 +124,11 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   // Rows at any place. Where they are summed, or go straight to registers and to one output, lanes
   // have the same columns of each row and move them by core/rows_across.hpp; all lanes of a warp
   // write together then, whatever numbers of rows say. Else columns are shifted.
-  static constexpr bool same_columns = column_sums_of<Op>() > 0 ||
-                                       (tune.per_unit > 0 &&
-                                        (Lean ? extras_of<Op>().outputs : Op::outputs) == 1);
+  // Pieces of three inputs in fp32 would spill: they move element by element.
+  static constexpr bool same_columns =
+      (column_sums_of<Op>() > 0 &&
+       !(is_long && element_bytes == 4 && load_of<Op, Lean>.inputs > 2)) ||
+      (tune.per_unit > 0 && (Lean ? extras_of<Op>().outputs : Op::outputs) == 1);
   static constexpr bool across = Shifted && be::moves_across && same_columns && !has_pairs<Op>() &&
                                  row_values_of<Op>() == 0,
                         shifted =
