@@ -17,9 +17,9 @@ template <class Kernel, class W, class Context> class row_group {
   using op = typename Kernel::op;
   static constexpr int R = kernel::R, N = kernel::N, abreast = kernel::abreast;
   static constexpr bool shared = kernel::shared, is_long = kernel::is_long,
-                        shifted = kernel::shifted, across = kernel::across,
-                        lean = kernel::lean,  // as row_extras says
-      holds_vectors = kernel::template holds_vectors<W>;
+                        shifted = kernel::shifted, across = kernel::across;
+  static constexpr bool lean = kernel::lean;  // as row_extras says
+  static constexpr bool holds_vectors = kernel::template holds_vectors<W>;
   static constexpr int first_optional = extras_of<op>().vectors, inputs = row_inputs<kernel>::count;
   using map = be::fragment_map<R, N>;
   using places = flat_places<R, N, abreast>;

@@ -51,11 +51,11 @@ struct chunk_scan {
   static constexpr auto tune = sizes::tune;
   static constexpr int workers = sizes::workers, cluster = 1, own_slots = 1, C = sizes::C,
                        P = sizes::P, segment = sizes::segment, share = sizes::share,
-                       teams = sizes::teams,
-                       K = C / share,  // keys of a worker
-      own_stages = !Outputs ? tune.sum_slots
-                   : meets  ? tune.met_slots
-                            : 0,
+                       teams = sizes::teams;
+  static constexpr int K = C / share;  // keys of a worker
+  static constexpr int own_stages = !Outputs ? tune.sum_slots
+                                    : meets  ? tune.met_slots
+                                             : 0,
                        stages = own_stages ? own_stages : tune.slots;
   using column = reg_col<float, C>;
   // q S runs beside q k^T, where its worker has the weights alone; else beside p v, apart from it.
