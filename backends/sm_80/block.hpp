@@ -53,10 +53,13 @@ template <class Op> class task_order {
  public:
   TK_DEVICE task_order(block_memory<Op>& m, typename Op::args const& a) : memory_(m), args_(a) {}
   // When task `now` begins.
-  TK_DEVICE void begin(int now) { next_ = tickets_of(args_) ? unknown : now + ptx::blocks(); }
+  TK_DEVICE void begin(int now) {
+    next_ = tickets_of(args_) ? unknown : now + ptx::blocks();
+    told_ = false;
+  }
   // When it is time to ask for the next one, or after.
   TK_DEVICE void ask() {
-    if (asked_ || next_ != unknown || ptx::thread() / warp_lanes != 0) return;
+    if (asked_ || told_ || next_ != unknown || ptx::thread() / warp_lanes != 0) return;
     if (ptx::thread() == 0)
       answer_ =
           ptx::blocks() + static_cast<int>(ptx::next_ticket(
@@ -87,12 +90,12 @@ template <class Op> class task_order {
       memory_.ticket[at_.slot] = answer_;
       ptx::barrier_arrive(ptx::smem(&memory_.ticket_barriers.full[at_.slot]));
     }
-    asked_ = false;
+    asked_ = false, told_ = true;
   }
   block_memory<Op>& memory_;
   typename Op::args const& args_;
   int next_ = unknown, answer_ = 0;
-  bool asked_ = false;
+  bool asked_ = false, told_ = false;  // the first warp, for the task after this one
   ring_place<2> at_;
 };
 
