@@ -211,7 +211,7 @@ void leave_decays(tk::decay_gradient_problem const& x, void* stream) {
 namespace tk {
 
 template <class T, int D, class Family> struct chunk_scan_run {
-  static scan_sizes sizes() { return {fuzz::C, fuzz::segment, 1, fuzz::width, D}; }
+  static scan_sizes sizes() { return {fuzz::C, fuzz::segment, 1, 1, fuzz::width, D}; }
   static void launch(scan_problem const& x, void* stream) {
     auto const other = fuzz::scan_of_others.find(fuzz::running.seen->spec->op->number);
     if (other != fuzz::scan_of_others.end()) other->second(x, stream);

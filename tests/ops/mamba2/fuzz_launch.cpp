@@ -242,7 +242,7 @@ template <class T> void sum_groups(tk::group_sums_problem const& x, void* stream
 namespace tk {
 
 template <class T, int D, class Family> struct chunk_scan_run {
-  static scan_sizes sizes() { return {fuzz::C, fuzz::segment, 1, fuzz::width, D}; }
+  static scan_sizes sizes() { return {fuzz::C, fuzz::segment, 1, 1, fuzz::width, D}; }
   static void launch(scan_problem const& x, void* stream) { fuzz::launch<T, D>(x, stream); }
 };
 template <class T> struct mamba2_steps_run {
