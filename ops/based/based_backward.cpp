@@ -5,7 +5,8 @@
 //   dphi  of (v, g, psi), reversed; its states are their gradients, transposed
 //   dv    of (phi, psi, g), reversed; its states are their gradients
 // dq and dk are contracted from the first two. With the normaliser the forward runs before them, g
-// is dout / z beside r, and v has a column of ones.
+// is dout / z beside r, and v has a column of ones; where these are more columns than a scan takes
+// of q and k, r and the ones have scans of their own, whose moments are added when contracted.
 #include <algorithm>
 #include <optional>
 
@@ -35,16 +36,20 @@ based_problem forward_of(based_backward_problem const& x, heads const& o) {
 }
 
 struct laid_out {
+  static constexpr int most_of_a_scan = 256;
+
   explicit laid_out(based_backward_problem const& x)
       : columns(static_cast<int>(x.v.d) + (x.normalises ? 16 : 0)),
-        of(x.q, std::max<std::int64_t>(based_moments::columns, columns), {}, x.starts) {
+        parts(columns > most_of_a_scan ? 2 : 1),
+        of(x.q, std::clamp(columns, based_moments::columns, most_of_a_scan), {}, x.starts) {
     if (x.normalises) forward.emplace(workspace, forward_of(x, x.dout));
     auto const widest = std::max<std::int64_t>(based_moments::columns, columns);
     states = of.lay_out_states(workspace, {{widest, widest}});
     auto const size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
     std::size_t const all = size(x.q.b * x.q.n) * size(x.q.h);
-    for (auto* const at : {&phi, &psi, &grad})
+    for (auto* const at : {&phi, &psi, &grad[0]})
       *at = workspace.add(all * based_moments::columns * 2);
+    if (parts > 1) grad[1] = workspace.add(all * based_moments::columns * 2);
     if (x.normalises) {
       o = workspace.add(all * size(x.v.d) * 2);
       for (auto* const at : {&g, &wide_v}) *at = workspace.add(all * size(columns) * 2);
@@ -59,10 +64,11 @@ struct laid_out {
 
   workspace_layout workspace;
   int columns;  // of g
+  int parts;    // of these columns, each with scans of its own: the last has 16
   scans<linear_scans> of;
   std::optional<based_scans> forward;
-  std::size_t states, phi, psi, grad, o = 0, g = 0, wide_v = 0, normalisers = 0, initial = 0,
-                                      dfinal = 0, dinitial = 0;
+  std::size_t states, phi, psi, grad[2] = {}, o = 0, g = 0, wide_v = 0, normalisers = 0,
+                                initial = 0, dfinal = 0, dinitial = 0;
 };
 
 struct backward_call {
@@ -82,6 +88,21 @@ struct backward_call {
     return y;
   }
   heads moments(std::size_t at) const { return tokens(at, based_moments::columns); }
+  // A part of the columns of g, or of v.
+  heads part_of(heads x, int part) const {
+    if (plan.parts == 1) return x;
+    int const first = part * (plan.columns - 16);
+    x.data = static_cast<char*>(x.data) + first * 2;
+    x.d = part == 0 ? plan.columns - 16 : 16;
+    return x;
+  }
+  state_tensor part_of(state_tensor x, int part) const {
+    if (plan.parts == 1 || !x.given) return x;
+    int const first = part * (plan.columns - 16);
+    x.data = static_cast<float*>(x.data) + first;
+    x.dv = part == 0 ? plan.columns - 16 : 16;
+    return x;
+  }
   state_tensor placed(std::size_t at) const {
     state_tensor y{};
     if (at == 0) return y;
@@ -107,11 +128,23 @@ struct backward_call {
       launch_as(x.q.type, moments_to_expand{from, moments(to), plan.of.rows(), weighted, x.scale},
                 stream);
   }
+  // The moments' gradients that scans of q and k, g and v or these exchanged, leave.
+  void scan_parts(heads const& q, heads const& k, heads const& v, state_tensor const& initial,
+                  bool reversed) const {
+    for (int i = 0; i < plan.parts; ++i)
+      scan(part_of(q, i), part_of(k, i), v, moments(plan.grad[i]), part_of(initial, i), {}, true,
+           reversed);
+  }
   void contract(heads const& of, heads const& to, bool weighted) const {
-    if (x.q.n > 0)
-      launch_as(x.q.type,
-                moments_to_contract{of, moments(plan.grad), to, plan.of.rows(), weighted, x.scale},
-                stream);
+    launch_as(x.q.type,
+              moments_to_contract{of,
+                                  {moments(plan.grad[0]), moments(plan.grad[plan.parts - 1])},
+                                  plan.parts,
+                                  to,
+                                  plan.of.rows(),
+                                  weighted,
+                                  x.scale},
+              stream);
   }
   void scan(heads const& q, heads const& k, heads const& v, heads const& to,
             state_tensor const& initial, state_tensor const& final, bool transposed,
@@ -149,13 +182,12 @@ void launch(based_backward_problem const& x, void* workspace, void* stream) {
   call.place(plan.dfinal, x.dfinal, x.dfinal_sums, false);
   call.expand(x.k, plan.phi, false);
   call.expand(x.q, plan.psi, true);
-  auto const phi = call.moments(plan.phi), psi = call.moments(plan.psi),
-             grad = call.moments(plan.grad);
+  auto const phi = call.moments(plan.phi), psi = call.moments(plan.psi);
   auto const dfinal = call.placed(plan.dfinal);
   if (x.q.n > 0) {
-    call.scan(g, v, phi, grad, call.placed(plan.initial), {}, true, false);
+    call.scan_parts(g, v, phi, call.placed(plan.initial), false);
     call.contract(x.q, x.dq, true);
-    call.scan(v, g, psi, grad, dfinal, {}, true, true);
+    call.scan_parts(v, g, psi, dfinal, true);
     call.contract(x.k, x.dk, false);
   }
   call.scan(phi, psi, g, x.dv, dfinal, call.placed(plan.dinitial), false, true);

@@ -18,12 +18,11 @@ extern "C" {
  *   dq_t = dw(q_t) (S_t g_t + Z_t r_t),  dk_t = dm(k_t) (D_t v_t + E_t),  dv_t = m(k_t) D_t
  *   dinitial_state = D_1,  dinitial_sums = E_1
  *
- * Shapes, types, packed sequences, limits and rounding as there; with the normaliser dv is at most
- * 240 (else TK_UNSUPPORTED). dq is as q, dk as k, dv as v, dinitial_state as initial_state,
- * dinitial_sums as initial_sums. Moments of q and k, what dq and dk are made of, and with the
- * normaliser o, g and r, are rounded to the type. Deterministic; a token's bits depend on its
- * sequence and head alone. Workspace is 960 bytes for each token and head, with the normaliser
- * 1032 + 6 dv, and states. */
+ * Shapes, types, packed sequences, limits and rounding as there. dq is as q, dk as k, dv as v,
+ * dinitial_state as initial_state, dinitial_sums as initial_sums. Moments of q and k, what dq and
+ * dk are made of, and with the normaliser o, g and r, are rounded to the type. Deterministic; a
+ * token's bits depend on its sequence and head alone. Workspace is 960 bytes for each token and
+ * head, with the normaliser 1032 + 6 dv, and 320 more for a dv of 256; and states. */
 typedef struct tk_based_backward_problem {
   size_t size; /* sizeof(tk_based_backward_problem) */
   DLTensor const* q;

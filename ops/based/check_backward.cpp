@@ -46,10 +46,6 @@ checked<based_backward_problem, tensors> check(tk_based_backward_problem const& 
   dv = read_like(given.dv, dv_is[packed], v, how);
   problem.starts = read_starts(starts, given.starts, q, how);
   problem.normalises = given.normalise != 0;
-  constexpr std::int64_t most = 240;  // a column more, in tiles of 16, is among those of a scan
-  if (auto const columns = v.size[packed ? 2 : 3]; problem.normalises && columns > most)
-    refuse(status::unsupported, "v has dv = ", columns, "; with normalise = 1 it must be at most ",
-           most);
   auto const state = [&](view& to, signature const& is, DLTensor const* tensor) {
     return read_moment_state(to, is, tensor, problem.starts.b, v, packed, how);
   };

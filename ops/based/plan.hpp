@@ -21,8 +21,8 @@ struct based_scan_problem {
   float* copied_sums;  // [b, h, 153]: of the initial ones, where final ones may overwrite them
 };
 
-// What ops/based/token_kernels.hpp takes: moments of x, or dx of their gradients, those of a query
-// or not; g, and v with a column of ones.
+// What ops/based/token_kernels.hpp takes: moments of x, or dx of their gradients, which are one
+// tensor or the sum of two, those of a query or not; g, and v with a column of ones.
 struct moments_to_expand {
   heads x, to;
   scan_rows rows;
@@ -30,7 +30,9 @@ struct moments_to_expand {
   float scale;
 };
 struct moments_to_contract {
-  heads x, grad, to;
+  heads x, grads[2];
+  int parts;  // of grads
+  heads to;
   scan_rows rows;
   bool weighted;
   float scale;

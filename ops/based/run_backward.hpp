@@ -27,8 +27,13 @@ template <class T> void based_backward_run<T>::launch(moments_to_expand const& x
       {token_tiles_from<T>(x.x), token_tiles_to<T>(x.to), x.rows, x.weighted, x.scale}, stream);
 }
 template <class T> void based_backward_run<T>::launch(moments_to_contract const& x, void* stream) {
-  be::launch<based_contract<T>>({token_tiles_from<T>(x.x), token_tiles_from<T>(x.grad),
-                                 token_tiles_to<T>(x.to), x.rows, x.weighted, x.scale},
+  be::launch<based_contract<T>>({token_tiles_from<T>(x.x),
+                                 {token_tiles_from<T>(x.grads[0]), token_tiles_from<T>(x.grads[1])},
+                                 x.parts,
+                                 token_tiles_to<T>(x.to),
+                                 x.rows,
+                                 x.weighted,
+                                 x.scale},
                                 stream);
 }
 template <class T> void based_backward_run<T>::launch(outputs_to_divide const& x, void* stream) {

@@ -81,7 +81,7 @@ template <class T> struct based_expand {
   }
 };
 
-// dx of the gradients of its moments, weighted ones or not.
+// dx of the gradients of its moments, weighted ones or not, which are the sum of `parts` tensors.
 template <class T> struct based_contract {
   static constexpr int workers = 1, cluster = 1, stages = 4, own_slots = 2, R = tokens_of_head::R,
                        D = based_moments::width;
@@ -93,7 +93,8 @@ template <class T> struct based_contract {
   };
   struct scratch {};
   struct args {
-    be::source<T, R, D> x, grad;
+    be::source<T, R, D> x, grads[2];
+    int parts;
     be::sink<T, R, D> to;
     scan_rows rows;
     bool weighted;
@@ -104,13 +105,13 @@ template <class T> struct based_contract {
 
   static TK_BOTH int tasks(args const& a) { return tokens_of_head::tasks(a.rows); }
   static TK_BOTH task task_at(args const& a, int i, int) {
-    return tokens_of_head::task_at(a.rows, i, based_moments::tiles);
+    return tokens_of_head::task_at(a.rows, i, based_moments::tiles * a.parts);
   }
   static TK_DEVICE void load_own(own& s, args const& a, task const& t, int, be::arrival done) {
     load_async(s.x, window_of_tokens(a.x, t, 0), done);
   }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    load_async(s.grad, window_of_tokens(a.grad, t, step * D), done);
+    load_async(s.grad, window_of_tokens(a.grads[step % a.parts], t, step / a.parts * D), done);
   }
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     reg_tile<T, R, D> x;
@@ -120,11 +121,13 @@ template <class T> struct based_contract {
     tile_of_x dx = 0.f;
     // The gradient of the next tile of moments, with its weight.
     auto const next = [&](int tile) {
-      reg_tile<T, R, D> rounded;
-      tk::load(rounded, c.in.take().grad);
-      release_loaded(c.w, c.in);
-      tile_of_x y;
-      y = rounded * (a.weighted ? based_moments::weight(tile * D, a.scale) : 1.f);
+      tile_of_x y = 0.f;
+      for (int part = 0; part < a.parts; ++part) {
+        reg_tile<T, R, D> rounded;
+        tk::load(rounded, c.in.take().grad);
+        release_loaded(c.w, c.in);
+        y = y + rounded * (a.weighted ? based_moments::weight(tile * D, a.scale) : 1.f);
+      }
       return y;
     };
     for_each_partner(x, [&](auto tile, reg_tile<T, R, D> const& partner) {

@@ -64,7 +64,7 @@ def based(
     of (1 + s_ij + s_ij^2 / 2).
 
     query and key [b, n, h, 16], value [b, n, h, dv], of one type, bf16 or fp16; dv is a multiple of
-    16 to 256, with normalise and gradients to 240. scale None is 1 / 4. initial_states is a pair,
+    16 to 256. scale None is 1 / 4. initial_states is a pair,
     fp32, the state [b, h, 153, dv] and with normalise the sums [b, h, 153], else None; with
     return_final_states o and such a pair come back. cu_seqlens as in linear_attention. Gradients
     reach all but cu_seqlens.

@@ -22,12 +22,6 @@ std::vector<spoiled<s>> wrong_shapes() {
       {"v h", sized<s>(&s::v, 2, 1), TK_BAD_SHAPE, {"v has h = 1", "q", "2"}},
       {"d 32", sized<s>(&s::q, 3, 32), TK_UNSUPPORTED, {"q has d = 32", "must be 16"}},
       {"dv 24", sized<s>(&s::v, 3, 24), TK_UNSUPPORTED, {"v has dv = 24", "16"}},
-      {"dv 256",
-       [](s& x) {
-         for (auto* t : {&x.v, &x.dout, &x.dv}) t->shape[3] = 256;
-       },
-       TK_UNSUPPORTED,
-       {"v has dv = 256", "normalise = 1", "240"}},
       {"dout n", sized<s>(&s::dout, 1, 4), TK_BAD_SHAPE, {"dout has n = 4", "v", "5"}},
       {"dout dv", sized<s>(&s::dout, 3, 32), TK_BAD_SHAPE, {"dout has dv = 32", "v", "16"}},
       {"dq b", sized<s>(&s::dq, 0, 1), TK_BAD_SHAPE, {"dq has b = 1", "q", "2"}},

@@ -34,9 +34,6 @@ void look(seen_call& call) {
     look_at_moments(call, name, 4, normalises);
   for (auto const* name : {"dfinal_sums", "dinitial_sums"})
     look_at_moments(call, name, 3, normalises);
-  auto const& v = seen(call, "v");
-  std::size_t const last = call.given("starts") ? 2 : 3;
-  call.by_query.add(v.shaped && normalises && v.size[last] > 240, TK_UNSUPPORTED);
   linear_attention::look_at_blocks(
       call, call.given("dinitial_state") ? "dinitial_state" : "dinitial_sums");
 }

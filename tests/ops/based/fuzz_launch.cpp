@@ -82,6 +82,10 @@ tk_based_backward_problem problem() { return running.seen->problem<tk_based_back
 bool is_given(char const* state, char const* sums) {
   return given(state).looked_at || given(sums).looked_at;
 }
+wide columns_of_g() {
+  return given("v").size[given("starts").looked_at ? 2 : 3] + (problem().normalise ? 16 : 0);
+}
+int parts_of_g() { return columns_of_g() > 256 ? 2 : 1; }
 bool has_tokens() { return given("q").size[given("starts").looked_at ? 0 : 1] > 0; }
 void begin_launch(char kind, void* stream) {
   if (running.launches == 0) {
@@ -90,8 +94,8 @@ void begin_launch(char kind, void* stream) {
     due = problem().normalise && has_tokens() ? "fd" : "";
     if (is_given("initial_state", "initial_sums")) due += 'p';
     if (is_given("dfinal_state", "dfinal_sums")) due += 'p';
-    due += has_tokens() ? "eescscs" : "ees";
-    if (!has_tokens()) due.erase(due.find("ee"), 2);
+    if (has_tokens()) due += parts_of_g() == 1 ? "eescsc" : "eesscssc";
+    due += 's';
     if (is_given("dinitial_state", "dinitial_sums")) due += 'p';
   }
   require(stream == running.stream, "a launch on another stream");
@@ -105,29 +109,33 @@ std::size_t nth() {
   return static_cast<std::size_t>(
       std::count(due.begin(), due.begin() + std::ptrdiff_t(done), due[done]));
 }
-wide columns_of_g() {
-  return given("v").size[given("starts").looked_at ? 2 : 3] + (problem().normalise ? 16 : 0);
-}
-// A tensor of all tokens and heads in the workspace.
-void check_tokens(tk::heads const& x, wide columns) {
+// Some columns of a tensor of all tokens and heads in the workspace, which has `all`.
+void check_columns(tk::heads const& x, wide columns, wide all) {
   auto const& q = given("q");
   bool const packed = given("starts").looked_at;
   std::size_t const n = packed ? 0 : 1;
   require(x.b == (packed ? 1 : q.size[0]) && x.n == q.size[n] && x.h == q.size[n + 1] &&
-              x.d == columns && x.h_stride == columns && x.n_stride == x.h * columns &&
+              x.d == columns && x.h_stride == all && x.n_stride == x.h * all &&
               x.b_stride == x.n * x.n_stride,
           "a tensor of the workspace has another shape");
-  check_place(static_cast<float const*>(x.data), wide(x.b) * x.n * x.h * columns * 2,
+  wide const rows = wide(x.b) * x.n * x.h;
+  check_place(static_cast<float const*>(x.data), rows > 0 ? ((rows - 1) * all + columns) * 2 : 0,
               "a tensor of the workspace does not fit");
 }
-void check_placed(tk::state_tensor const& x, bool is_there) {
+void check_tokens(tk::heads const& x, wide columns) { check_columns(x, columns, columns); }
+// Of g, or of a part of it: the last has 16.
+wide columns_of_part(std::size_t part) {
+  if (parts_of_g() == 1) return columns_of_g();
+  return part == 0 ? columns_of_g() - 16 : 16;
+}
+void check_placed(tk::state_tensor const& x, bool is_there, wide columns) {
   require(x.given == is_there, "a placed state appeared or went");
   if (!is_there) return;
-  wide const cols = columns_of_g();
-  require(x.d == 160 && x.dv == cols && x.d_stride == cols && x.h_stride == 160 * cols &&
+  wide const all = columns_of_g(), rows = wide(x.b) * x.h * 160;
+  require(x.d == 160 && x.dv == columns && x.d_stride == all && x.h_stride == 160 * all &&
               x.b_stride == x.h * x.h_stride,
           "a placed state has another shape");
-  check_place(static_cast<float const*>(x.data), wide(x.b) * x.b_stride * 4,
+  check_place(static_cast<float const*>(x.data), rows > 0 ? ((rows - 1) * all + columns) * 4 : 0,
               "a placed state does not fit");
 }
 
@@ -168,7 +176,9 @@ template <class T> void launch(tk::moments_to_contract const& x, void* stream) {
   bool const packed = given("starts").looked_at;
   agree(x.x, given(of_q ? "q" : "k"), packed);
   agree(x.to, given(of_q ? "dq" : "dk"), packed);
-  check_tokens(x.grad, 160);
+  require(x.parts == parts_of_g(), "other parts");
+  for (auto const& grad : x.grads) check_tokens(grad, 160);
+  require((x.grads[0].data != x.grads[1].data) == (x.parts == 2), "parts in one place");
   check_rows(x.rows);
   end_launch();
 }
@@ -207,19 +217,22 @@ template <class T> void launch(tk::states_to_place const& x, void* stream) {
 void launch_scan(tk::scan_problem const& x, void* stream) {
   begin_launch('s', stream);
   bool const packed = given("starts").looked_at, dv_alone = !has_tokens();
-  std::size_t const i = dv_alone ? 2 : nth();
+  // Of g and v, of these exchanged, each in parts; then for dv.
+  auto const parts = static_cast<std::size_t>(parts_of_g());
+  std::size_t const i = dv_alone ? 2 : nth() / parts, part = i < 2 ? nth() % parts : 0;
+  wide const columns = i < 2 ? columns_of_part(part) : columns_of_g();
   require(x.scale == 1 && x.initial_scale == 1 && x.final_scale == 1 && !x.decays.data && !x.kept,
           "another scan");
   require(x.transposed == (i < 2) && x.reversed == (i > 0), "another direction");
   bool const of_dfinal = is_given("dfinal_state", "dfinal_sums");
-  check_placed(x.initial, i == 0 ? is_given("initial_state", "initial_sums") : of_dfinal);
-  check_placed(x.final, i == 2 && is_given("dinitial_state", "dinitial_sums"));
+  check_placed(x.initial, i == 0 ? is_given("initial_state", "initial_sums") : of_dfinal, columns);
+  check_placed(x.final, i == 2 && is_given("dinitial_state", "dinitial_sums"), columns);
   check_rows(x.rows);
   if (i < 2) check_tokens(x.v, 160), check_tokens(x.o, 160);
   else agree(x.o, given("dv"), packed), check_tokens(x.q, 160), check_tokens(x.k, 160);
   if (has_tokens()) {
     auto const check = [&](tk::heads const& y, char const* name) {
-      if (problem().normalise) check_tokens(y, columns_of_g());
+      if (problem().normalise) check_columns(y, columns, columns_of_g());
       else agree(y, given(name), packed);
     };
     if (i == 0) check(x.q, "dout"), check(x.k, "v");
