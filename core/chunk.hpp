@@ -11,12 +11,21 @@ template <class T> TK_DEVICE std::uint32_t bits_of_element(T x) {
   if constexpr (sizeof(T) == 4) return std::bit_cast<std::uint32_t>(x);
   else return x.bits;
 }
+// The 32 bits from bit `bits` on of two words, below 32.
+TK_DEVICE std::uint32_t words_across(std::uint32_t low, std::uint32_t high, int bits) {
+  return static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) >> bits);
+}
 // A chunk of which the elements from `first` to before `left` are there: all or none, where it is
 // Whole; else one by one, unless the words of 4 bytes that it lies in are there.
 template <class T> struct chunk_words {
   static constexpr int n = chunk_of<T>, words = chunk_bytes<T> / 4, in_word = n / words,
                        element_bits = 8 * sizeof(T);
   std::uint32_t w[words] = {};
+  TK_DEVICE T element(int e) const {
+    std::uint32_t const bits = w[e / in_word] >> e % in_word * element_bits;
+    if constexpr (sizeof(T) == 4) return std::bit_cast<T>(bits);
+    else return {static_cast<decltype(T::bits)>(bits)};
+  }
   // From any p, by words of 4 bytes: the first begins `before` elements before p.
   TK_DEVICE void read_across(T const* p, int before) {
     std::uint32_t all[words + 1] = {};
@@ -24,9 +33,7 @@ template <class T> struct chunk_words {
     for (int k = 0; k < words; ++k) read_words<1>(all + k, p - before + k * in_word);
     if (before != 0) read_words<1>(all + words, p - before + n);
     TK_UNROLL
-    for (int k = 0; k < words; ++k)
-      w[k] = static_cast<std::uint32_t>((std::uint64_t{all[k + 1]} << 32 | all[k]) >>
-                                        before * element_bits);
+    for (int k = 0; k < words; ++k) w[k] = words_across(all[k], all[k + 1], before * element_bits);
   }
   // At once from `chunk`, which may be a copy, or else from p.
   template <bool Whole>
@@ -36,7 +43,7 @@ template <class T> struct chunk_words {
     } else if (aligned && first <= 0 && left >= n) {
       read_words<words>(w, chunk);
     } else if (int const before = shift_of(p) % in_word;
-               be::reads_across && !aligned && first <= -before &&
+               be::moves_across && !aligned && first <= -before &&
                left >= (before == 0 ? n : n + in_word - before)) {
       read_across(p, before);
     } else {

@@ -4,9 +4,10 @@
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/column_adder.hpp"
-#include "core/row_operand.hpp"
+#include "core/row_inputs.hpp"
 #include "core/row_part.hpp"
 #include "core/row_random.hpp"
+#include "core/row_vectors.hpp"
 
 namespace tk {
 
@@ -16,11 +17,10 @@ template <class Kernel, class W, class Context> class row_group {
   using op = typename Kernel::op;
   static constexpr int R = kernel::R, N = kernel::N, abreast = kernel::abreast;
   static constexpr bool shared = kernel::shared, is_long = kernel::is_long,
-                        shifted = kernel::shifted,
-                        holds_vectors = kernel::template holds_vectors<W>;
-  static constexpr bool lean = kernel::lean;  // as row_extras says
-  static constexpr int first_optional = extras_of<op>().vectors,
-                       inputs = lean ? extras_of<op>().inputs : op::inputs;
+                        shifted = kernel::shifted, across = kernel::across,
+                        lean = kernel::lean,  // as row_extras says
+      holds_vectors = kernel::template holds_vectors<W>;
+  static constexpr int first_optional = extras_of<op>().vectors, inputs = row_inputs<kernel>::count;
   using map = be::fragment_map<R, N>;
   using places = flat_places<R, N, abreast>;
   using tile = reg_tile<float, R, N>;
@@ -31,19 +31,19 @@ template <class Kernel, class W, class Context> class row_group {
   using column = reg_col<float, R>;
 
   TK_DEVICE row_group(Context& c, typename kernel::args const& a, [[maybe_unused]] int task)
-      : c_(c), a_(a) {
+      : c_(c), a_(a), in_(a) {
     if constexpr (kernel::sums > 0) sums_.begin(task);
-    if constexpr (holds_vectors)
-      read_vectors<N>(vectors_, 0, kernel::col_of(0, kernel::worker_of(c)));
+    if constexpr (holds_vectors) {
+      read_vectors<kernel, W>(vectors_, a, 0, kernel::col_of(0, kernel::worker_of(c)));
+    } else if constexpr (kernel::parks_vectors) {
+      vector_rows<N> all;
+      read_vectors<kernel, W>(all, a, 0, kernel::col_of(0, kernel::worker_of(c)));
+      park(c.scratch.vectors, all);
+    }
   }
   // The next rows to begin with; what they read is on its way then.
   TK_DEVICE void ask([[maybe_unused]] typename kernel::place const& at) {
-    if constexpr (kernel::ahead) {
-      int const col = kernel::col_of(0, kernel::worker_of(c_));
-      for_each_index<inputs>([&](auto i) __attribute__((always_inline)) {
-        read_from_memory<i>(tile_of<i>(next_), at, col);
-      });
-    }
+    if constexpr (kernel::ahead) in_.ask(at, kernel::col_of(0, kernel::worker_of(c_)));
   }
   TK_DEVICE void begin(typename kernel::place const& at) {
     at_ = at;
@@ -52,7 +52,7 @@ template <class Kernel, class W, class Context> class row_group {
     if constexpr (kernel::sums > 0) sums_.begin_rows();
     TK_UNROLL
     for (int& end : end_) end = a_.width;
-    if constexpr (kernel::ahead) in_ = next_;
+    if constexpr (kernel::ahead) in_.take_asked(col_at(0));
     else if constexpr (!is_long) read(0, true);
     if constexpr (!is_long) {
       col_ = col_at(0);
@@ -142,6 +142,7 @@ template <class Kernel, class W, class Context> class row_group {
   }
   template <class Body> TK_DEVICE void each(Body body) {
     release(false);
+    find_outputs();
     if constexpr (first_optional < op::vectors) {
       if (!a_.vectors[first_optional].data) return pass<false>(body);
     }
@@ -190,11 +191,10 @@ template <class Kernel, class W, class Context> class row_group {
   // g(row) for each row of this lane.
   template <class G> TK_DEVICE void limit(G g) {
     cut_ = true;
-    TK_UNROLL
-    for (int r = 0; r < map::rows_per_lane; ++r) {
-      int const end = g(at_.row + places::lane_row() + places::row(r));
+    for_each_place([&](int r, int row) {
+      int const end = g(row);
       end_[r] = end < a_.width ? end : a_.width;
-    }
+    });
   }
 
  private:
@@ -208,7 +208,7 @@ template <class Kernel, class W, class Context> class row_group {
 
     template <int I> TK_DEVICE auto operator()(row_input<I>) const {
       if constexpr (lean && I >= extras_of<op>().inputs) return absent{};
-      else return part_of<V>(std::as_const(rows).template input<I>(), index);
+      else return part_of<V>(std::as_const(rows.in_).template tile<I>(), index);
     }
     template <class F, class Tile> TK_DEVICE auto operator()(kept<F, Tile> const& x) const {
       if constexpr (std::is_same_v<Tile, no_memory>) return x.f(*this);
@@ -252,10 +252,14 @@ template <class Kernel, class W, class Context> class row_group {
       auto const& to = rows.a_.out[I];
       if (!to.data) return;
       using type = typename op::template output<I>;
-      auto const rows_there = kernel::template rows_of<type>(to, rows.a_, rows.at_);
+      auto const rows_there = rows.template output_rows<I>();
       auto const put = [&](auto&& y) __attribute__((always_inline)) {
-        store<abreast, kernel::whole>(rows_there, to.vector_width, rows.at_.row, col(),
-                                      cast<type>(std::move(y)));
+        if constexpr (across)
+          store_across<abreast>(rows_there, to.vector_width, rows.at_.row, col(),
+                                cast<type>(std::move(y)));
+        else
+          store<abreast, kernel::whole>(rows_there, to.vector_width, rows.at_.row, col(),
+                                        cast<type>(std::move(y)));
       };
       if constexpr (whole_rows) {  // at once: what lies between two passes is memory
         put(static_cast<X&&>(x));
@@ -272,26 +276,45 @@ template <class Kernel, class W, class Context> class row_group {
     }
   };
 
+  // Where this lane's rows of the outputs are, once for all parts of their columns.
+  TK_DEVICE void find_outputs() {
+    if constexpr (across)
+      for_each_index<op::outputs>([&](auto i) __attribute__((always_inline)) {
+        using type = typename op::template output<i>;
+        if (!a_.out[i].data) return;
+        auto const all = kernel::template rows_of<type>(a_.out[i], a_, at_);
+        for_each_place([&](int r, int row) { out_[i][r] = line_of(all, row).data; });
+      });
+  }
+  template <int I> TK_DEVICE auto output_rows() const {
+    using type = typename op::template output<I>;
+    if constexpr (!across) {
+      return kernel::template rows_of<type>(a_.out[I], a_, at_);
+    } else {
+      found_rows<type, map::rows_per_lane> x{{}, {}, a_.width};
+      for_each_place([&](int r, int row) {
+        x.data[r] = static_cast<type*>(out_[I][r]);
+        x.there[r] = row < kernel::row_count(a_);
+      });
+      return x;
+    }
+  }
   // The number of this lane's first row among those of all matrices.
   TK_DEVICE int first_row() const {
     return kernel::matrix_of(a_, at_) * a_.rows + at_.row + places::lane_row();
   }
   // body(r, row) for each of this lane's rows that is there.
   template <class Body> TK_DEVICE void for_each_row(Body body) const {
-    TK_UNROLL
-    for (int r = 0; r < map::rows_per_lane; ++r) {
-      int const row = at_.row + places::lane_row() + places::row(r);
+    for_each_place([&](int r, int row) {
       if (row < kernel::row_count(a_)) body(r, row);
-    }
+    });
   }
-  template <int I> TK_DEVICE auto& input() { return tile_of<I>(in_); }
-  template <int I> TK_DEVICE auto const& input() const { return tile_of<I>(in_); }
-  template <int I, class Tiles> static TK_DEVICE auto& tile_of(Tiles& x) {
-    using base = input_tiles<op, R, N, I>;
-    if constexpr (std::is_const_v<Tiles>) return static_cast<base const&>(x).tile;
-    else return static_cast<base&>(x).tile;
+  // And whether they are there or not.
+  template <class Body> TK_DEVICE void for_each_place(Body body) const {
+    TK_UNROLL
+    for (int r = 0; r < map::rows_per_lane; ++r)
+      body(r, at_.row + places::lane_row() + places::row(r));
   }
-
   // Where the columns of this lane's row begin.
   TK_DEVICE int col_at(int piece) const {
     int const col = kernel::col_of(piece, kernel::worker_of(c_));
@@ -305,25 +328,15 @@ template <class Kernel, class W, class Context> class row_group {
     else return col;
   }
 
-  TK_DEVICE bool is_there(int i) const {
-    return (lean && i < extras_of<op>().inputs) || a_.in[i].data;
-  }
-  template <int I>
-  TK_DEVICE void read_from_memory(auto& to, typename kernel::place const& at, int col) const {
-    if (is_there(I))
-      tk::load<abreast, kernel::whole, columns_each<op>(I)>(
-          to, kernel::template input_rows<I>(a_, at), a_.in[I].vector_width, at.row, col);
-    else
-      for (auto& e : to.e) e = {};
-  }
   // All inputs of a piece: from the ring, from the slots that are held there, from the n-th on, or
   // from memory.
   TK_DEVICE void read(int piece, bool take, [[maybe_unused]] int n = 0) {
     int const col = col_at(piece);
+    if constexpr (across) return in_.read_across(at_, col);
     for_each_index<inputs>([&](auto i) __attribute__((always_inline)) {
-      auto& x = input<i>();
+      auto& x = in_.template tile<i>();
       if constexpr (kernel::has_ring) {
-        if (a_.through_ring && is_there(i)) {
+        if (a_.through_ring && in_.is_there(i)) {
           auto const of = kernel::template input_rows<i>(a_, at_);
           auto const& s =
               kernel::template slot_of<i>(take ? c_.in.take() : c_.in.peek(n++), c_.w.id());
@@ -332,7 +345,7 @@ template <class Kernel, class W, class Context> class row_group {
           return;
         }
       }
-      read_from_memory<i>(x, at_, col);
+      in_.template read<i>(x, at_, col);
     });
   }
   // The oldest slots go back, if they have not yet; `met`: all lanes have read them.
@@ -344,27 +357,14 @@ template <class Kernel, class W, class Context> class row_group {
       unreleased_ = false;
     }
   }
-  // For rows that are not there: none of them, none of these.
-  template <int V, bool Optional = true>
-  TK_DEVICE void read_vectors(auto& to, int row, int col) const {
-    int const cols = row < kernel::row_count(a_) ? a_.width : 0;
-    for_each_index<Optional ? op::vectors : first_optional>(
-        [&](auto i) __attribute__((always_inline)) {
-          auto const& from = a_.vectors[i];
-          if ((lean && i < first_optional) || from.data)
-            tk::load<abreast, kernel::whole>(to[i], static_cast<W const*>(from.data), cols,
-                                             from.vector_width, col);
-          else fill_row(to[i], op::vector_default(i));
-        });
-  }
-
   // body(p) for each part of what is in registers.
   template <int V, bool Optional = true, class Body> TK_DEVICE void for_each_part(Body body) {
     TK_UNROLL
     for (int i = 0; i < N / V; ++i) {
       part<V, Optional> p{*this, i, {}};
-      if constexpr (!holds_vectors && op::vectors > 0)
-        read_vectors<V, Optional>(p.vectors, at_.row, col_ + i * V);
+      if constexpr (kernel::parks_vectors) take_parked(p.vectors, c_.scratch.vectors, i);
+      else if constexpr (!holds_vectors && op::vectors > 0)
+        read_vectors<kernel, W, Optional>(p.vectors, a_, at_.row, col_ + i * V);
       body(p);
     }
   }
@@ -440,8 +440,8 @@ template <class Kernel, class W, class Context> class row_group {
   int col_ = 0, buffer_ = 0, pass_ = 0;
   bool cut_ = false, unreleased_ = false;
   int end_[map::rows_per_lane]{};
-  input_tiles<op, R, N> in_;
-  [[no_unique_address]] std::conditional_t<kernel::ahead, input_tiles<op, R, N>, no_memory> next_;
+  row_inputs<kernel> in_;
+  void* out_[op::outputs > 0 ? op::outputs : 1][map::rows_per_lane];
   [[no_unique_address]] std::conditional_t<(kernel::sums > 0), column_adder<kernel>, no_memory>
       sums_;
   [[no_unique_address]] std::conditional_t<holds_vectors, vector_rows<N>, no_memory> vectors_;

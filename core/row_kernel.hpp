@@ -46,12 +46,14 @@
 //           read once. The last class takes rows of any length piece by piece, in every pass; where
 //           the ring holds all pieces, they are read from it. Rows go through the ring where its
 //           copies take them, else straight to registers. Rows that do not begin and end at
-//           multiples of 16 bytes are Shifted: a tile's columns begin at the boundary before it.
+//           multiples of 16 bytes are Shifted: a tile's columns begin at the boundary before it, or
+//           lanes exchange what they have of the same chunk (across).
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/row_group.hpp"
 #include "core/row_operand.hpp"
 #include "core/row_tuning.hpp"
+#include "core/row_vectors.hpp"
 #include "core/schedule.hpp"
 
 namespace tk {
@@ -118,26 +120,38 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   static constexpr int inputs = Op::inputs, element_bytes = load_of<Op, Lean>.element_bytes;
   static constexpr bool lean = Lean;
   static constexpr auto tune = be::tune_rows(Class, load_of<Op, Lean>);
-  static constexpr bool shared = tune.shared, is_long = Class == be::row_classes(load_of<Op, Lean>),
-                        shifted = Shifted && column_sums_of<Op>() == 0 && !has_pairs<Op>();
+  static constexpr bool shared = tune.shared, is_long = Class == be::row_classes(load_of<Op, Lean>);
+  // Rows at any place. Where they are summed, or go straight to registers and to one output, lanes
+  // have the same columns of each row and move them by core/rows_across.hpp; all lanes of a warp
+  // write together then, whatever numbers of rows say. Else columns are shifted.
+  // Pieces of three inputs would spill: they move element by element.
+  static constexpr bool same_columns =
+      (column_sums_of<Op>() > 0 && !(is_long && load_of<Op, Lean>.inputs > 2)) ||
+      (tune.per_unit > 0 && (Lean ? extras_of<Op>().outputs : Op::outputs) == 1);
+  static constexpr bool across = Shifted && be::moves_across && same_columns && !has_pairs<Op>() &&
+                                 row_values_of<Op>() == 0,
+                        shifted =
+                            Shifted && !across && column_sums_of<Op>() == 0 && !has_pairs<Op>();
   static constexpr int abreast = tune.abreast;
   // Short rows are counted through all matrices: one may have fewer than a group.
   static constexpr bool counted = abreast > 1;
   // Rows of all operands begin and end at multiples of 16 bytes.
   static constexpr bool whole = !Shifted && rows_shift<Op>;
   static constexpr int sums = load_of<Op, Lean>.sums;
-  // Where rows are shifted, a lane has one of them, and one shift; tiles have room for it. Sums
-  // over rows need them unshifted.
-  static constexpr int R = !shifted ? tune.R : rows_in_warps<tune.R> ? be::worker_warps : 1;
+  // Of rows at any place a lane has one; where they are shifted, tiles have room for it.
+  static constexpr int R = !shifted && !across     ? tune.R
+                           : rows_in_warps<tune.R> ? be::worker_warps
+                                                   : 1;
   static constexpr int N =
       tune.N + (shifted && shared && !is_long && tune.per_unit == 0 ? 1024 : 0);
   static constexpr int slots = tune.stages * tune.N / N;
   static constexpr int per_unit = tune.per_unit;
   // Inputs are in slots of their own, held at once.
   static constexpr bool has_ring =
-      reads_plain_rows<Op>() && abreast == 1 && slots > 1 && slots >= inputs;
+      reads_plain_rows<Op>() && !across && abreast == 1 && slots > 1 && slots >= inputs;
   // Registers hold the next rows, too, which are asked for before these are computed.
-  static constexpr bool ahead = tune.ahead && !shifted;
+  static constexpr int in_lane = be::fragment_map<R, N>::count / flat_rows_per_lane<R>;
+  static constexpr bool ahead = tune.ahead && !shifted && !(across && in_lane > 16);
   static constexpr int workers = tune.workers, cluster = tune.cluster,
                        stages = has_ring ? slots : 1, own_slots = 1;
   static constexpr int group = (shared ? 1 : workers) * R * abreast;         // rows of a step
@@ -164,7 +178,11 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   static constexpr int V = whole_rows ? 64 : columns_at_once<R, N>();
   template <class W>
   static constexpr bool holds_vectors =
-      Op::vectors > 0 && !shifted && !is_long && tune.hold >= static_cast<int>(sizeof(W));
+      Op::vectors > 0 && !shifted && !is_long && tune.hold >= static_cast<int>(sizeof(W)) &&
+      !(across && in_lane > 8);
+  // Where registers have no room for them, beside the next rows, each lane's are in shared memory.
+  static constexpr bool parks_vectors =
+      Op::vectors > 0 && across && !is_long && in_lane > 8 && tune.hold > 0;
 
   struct slot {
     alignas(128) unsigned char of[workers][R * N * element_bytes];
@@ -183,6 +201,7 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   struct scratch {
     row_exchange<R, shared, cluster> exchange;
     std::conditional_t<sums_meet, column_sums, no_memory> sums;
+    std::conditional_t<parks_vectors, parked_vectors<Op::vectors, R, N>, no_memory> vectors;
   };
   using args = row_args<Op>;
   struct task {
@@ -260,7 +279,8 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
       return counted_rows<T>{data,      a.all_rows, a.width,   x.row_stride,
                              x.stride0, x.stride1,  a.by_rows, a.by_n1};
     else
-      return tensor<T>{data + at.i * x.stride0 + at.j * x.stride1, a.rows, a.width, x.row_stride};
+      return tensor<T>{data + steps_of(at.i, x.stride0) + steps_of(at.j, x.stride1), a.rows,
+                       a.width, x.row_stride};
   }
   static TK_BOTH int row_count(args const& a) { return counted ? a.all_rows : a.rows; }
   // Before row r there are matrix_of rows + r of all matrices.

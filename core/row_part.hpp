@@ -31,13 +31,6 @@ template <class Column, class Kept> struct exponentials {
   Kept each;
 };
 
-// The tiles of the inputs from the I-th on.
-template <class Op, int R, int N, int I = 0, bool End = I == Op::inputs>
-struct input_tiles : input_tiles<Op, R, N, I + 1> {
-  reg_tile<typename Op::template input<I>, R, N> tile;
-};
-template <class Op, int R, int N, int I> struct input_tiles<Op, R, N, I, true> {};
-
 // A large product less its rounded self is 0, and not what rounding left of it.
 struct minus_unfused {
   TK_DEVICE float operator()(float x, float y) const { return be::subtract(x, y); }

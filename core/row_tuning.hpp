@@ -9,8 +9,9 @@
 //   row_tasks_per_unit(width)
 //                        tasks for each multiprocessor, where they are as many as run at a time
 //   lean_rows            whether there are kernels of their own without what may be absent
-//   reads_across         whether 16 bytes that don't begin at a multiple of 16 are read by words
-//                        of 4, else element by element
+//   moves_across         whether 16 bytes that don't begin at a multiple of 16 are read by words
+//                        of 4, and written by chunks that lanes make together
+//                        (core/rows_across.hpp), else element by element
 //   writes_in_pairs      whether two lanes write runs of fp32 together
 //   rows_in_turn         such tasks take rows in turn; else each has rows side by side
 #pragma once

@@ -69,13 +69,25 @@ template <class T> struct row_line {
   bool there;
 };
 template <class T> TK_BOTH row_line<T> line_of(tensor<T> const& x, int row) {
-  return {x.at(row, 0), row < x.rows};
+  return {x.data + steps_of(row, x.row_stride), row < x.rows};
 }
 template <class X, class T>
 concept rows_with = requires(X const& x) {
   { line_of(x, 0) } -> std::same_as<row_line<T>>;
   x.cols;
 };
+// A lane's rows, where they have been found.
+template <class T, int Count> struct found_rows {
+  T* data[Count];
+  bool there[Count];
+  std::int64_t cols;
+};
+template <class T, int Count>
+TK_BOTH row_line<T> line_of(found_rows<T, Count> const& x, int of_lane) {
+  return {x.data[of_lane], x.there[of_lane]};
+}
+template <class X> inline constexpr bool are_found = false;
+template <class T, int Count> inline constexpr bool are_found<found_rows<T, Count>> = true;
 // shift_of the row that this lane has of R S rows from `row` on.
 template <int R, int C, int S = 1, class Rows> TK_DEVICE int lane_shift(Rows const& x, int row) {
   static_assert(flat_rows_per_lane<R> == 1, "a lane has one shift where it has one row");
@@ -91,12 +103,12 @@ template <class T, int R, int C, int S = 1, int Each = 1> struct flat_lines {
   static constexpr int nothing_left = -(1 << 30);
   T* line[map::rows_per_lane];
   int first, left[map::rows_per_lane];
-  TK_DEVICE flat_lines(rows_with<T> auto const& x, int row, int col) {
+  template <rows_with<T> Rows> TK_DEVICE flat_lines(Rows const& x, int row, int col) {
     first = -(col + places::lane_col());
     row += places::lane_row();
     TK_UNROLL
     for (int r = 0; r < map::rows_per_lane; ++r) {
-      auto const from = line_of(x, row + places::row(r));
+      auto const from = line_of(x, are_found<Rows> ? r : row + places::row(r));
       line[r] = from.data - first / Each;
       left[r] = from.there ? static_cast<int>(x.cols) + first : nothing_left;
     }
@@ -299,6 +311,12 @@ TK_DEVICE void store_in_pairs(flat_lines<float, R, C, S> const& to, X const& x) 
   }
 }
 
+// The k-th word of the chunk from element i on.
+template <class T, class X> TK_DEVICE std::uint32_t word_of_chunk(X const& x, int i, int k, int r) {
+  if constexpr (sizeof(T) == 4) return std::bit_cast<std::uint32_t>(x.value(i + k, r));
+  else if constexpr (sizeof(T) == 2) return x.word(i / 2 + k, r);
+  else return x.word(i / 2 + 2 * k, r) | x.word(i / 2 + 2 * k + 1, r) << 16;
+}
 template <int S = 1, bool Whole = false, class Rows, class X>
   requires requires(Rows const& dst) { line_of(dst, 0); }
 TK_DEVICE void store(Rows const& dst, int vector_width, int row, int col, X const& x) {
@@ -332,11 +350,7 @@ TK_DEVICE void store(Rows const& dst, int vector_width, int row, int col, X cons
         if (whole ? left > 0 : aligned && first <= 0 && left >= n) {
           std::uint32_t w[chunk_bytes<T> / 4];
           TK_UNROLL
-          for (int e = 0; e < chunk_bytes<T> / 4; ++e) {
-            if constexpr (sizeof(T) == 4) w[e] = std::bit_cast<std::uint32_t>(x.value(i + e, r));
-            else if constexpr (sizeof(T) == 2) w[e] = x.word(i / 2 + e, r);
-            else w[e] = x.word(i / 2 + 2 * e, r) | x.word(i / 2 + 2 * e + 1, r) << 16;
-          }
+          for (int k = 0; k < chunk_bytes<T> / 4; ++k) w[k] = word_of_chunk<T>(x, i, k, r);
           write_words<chunk_bytes<T> / 4>(p, w);
         } else if constexpr (!whole) {
           TK_UNROLL

@@ -13,6 +13,12 @@
 
 namespace tk {
 
+// n strides, of an n that is not negative.
+TK_BOTH std::int64_t steps_of(int n, std::int64_t stride) {
+  return static_cast<std::int64_t>(std::uint64_t{static_cast<std::uint32_t>(n)} *
+                                   static_cast<std::uint64_t>(stride));
+}
+
 template <class T> struct tensor {
   T* data;
   std::int64_t rows, cols, row_stride;

@@ -211,7 +211,7 @@ void find_class(std::int64_t width, int& best, std::int64_t& columns) {
   if constexpr (Class < be::row_classes(load_of<Op, Lean>)) {
     if constexpr (!Shifted || be::rows_shift(Class, load_of<Op, Lean>)) {
       using kernel = row_kernel<Op, Class, Shifted, Lean>;
-      constexpr int more = Shifted ? kernel::shift_room : 0;
+      constexpr int more = kernel::shifted ? kernel::shift_room : 0;
       // A cluster takes what no block does.
       bool const wanted = kernel::cluster == 1 || best == be::row_classes(load_of<Op, Lean>);
       if (wanted && width <= kernel::span - more) {
@@ -270,11 +270,15 @@ struct row_choice {
   bool operator==(row_choice const&) const = default;
 };
 template <class Op> row_choice choose_rows(row_problem<Op> const& x, std::int64_t width) {
-  if constexpr (rows_shift<Op>)
-    if (!are_whole(x)) return {true, false, class_for<Op, true, false>(width)};
+  bool const shifted = rows_shift<Op> && !are_whole(x);
+  auto const choose = [&]<bool Lean>(std::bool_constant<Lean>) -> row_choice {
+    if constexpr (rows_shift<Op>)
+      if (shifted) return {true, Lean, class_for<Op, true, Lean>(width)};
+    return {false, Lean, class_for<Op, false, Lean>(width)};
+  };
   if constexpr (has_extras<Op>() && be::lean_rows)
-    if (is_lean(x)) return {false, true, class_for<Op, false, true>(width)};
-  return {false, false, class_for<Op, false, false>(width)};
+    if (is_lean(x)) return choose(std::true_type{});
+  return choose(std::false_type{});
 }
 // body(kernel) with a pointer to the kernel that was chosen, null.
 template <class Op, bool Shifted, bool Lean, int Class = 0, class Body>
@@ -285,11 +289,14 @@ void with_class(int chosen, Body body) {
   if constexpr (Class < last) with_class<Op, Shifted, Lean, Class + 1>(chosen, body);
 }
 template <class Op, class Body> void with_kernel(row_choice const& choice, Body body) {
-  if constexpr (rows_shift<Op>)
-    if (choice.shifted) return with_class<Op, true, false>(choice.number, body);
+  auto const with = [&]<bool Lean>(std::bool_constant<Lean>) {
+    if constexpr (rows_shift<Op>)
+      if (choice.shifted) return with_class<Op, true, Lean>(choice.number, body);
+    with_class<Op, false, Lean>(choice.number, body);
+  };
   if constexpr (has_extras<Op>() && be::lean_rows)
-    if (choice.lean) return with_class<Op, false, true>(choice.number, body);
-  with_class<Op, false, false>(choice.number, body);
+    if (choice.lean) return with(std::true_type{});
+  with(std::false_type{});
 }
 
 // Sums of tasks, `rows` of them, to what they are in all: at once for those of one type.

@@ -140,6 +140,10 @@ TK_DEVICE std::uint32_t opaque(std::uint32_t x) {
 }
 // The value of the lane whose number differs in the bits of `mask`.
 TK_DEVICE float shuffle_xor(float x, int mask) { return gcn::shuffle_xor(x, mask); }
+// That of the lane before, among as many lanes; the first has that of the last.
+TK_DEVICE std::uint32_t shuffle_before(std::uint32_t x, int lanes) {
+  return gcn::shuffle_before(x, lanes);
+}
 // Whether it is true in any lane of the wave.
 TK_DEVICE bool any_lane(bool x) { return gcn::any(x); }
 // Combines the values of the lanes that hold one row of an R x C tile: two or four.

@@ -81,6 +81,10 @@ TK_DEVICE float shuffle_xor(float x, int mask) {
   return __builtin_bit_cast(
       float, __builtin_amdgcn_ds_bpermute((lane() ^ mask) * 4, __builtin_bit_cast(int, x)));
 }
+TK_DEVICE std::uint32_t shuffle_before(std::uint32_t x, int lanes) {
+  int const from = lane() / lanes * lanes + (lane() + lanes - 1) % lanes;
+  return static_cast<std::uint32_t>(__builtin_amdgcn_ds_bpermute(from * 4, static_cast<int>(x)));
+}
 TK_DEVICE bool any(bool x) { return __builtin_amdgcn_ballot_w64(x) != 0; }
 // Orders this wave's accesses to memory: lanes may read what others stored.
 TK_DEVICE void sync_wave() {

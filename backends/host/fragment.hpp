@@ -120,6 +120,7 @@ TK_DEVICE void multiply_complex_pairs(std::uint32_t& re, std::uint32_t& im, std:
 // A row lies in one lane, and so does a column.
 template <int R, class F> TK_DEVICE float across_row(float x, F) { return x; }
 TK_DEVICE float shuffle_xor(float x, int) { return x; }
+TK_DEVICE std::uint32_t shuffle_before(std::uint32_t x, int) { return x; }
 TK_DEVICE bool any_lane(bool x) { return x; }
 
 }  // namespace tk::be

@@ -107,6 +107,10 @@ TK_DEVICE std::uint32_t opaque(std::uint32_t x) {
 }
 // The value of the lane whose number in its warp differs in the bits of `mask`.
 TK_DEVICE float shuffle_xor(float x, int mask) { return ptx::shuffle_xor(x, mask); }
+// That of the lane before, among as many lanes; the first has that of the last.
+TK_DEVICE std::uint32_t shuffle_before(std::uint32_t x, int lanes) {
+  return ptx::shuffle_before(x, lanes);
+}
 // Whether it is true in any lane of the warp.
 TK_DEVICE bool any_lane(bool x) { return !ptx::all(!x); }
 // Combines the values of the lanes that hold one row of an R x C tile.

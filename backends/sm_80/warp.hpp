@@ -121,6 +121,9 @@ TK_DEVICE int opaque(int x) {
 
 // ---- warp
 TK_DEVICE float shuffle_xor(float x, int mask) { return __shfl_xor_sync(0xffffffff, x, mask); }
+TK_DEVICE std::uint32_t shuffle_before(std::uint32_t x, int lanes) {
+  return __shfl_sync(0xffffffff, x, static_cast<int>(threadIdx.x) - 1, lanes);
+}
 // The value of lane 0, known to the compiler as the same in the whole warp.
 TK_DEVICE int broadcast(int x) { return __shfl_sync(0xffffffff, x, 0); }
 TK_DEVICE bool all(bool x) { return __all_sync(0xffffffff, x); }

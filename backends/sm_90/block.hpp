@@ -254,7 +254,7 @@ TK_DEVICE void run_worker(block_memory<Op>& m, typename Op::args const& a, worke
     c.all.arrive();
     c.all.await();
   }
-  for_each_ticket<Op>(m, a, w.lane(), [&](auto const& t) {
+  for_each_ticket<Op>(m, a, w.lane(), [&](auto const& t) __attribute__((always_inline)) {
     note(event::task);
     if constexpr (Helps) Op::help(c, a, t);
     else Op::compute(c, a, t);

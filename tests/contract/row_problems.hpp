@@ -100,7 +100,7 @@ template <class T> std::vector<T> column_values(int width, int seed) {
 // Columns of the widest rows that a class takes; rows that lie anywhere need room for their shift.
 template <class Op, int Class, bool Shifted> constexpr int widest() {
   using kernel = row_kernel<Op, Class, Shifted>;
-  return kernel::span - (Shifted ? kernel::shift_room : 0);
+  return kernel::span - (kernel::shifted ? kernel::shift_room : 0);
 }
 // The least, the most and some between; of long rows such with an even and an uneven number of
 // pieces, and with more than the ring holds.

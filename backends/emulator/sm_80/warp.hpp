@@ -92,6 +92,22 @@ TK_DEVICE float shuffle_xor(float x, int mask, here where = here::current()) {
       "shuffle", where);
   return op.theirs;
 }
+TK_DEVICE std::uint32_t shuffle_before(std::uint32_t x, int lanes, here where = here::current()) {
+  struct {
+    std::uint32_t mine, theirs;
+    int lanes;
+  } op{x, 0, lanes};
+  emulator::collective(
+      op,
+      [](auto* const* all) {
+        for (int l = 0; l < warp_lanes; ++l) {
+          int const n = all[l]->lanes;
+          all[l]->theirs = all[l / n * n + (l + n - 1) % n]->mine;
+        }
+      },
+      "shuffle", where);
+  return op.theirs;
+}
 // The value of lane 0.
 TK_DEVICE int broadcast(int x, here where = here::current()) {
   emulator::collective(

@@ -9,7 +9,7 @@ namespace tk::be {
 
 constexpr int row_tasks_per_unit(std::int64_t) { return 4; }
 inline constexpr bool lean_rows = false;
-inline constexpr bool reads_across = false;
+inline constexpr bool moves_across = false;
 inline constexpr bool writes_in_pairs = false;
 inline constexpr bool rows_in_turn = false;
 constexpr int row_classes(row_load) { return 4; }

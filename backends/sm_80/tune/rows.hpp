@@ -32,7 +32,7 @@ constexpr int row_classes(row_load of) {
   return row_block_classes(of) + (row_clusters(of) ? 1 : 0);
 }
 inline constexpr bool lean_rows = true;
-inline constexpr bool reads_across = true;
+inline constexpr bool moves_across = true;
 inline constexpr bool writes_in_pairs = true;
 inline constexpr bool rows_in_turn = true;
 constexpr int row_tasks_per_unit(std::int64_t width) {
@@ -43,12 +43,14 @@ constexpr int row_tasks_per_unit(std::int64_t width) {
 constexpr bool asks_ahead(row_load of, int in_lane) {
   return of.inputs < 3 || (in_lane == 8 && of.element_bytes == 2);
 }
-// Rows at any place: of a warp 128 columns and 16 numbers a lane, and all that are shared; but in
-// fp32 with sums over rows 8, since more would spill.
+// Rows at any place: of a warp 128 columns and 16 numbers a lane, and all that are shared; but with
+// sums over rows 8 in fp32 or of three inputs, and of clusters neither these nor 32 numbers a lane,
+// since more would spill.
 constexpr bool rows_shift(int c, row_load of) {
-  int const most = of.sums > 0 && of.element_bytes == 4 ? 8 : row_numbers_of_lane(of);
-  int const first = row_warp_classes(of);
-  if (c == 2 || c >= row_block_classes(of)) return true;
+  bool const few = of.sums > 0 && (of.element_bytes == 4 || of.inputs > 2);
+  int const most = few ? 8 : row_numbers_of_lane(of), first = row_warp_classes(of);
+  if (c == 2 || c == row_classes(of)) return true;
+  if (c >= row_block_classes(of)) return !few && most < 32;
   return c < first ? 8 * (c - 2) == (most < 16 ? most : 16) : 8 * (c - first + 1) <= most;
 }
 // Values per column are held where rows are short enough; not those of 16 bits beside 16 numbers of
