@@ -41,12 +41,12 @@ TORCH = {
     "mamba2": ["mamba2"],
     "fft_conv": ["fft_conv"],
 }
-NO_JAX = "topk", "quantise", "based", "hedgehog"
 # The same of tk_ops.jax.
 JAX = {
-    **{op: functions for op, functions in TORCH.items() if op not in NO_JAX},
+    **TORCH,
     "gemm": ["linear", "matmul"],
     "attention_forward": ["attention", "dot_product_attention"],
+    "topk": ["top_k", "argmax"],
 }
 # Sentences about equal bits.
 REPEATS = re.compile(

@@ -17,8 +17,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "../../tests/python")]
+from definitions import gated, long_conv, rotated  # noqa: E402
 from torch_cases import load, package  # noqa: E402
-from torch_definitions import gated, long_conv, rotated  # noqa: E402
 
 import tk_ops.torch as tk  # noqa: E402
 
@@ -280,7 +280,7 @@ def each(module, function):
 ATTENTION = {
     "rotary": case(
         tk.rotary,
-        rotated,
+        partial(rotated, torch),
         rotary_inputs,
         {
             "quack": each("quack.rotary", "apply_rotary_emb"),
@@ -435,7 +435,7 @@ SEQUENCES = {
     ),
     "fft_conv": case(
         tk.fft_conv,
-        lambda u, k: long_conv(wide(u), k, 1, 1).to(u.dtype),
+        lambda u, k: long_conv(torch, wide(u), k, 1, 1).to(u.dtype),
         lambda random, s: (
             random(s["b"], s["channels"], s["long"]),
             random(s["channels"], s["long"]) / math.sqrt(s["long"]),

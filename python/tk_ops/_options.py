@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Words of frameworks as TK's options, and the tensors that ops along sequences take."""
 
-from . import ActivationKind, Mask, NormKind
+from . import ActivationKind, Mask, NormKind, ScaleKind
 
 # In the order in which both frameworks' ops take them.
 LINEAR_ATTENTION = "q", "k", "v", "log_decay", "decay", "initial_state", "starts"
@@ -13,6 +13,13 @@ HEDGEHOG = (
 MAMBA2 = "x", "dt", "A", "B", "C", "D", "z", "dt_bias", "initial_state", "starts"
 CONV1D = "x", "weight", "bias", "initial_state", "starts"
 FFT_CONV = "u", "k", "pre", "post"
+
+BLOCKS = {
+    "row": ScaleKind.ROW,
+    "1x128": ScaleKind.SCALE_1X128,
+    "128x128": ScaleKind.SCALE_128X128,
+    "tensor": ScaleKind.TENSOR,
+}
 
 
 def mask_of(causal):
@@ -57,3 +64,23 @@ def conv_activation(activation):
     if activation not in (None, "silu", "swish"):
         raise ValueError(f"causal_conv1d: activation must be None or silu, not {activation}")
     return ActivationKind.NONE if activation is None else ActivationKind.SILU
+
+
+def block_kind(block):
+    """Of quantise."""
+    if block not in BLOCKS:
+        raise ValueError(f"quantise: block must be one of {', '.join(BLOCKS)}, not {block}")
+    return BLOCKS[block]
+
+
+def scale_shape(kind, shape):
+    """The sizes of quantise's scales for a tensor of these sizes."""
+    *others, n = shape
+    if kind == ScaleKind.ROW:
+        return (*others,)
+    if kind == ScaleKind.SCALE_1X128:
+        return *others, (n + 127) // 128
+    if kind == ScaleKind.SCALE_128X128:
+        *others, m = others
+        return *others, (m + 127) // 128, (n + 127) // 128
+    return ()

@@ -61,7 +61,7 @@ FRAMEWORKS = {"_torch": pages.TORCH, "_jax": pages.JAX}
     "framework, files",
     [
         ("_torch", ["functional", "sequences", "values"]),
-        ("_jax", ["products", "rows", "sequences"]),
+        ("_jax", ["features", "products", "rows", "sequences", "values"]),
     ],
 )
 def test_each_function_is_on_a_page_and_in_an_example(framework, files):

@@ -4,12 +4,11 @@ gradients of each type. With TK_JAX_DEVICE=cuda they are on a GPU, and want a li
 for it: TK_JAX_DEVICE=cuda python -m pytest tests/python/test_jax.py
 
 `bound` of a case is its largest root mean square error relative to the result's, in units of the
-type's epsilon, as in test_torch.py, whose reasons hold here; in fp32 it is 2 throughout. `loose`
-are bounds by the places of results and gradients: of a decay of each head, whose gradient is a sum
-over all tokens that cancels in part.
+type's epsilon, as in test_torch.py, whose reasons hold here; in fp32 it is 2 throughout.
 """
 
 import os
+from functools import partial
 
 import numpy
 import pytest
@@ -23,53 +22,17 @@ jax.config.update("jax_disable_most_optimizations", True)  # of definitions: hal
 import jax.numpy as jnp  # noqa: E402
 
 import tk_ops.jax as tk  # noqa: E402
-from jax_definitions import (  # noqa: E402
-    attention_of,
-    gated,
-    long_conv,
-    losses,
-    normed,
-    packed,
-    rotated,
-    scan,
-    short_conv,
-    ssd,
-)
-
-BF16, FP16, FP32 = jnp.bfloat16, jnp.float16, jnp.float32
-HALVES, ALL = (BF16, FP16), (BF16, FP16, FP32)
-random = numpy.random.default_rng(3)
+import shared_cases  # noqa: E402
+from definitions import attention, gated  # noqa: E402
+from jax_definitions import losses, normed  # noqa: E402
+from shared_cases import ALL, FP32, ids, randn  # noqa: E402
 
 
-def randn(*shape):
-    return random.standard_normal(shape)
-
-
-def ids(most, *shape):
-    return random.integers(0, most, shape)
-
-
-class case:
-    """A function, its definition, and inputs; those of `exact` are fp32 in any case, those of
-    `constant` have no gradient."""
-
-    def __init__(
-        self, function, reference, inputs, types=HALVES, bound=0.4, exact=(), constant=(), loose={}
-    ):
-        self.function, self.reference, self.inputs = function, reference, inputs
-        self.types, self.bound, self.exact, self.loose = types, bound, exact, loose
-        self.wanted = [
-            i for i, x in enumerate(inputs) if x.dtype == numpy.float64 and i not in constant
-        ]
-
-    def bounds(self, dtype, count):
-        return [2 if dtype == FP32 else self.loose.get(i, self.bound) for i in range(count)]
-
+class case(shared_cases.case):
     def make(self, dtype):
-        return [
-            x if x.dtype != numpy.float64 else x.astype(FP32 if i in self.exact else dtype)
-            for i, x in enumerate(self.inputs)
-        ]
+        """The inputs where dtype, by its name, is the case's."""
+        kinds = [self.type_of(i, dtype) for i in range(len(self.inputs))]
+        return [x if kind is None else x.astype(kind) for x, kind in zip(self.inputs, kinds)]
 
 
 def cotangent(y):
@@ -100,8 +63,7 @@ def heads(nq, nk, hq=4, hk=2, dv=32):
 
 SDPA = tk.dot_product_attention
 CAUSAL = {"is_causal": True}
-ALIBI = numpy.array([0.5, 0.25], numpy.float32)
-PACKED = numpy.array([0, 20, 20, 50], numpy.int32)
+attention_of = partial(attention, jnp)
 LENGTHS = numpy.array([30, 17], numpy.int32), numpy.array([50, 1], numpy.int32)
 
 CASES = {
@@ -139,12 +101,6 @@ CASES = {
     "softmax": case(
         lambda x: tk.softmax(x, 1), lambda x: jax.nn.softmax(x, 1), (randn(3, 5, 7),), ALL
     ),
-    "softmax_causal": case(
-        lambda x: tk.softmax(x, scale=0.5, causal=True),
-        lambda x: jax.nn.softmax(jnp.where(numpy.tri(7, 9, 2, bool), 0.5 * x, -jnp.inf)),
-        (randn(2, 3, 2, 7, 9),),
-        ALL,
-    ),
     "cross_entropy": case(
         lambda x, t: tk.cross_entropy(x, t, ignore_index=3, label_smoothing=0.1),
         lambda x, t: losses(x, t, 3, 0.1),
@@ -172,32 +128,8 @@ CASES = {
     "silu": case(tk.silu, jax.nn.silu, (randn(3, 4, 21),), ALL),
     "gelu": case(lambda x: tk.gelu(x, False), lambda x: jax.nn.gelu(x, False), (randn(61),), ALL),
     "gelu_tanh": case(tk.gelu, jax.nn.gelu, (randn(4, 20),), ALL),
-    "swiglu": case(tk.swiglu, lambda x: gated(jax.nn.silu, x), (randn(3, 4, 42),), ALL),
     "geglu": case(
         tk.geglu, lambda x, y: gated(jax.nn.gelu, x, y), (randn(3, 4, 21), randn(3, 4, 21)), ALL
-    ),
-    "reglu": case(tk.reglu, lambda x: gated(jax.nn.relu, x), (randn(7, 40),), ALL),
-    "rotary": case(
-        tk.rotary,
-        rotated,
-        (randn(2, 9, 4, 32), randn(2, 9, 2, 32), randn(12, 12), randn(12, 12)),
-        ALL,
-        exact=(2, 3),
-        constant=(2, 3),
-    ),
-    "rotary_positions": case(
-        lambda q, k, c, s, p: tk.rotary(q, k, c, s, positions=p, interleaved=True),
-        lambda q, k, c, s, p: rotated(q, k, c, s, p, True),
-        (
-            randn(2, 9, 4, 32),
-            randn(2, 9, 2, 32),
-            randn(12, 12),
-            randn(12, 12),
-            ids(12, 2, 9),
-        ),
-        ALL,
-        exact=(2, 3),
-        constant=(2, 3),
     ),
     "sdpa": case(SDPA, jax.nn.dot_product_attention, heads(33, 50, dv=64), bound=0.5),
     "sdpa_of_3": case(
@@ -242,93 +174,13 @@ CASES = {
         heads(33, 50),
         bound=0.5,
     ),
-    "attention": case(
-        lambda q, k, v, b, s: tk.attention(
-            q, k, v, causal=True, window=(20, None), softcap=2.0, alibi=ALIBI, bias=b, sinks=s
-        ),
-        lambda q, k, v, b, s: attention_of(
-            q, k, v, b, left=3, right=17, softcap=2.0, alibi=ALIBI, sinks=s
-        ),
-        (
-            randn(2, 33, 2, 64),
-            randn(2, 50, 2, 64),
-            randn(2, 50, 2, 32),
-            randn(1, 2, 33, 50),
-            randn(2),
-        ),
-        bound=0.6,
-        exact=(3, 4),
-    ),
-    "packed_attention": case(
-        lambda *x: tk.attention(*x, cu_seqlens_q=PACKED, cu_seqlens_k=PACKED),
-        lambda *x: packed(*x, PACKED),
-        (randn(50, 2, 32), randn(50, 2, 32), randn(50, 2, 16)),
-        bound=0.5,
-    ),
-    "linear_attention": case(
-        lambda q, k, v, g, s: tk.linear_attention(
-            q, k, v, log_decay=g, scale=0.2, initial_state=s, return_final_state=True
-        ),
-        lambda q, k, v, g, s: scan(q, k, v, g, s, 0.2),
-        (
-            randn(2, 70, 2, 32),
-            randn(2, 70, 2, 32),
-            randn(2, 70, 2, 48),
-            -abs(randn(2, 70, 2)),
-            randn(2, 2, 32, 48),
-        ),
-        bound=0.5,
-        exact=(3, 4),
-    ),
-    "linear_attention_of_heads": case(
-        lambda q, k, v, d: tk.linear_attention(q, k, v, decay=d),
-        lambda q, k, v, d: scan(
-            q, k, v, -jnp.broadcast_to(d, q.shape[:3]), jnp.zeros((1, 2, 32, 16)), 32**-0.5
-        )[0],
-        (randn(1, 37, 2, 32), randn(1, 37, 2, 32), randn(1, 37, 2, 16), abs(randn(2))),
-        bound=0.5,
-        exact=(3,),
-        loose={4: 1},
-    ),
-    "mamba2": case(
-        lambda *x: tk.mamba2(
-            *x[:8],
-            initial_states=x[8],
-            dt_softplus=True,
-            dt_limit=(0.05, 2),
-            return_final_states=True,
-        ),
-        ssd,
-        (
-            randn(2, 70, 4, 32),
-            randn(2, 70, 4),
-            -abs(randn(4)),
-            randn(2, 70, 2, 16),
-            randn(2, 70, 2, 16),
-            randn(4),
-            randn(2, 70, 4, 32),
-            randn(4),
-            randn(2, 4, 32, 16),
-        ),
-        bound=0.5,
-        exact=(1, 2, 5, 7, 8),
-        loose={4: 1},
-    ),
-    "causal_conv1d": case(
-        lambda x, w, b, s: tk.causal_conv1d(
-            x, w, b, activation="silu", initial_states=s, return_final_states=True
-        ),
-        short_conv,
-        (randn(2, 31, 23), randn(23, 4), randn(23), randn(2, 3, 23)),
+    "top_k": case(
+        lambda x: tk.top_k(x, 7, axis=1)[0],
+        lambda x: jnp.moveaxis(jax.lax.top_k(jnp.moveaxis(x, 1, -1), 7)[0], -1, 1),
+        (randn(3, 40, 5).argsort(1).astype(float),),
         ALL,
     ),
-    "fft_conv": case(
-        tk.fft_conv,
-        long_conv,
-        (randn(2, 4, 501), randn(4, 300) / 17, randn(2, 4, 501), randn(2, 4, 501)),
-        bound=0.6,
-        exact=(1,),
-    ),
+    **shared_cases.shared(case, tk, jnp),
 }
 
 
@@ -347,4 +199,4 @@ def test_results_and_gradients(name):
             x, y = numpy.asarray(x, numpy.float64), numpy.asarray(y)
             assert x.shape == y.shape
             error = numpy.linalg.norm(x - y) / numpy.linalg.norm(y) / float(jnp.finfo(dtype).eps)
-            assert error <= bound, f"{dtype.__name__}, {i}: {error} of the type's epsilon"
+            assert error <= bound, f"{dtype}, {i}: {error} of the type's epsilon"

@@ -146,6 +146,61 @@ def test_nothing_to_do():
     assert tk.embedding(w, numpy.zeros(0, int)).shape == (0, 5)
 
 
+def test_largest_numbers():
+    """As JAX's, but for the smallest ones; equal numbers by their places, NaN before all."""
+    x = random.integers(-3, 4, (3, 5, 9)).astype(FP32)
+    x[0, 0, 4] = numpy.nan
+    for y in x.astype(BF16), x:
+        for got, wanted in zip(tk.top_k(y, 4), jax.lax.top_k(y, 4)):
+            assert numpy.array_equal(got, wanted, equal_nan=True)
+        for axis in 0, -1, None:
+            for keepdims in False, True:
+                got = tk.argmax(y, axis, keepdims=keepdims)
+                assert got.dtype == jnp.int32
+                assert (got == jnp.argmax(y, axis, keepdims=keepdims)).all()
+    x = numpy.array([3, 1, 4, 1], FP32)
+    assert tk.top_k(x, 3, largest=False)[1].tolist() == [1, 3, 0]
+    assert not jax.grad(lambda x: 0.0 * x.sum() + tk.argmax(x))(x).any()
+
+
+@pytest.mark.parametrize("shape", [(150, 200), (2, 3, 20, 200), (2, 1, 2, 2, 5, 7)])
+def test_quantise(shape):
+    """A scale for a tensor, or for blocks whose largest number becomes fp8's."""
+    x = array(*shape)
+    for block in "row", "1x128", "128x128", "tensor":
+        y, scale = tk.quantise(x, block=block)
+        assert y.shape == x.shape and y.dtype == jnp.float8_e4m3fn and scale.dtype == FP32
+        largest = numpy.abs(x.astype(FP32)).max() / 448
+        assert numpy.isclose(scale.max(), largest)
+        if block == "row":
+            back = y.astype(FP32) * scale[..., None]
+            assert numpy.allclose(back, x.astype(FP32), rtol=2**-4, atol=2**-9 * largest * 2)
+    given = numpy.array([0.25], FP32)
+    y, back = tk.quantise(x, jnp.float8_e5m2, scale=given)
+    assert (back == given).all()
+    assert (y.astype(FP32) == (x.astype(FP32) * 4).astype(jnp.float8_e5m2).astype(FP32)).all()
+
+
+def test_states_of_feature_maps():
+    """Gradients reach one state alone; packed sequences have the bits of each alone."""
+    q, v = array(1, 200, 2, 16), array(1, 200, 2, 32)
+    starts = numpy.array([0, 90, 90, 200], numpy.int32)
+    packed = tk.based(q[0], q[0], v[0], cu_seqlens=starts)
+    equal(packed[90:], tk.based(q[:, 90:], q[:, 90:], v[:, 90:])[0])
+    q, maps, factors = array(1, 200, 2, 128), array(2, 2, 128, 64) / 11, array(2, 2, dtype=FP32)
+
+    def one(which):
+        def of(k):
+            options = dict(return_final_states=True)
+            return tk.hedgehog(q, k, q, *maps, *abs(factors), **options)[1][which].sum()
+
+        return of
+
+    for which in 0, 1:
+        gradient = jax.grad(one(which))(q)
+        assert gradient[:, :128].any() and not gradient[:, 128:].any()
+
+
 def test_a_model_learns():
     """Embedding, norm, gated layers and the loss together, in one program."""
     keys = jax.random.split(jax.random.key(0), 4)
@@ -224,6 +279,26 @@ def test_plans():
             ValueError,
             "padding_idx 9",
             lambda: tk.embedding(array(4, 8), numpy.zeros(3, int), padding_idx=9),
+        ),
+        (ValueError, "no axis 2", lambda: tk.top_k(array(2, 8), 3, axis=2)),
+        (ValueError, "no axis 2", lambda: tk.argmax(array(2, 8), 2)),
+        (ValueError, "tk_topk: ", lambda: tk.top_k(array(3, 4), 5)),
+        (NotImplementedError, "1024", lambda: tk.top_k(array(3, 3000), 1025)),
+        (TypeError, "tk_topk: ", lambda: tk.argmax(numpy.zeros((3, 4), int), 1)),
+        (ValueError, "block must be one of", lambda: tk.quantise(array(3, 4), block="2x2")),
+        (TypeError, "tk_quantise: ", lambda: tk.quantise(array(3, 4), BF16)),
+        (
+            NotImplementedError,
+            "no derivative",
+            lambda: jax.grad(lambda x: tk.quantise(x)[1].sum())(array(3, 4)),
+        ),
+        (NotImplementedError, "tk_based: ", lambda: tk.based(*[array(1, 3, 1, 32)] * 3)),
+        (
+            TypeError,
+            "tk_hedgehog: alpha",
+            lambda: tk.hedgehog(
+                *[array(1, 3, 1, 128)] * 3, *[array(1, 128, 64)] * 2, *[array(1)] * 2
+            ),
         ),
         (ValueError, "is odd", lambda: tk.swiglu(array(3, 7))),
         (ValueError, "same sizes", lambda: tk.geglu(array(3, 8), array(3, 4))),

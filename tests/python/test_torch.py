@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """tk_ops.torch against PyTorch's own definitions, evaluated in fp64 on the same rounded inputs:
-results and gradients of each type and layout, torch.compile, torch.library.opcheck of every op.
+results and gradients of each type and layout, torch.compile, torch.library.opcheck of every op,
+torch.autocast, torch.use_deterministic_algorithms, torch.func.vmap.
 With TK_TORCH_DEVICE=cuda they are on a GPU, and want a library that is built for it.
 
 `bound` of a case is its largest root mean square error relative to the result's, in units of the
@@ -16,13 +17,15 @@ from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 import tk_ops.torch as tk  # noqa: E402
 from tk_ops.torch._library import is_watched  # noqa: E402
-from torch_functions import BF16, CASES, laid  # noqa: E402
+from shared_cases import BF16, FP32  # noqa: E402
+from torch_functions import CASES, laid, type_of  # noqa: E402
 
 torch.set_num_threads(1)
 WITHOUT_GRADIENT = {
-    "argmax": lambda: tk.argmax(torch.randn(3, 20, dtype=BF16), 1),
-    "quantise": lambda: tk.quantise(torch.randn(3, 20, dtype=BF16), block="1x128"),
+    "argmax": lambda x: tk.argmax(x, 1),
+    "quantise": lambda x: tk.quantise(x, block="1x128"),
 }
+LAYOUTS = "plain", "permuted", "sliced"
 
 
 def many(x):
@@ -32,20 +35,20 @@ def many(x):
 def run(this, function, inputs, layout="plain"):
     """Results of the function of a case, and the gradients of its inputs, in fp64."""
     inputs = [x if x is None else x.detach() for x in inputs]
-    wanted = [x.requires_grad_() for x in this.wants(inputs)]
+    wanted = [inputs[i].requires_grad_() for i in this.wanted]
     results = many(function(*inputs))
     torch.manual_seed(5)
-    gradients = [torch.randn(y.shape, device=y.device).to(BF16).to(y.dtype) for y in results]
+    gradients = [torch.randn(y.shape, device=y.device).bfloat16().to(y.dtype) for y in results]
     gradients = [laid(x, layout) for x in gradients]
     torch.autograd.backward(results, gradients)
     return [x.detach().double() for x in (*results, *(x.grad for x in wanted))]
 
 
 PARAMETERS = [
-    pytest.param(name, dtype, layout, id=f"{name}-{str(dtype)[6:]}-{layout}")
+    pytest.param(name, dtype, layout, id=f"{name}-{dtype}-{layout}")
     for name, x in CASES.items()
     for dtype in x.types
-    for layout in (("plain", "permuted", "sliced") if dtype == BF16 else ("plain",))
+    for layout in (LAYOUTS if dtype == BF16 else LAYOUTS[:1])
 ]
 
 
@@ -61,7 +64,7 @@ def test_results_and_gradients(name, dtype, layout):
     got = run(this, this.function, inputs, layout)
     for x, y, bound in zip(got, exact, this.bounds(dtype, len(exact)), strict=True):
         assert x.shape == y.shape
-        error = ((x - y).norm() / y.norm()).item() / torch.finfo(dtype).eps
+        error = ((x - y).norm() / y.norm()).item() / torch.finfo(type_of(dtype)).eps
         assert error <= bound, f"{error} of the type's epsilon"
 
 
@@ -86,12 +89,11 @@ def test_gradients_of_torch_func(name):
     """They have the bits of autograd's."""
     this = CASES[name]
     inputs = this.make(BF16)
-    wanted = this.wants(inputs)
-    places = [i for i, x in enumerate(inputs) if any(x is y for y in wanted)]
+    wanted = [inputs[i] for i in this.wanted]
 
     def loss(*wanted):
         given = list(inputs)
-        for i, x in zip(places, wanted, strict=True):
+        for i, x in zip(this.wanted, wanted, strict=True):
             given[i] = x
         return sum(y.float().square().sum() for y in many(this.function(*given)))
 
@@ -116,14 +118,16 @@ class recorder(TorchDispatchMode):
 
 @pytest.fixture(scope="module")
 def calls():
-    """Of each op the arguments of a call, recorded as cases ran."""
-    with recorder() as recorded:
-        for this in CASES.values():
-            inputs = this.make(BF16)
-            run(this, this.function, inputs)
-        for call in WITHOUT_GRADIENT.values():
-            call()
-    return recorded.calls
+    """Of each layout and op the arguments of a call, recorded as cases ran."""
+    found = {}
+    for layout in LAYOUTS:
+        with recorder() as recorded:
+            for this in CASES.values():
+                run(this, this.function, this.make(BF16, layout), layout)
+            for call in WITHOUT_GRADIENT.values():
+                call(laid(torch.randn(3, 20).bfloat16(), layout))
+        found[layout] = recorded.calls
+    return found
 
 
 OPS = sorted(
@@ -134,11 +138,13 @@ OPS = sorted(
 
 
 def test_every_op_is_checked(calls):
-    assert sorted(op._opname for op in calls) == OPS
+    for found in calls.values():
+        assert sorted(op._opname for op in found) == OPS
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", OPS)
-def test_opcheck(name, calls):
+def test_opcheck(name, layout, calls):
     op = getattr(torch.ops.tk_ops, name).default
     differentiable = not name.endswith("_backward") and name not in ("gemm", *WITHOUT_GRADIENT)
     arguments = [
@@ -147,7 +153,7 @@ def test_opcheck(name, calls):
             if isinstance(x, torch.Tensor)
             else x
         )
-        for x in calls[op]
+        for x in calls[layout][op]
     ]
     torch.library.opcheck(op, arguments)
 
@@ -160,3 +166,46 @@ def test_compiles_into_one_graph(name):
     eager = run(this, this.function, this.make(BF16))
     for x, y in zip(run(this, compiled, this.make(BF16)), eager, strict=True):
         assert torch.equal(x, y)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_autocast(name):
+    """What takes 16 bits alone is cast to them, all else is taken as it is: the bits are those of
+    inputs that are cast before; but a bias of attention stays, and its gradient is fp32."""
+    this = CASES[name]
+    kept = FP32 in this.types
+    cast = this.make(FP32 if kept else BF16)
+    wide = [x.float() if i in this.wanted else x for i, x in enumerate(cast)]
+    device = torch.get_default_device().type
+    with torch.autocast(device, dtype=torch.bfloat16):
+        found = run(this, this.function, wide)
+    for x, y in zip(found, run(this, this.function, cast), strict=True):
+        assert torch.equal(x, y) or (not kept and (x - y).norm() <= 2**-8 * y.norm())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_deterministic_algorithms(name):
+    """Nothing is refused, and nothing of memory that PyTorch fills with NaN then is left."""
+    this = CASES[name]
+    plain = run(this, this.function, this.make(BF16))
+    torch.use_deterministic_algorithms(True)
+    try:
+        found = run(this, this.function, this.make(BF16))
+    finally:
+        torch.use_deterministic_algorithms(False)
+    for x, y in zip(found, plain, strict=True):
+        assert torch.equal(x, y)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_vmap(name):
+    """One element after another, with the bits of each alone."""
+    this = CASES[name]
+    inputs = this.make(BF16)
+    axes = tuple(0 if i in this.wanted else None for i in range(len(inputs)))
+    pairs = [torch.stack((x, x.flip(0))) if i in this.wanted else x for i, x in enumerate(inputs)]
+    found = torch.func.vmap(this.function, axes)(*pairs)
+    for i in range(2):
+        alone = this.function(*(x if axis is None else x[i] for x, axis in zip(pairs, axes)))
+        for x, y in zip(many(found), many(alone), strict=True):
+            assert torch.equal(x[i], y)

@@ -4,17 +4,21 @@ same weights: results, and gradients of all parameters."""
 
 import copy
 import os
+from functools import partial
 
+import definitions
 import pytest
 
 torch = pytest.importorskip("torch")
 import torch.nn.functional as F  # noqa: E402
 
 import tk_ops.torch as tk  # noqa: E402
-from torch_definitions import long_conv, scan, short_conv  # noqa: E402
 
 torch.set_default_device(os.environ.get("TK_TORCH_DEVICE", "cpu"))
 BF16 = torch.bfloat16
+long_conv, scan, short_conv = (
+    partial(getattr(definitions, x), torch) for x in ("long_conv", "scan", "short_conv")
+)
 
 
 def mamba2(m, u):

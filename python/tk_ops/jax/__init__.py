@@ -13,11 +13,15 @@ nothing of an op's inside: sharded arrays go through jax.shard_map. Of more than
 of JAX's default backend says what is refused; on a GPU XLA gives the stream and the workspace.
 """
 
+from .features import *  # noqa: F403
+from .features import __all__ as _features
 from .products import *  # noqa: F403
 from .products import __all__ as _products
 from .rows import *  # noqa: F403
 from .rows import __all__ as _rows
 from .sequences import *  # noqa: F403
 from .sequences import __all__ as _sequences
+from .values import *  # noqa: F403
+from .values import __all__ as _values
 
-__all__ = [*_products, *_rows, *_sequences]
+__all__ = [*_features, *_products, *_rows, *_sequences, *_values]

@@ -4,6 +4,7 @@
 import torch
 
 from tk_ops import ScaleKind
+from tk_ops._options import scale_shape
 
 from ._library import launcher, like, matrix, operator, rows
 
@@ -50,10 +51,6 @@ class argmax:
 call_quantise = launcher("quantise", "x y scale kind power_of_two")
 
 
-def blocks(n):
-    return (n + 127) // 128
-
-
 @operator
 class quantise:
     schema = (
@@ -62,13 +59,7 @@ class quantise:
     )
 
     def made(x, scale, dtype, kind, power_of_two):
-        shape = {
-            ScaleKind.ROW: x.shape[:-1],
-            ScaleKind.SCALE_1X128: (*x.shape[:-1], blocks(x.size(-1))),
-            ScaleKind.SCALE_128X128: (*x.shape[:-2], *map(blocks, x.shape[-2:])),
-            ScaleKind.TENSOR: (),
-            ScaleKind.GIVEN: (0,),
-        }[kind]
+        shape = (0,) if kind == ScaleKind.GIVEN else scale_shape(kind, x.shape)
         return like(x, dtype), x.new_empty(shape, dtype=torch.float32)
 
     def launch(made, x, scale, dtype, kind, power_of_two):

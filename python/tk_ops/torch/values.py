@@ -4,17 +4,11 @@
 import torch
 
 from tk_ops import ScaleKind
+from tk_ops._options import block_kind
 
 from . import _values
 
 __all__ = ["argmax", "quantise", "topk"]
-
-BLOCKS = {
-    "row": ScaleKind.ROW,
-    "1x128": ScaleKind.SCALE_1X128,
-    "128x128": ScaleKind.SCALE_128X128,
-    "tensor": ScaleKind.TENSOR,
-}
 
 
 def topk(input, k, dim=-1, largest=True, sorted=True):
@@ -61,6 +55,4 @@ def quantise(input, dtype=torch.float8_e4m3fn, *, block="row", scale=None, power
     if scale is not None:
         y, _ = _values.quantise(input, scale, dtype, ScaleKind.GIVEN, False)
         return y, scale
-    if block not in BLOCKS:
-        raise ValueError(f"quantise: block must be one of {', '.join(BLOCKS)}, not {block}")
-    return _values.quantise(input, None, dtype, BLOCKS[block], power_of_two)
+    return _values.quantise(input, None, dtype, block_kind(block), power_of_two)
