@@ -27,8 +27,16 @@ SIZES = dict(
     max_position_embeddings=128,
     pad_token_id=0,
 )
+LLAMA_3 = {
+    "rope_type": "llama3",
+    "rope_theta": 5e5,
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 64,
+}
 CONFIGS = {
-    "llama": lambda: transformers.LlamaConfig(**SIZES),
+    "llama": lambda: transformers.LlamaConfig(**SIZES, rope_parameters=LLAMA_3),
     "gemma2": lambda: transformers.Gemma2Config(
         **SIZES, sliding_window=8, attn_logit_softcapping=2.0, query_pre_attn_scalar=4
     ),
@@ -82,6 +90,23 @@ def test_logits_and_gradients(models, padded):
     check(*gradients)
 
 
+def test_packed(models):
+    """Sequences beside each other, which begin where positions do, see nothing of one another."""
+    if models[0].config.model_type == "gpt_oss":
+        pytest.skip("it asks for its masks without positions")
+    ids, _ = ids_and_mask()
+    ids, places = ids[:1], torch.cat((torch.arange(9), torch.arange(12)))[None]
+    packed, alone = (
+        [model(x, position_ids=y, use_cache=False).logits for model in models for x, y in pairs]
+        for pairs in (
+            [(ids, places)],
+            [(ids[:, :9], places[:, :9]), (ids[:, 9:], places[:, 9:])],
+        )
+    )
+    assert distance(packed[0], torch.cat(alone[:2], 1)) < 1e-5
+    check(*packed)
+
+
 def test_tokens_one_by_one(models):
     """Steps of decoding with a cache give what a whole prompt gives."""
     ids, _ = ids_and_mask()
@@ -115,7 +140,10 @@ GPT2 = {"vocab_size": 97, "n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions"
 MAMBA2 = {"num_heads": 8, "head_dim": 16, "state_size": 16, "n_groups": 2}
 REPLACED = {
     "llama": (CONFIGS["llama"], {"LlamaMLP": 2, "LlamaRMSNorm": 5, "Linear": 15}),
-    "qwen2": (lambda: transformers.Qwen2Config(**SIZES), {"Qwen2MLP": 2, "apply_rotary_pos_emb": 1}),
+    "qwen2": (
+        lambda: transformers.Qwen2Config(**SIZES),
+        {"Qwen2MLP": 2, "apply_rotary_pos_emb": 1},
+    ),
     "qwen3": (lambda: transformers.Qwen3Config(**SIZES), {"Qwen3RMSNorm": 9, "Embedding": 1}),
     "mistral": (
         lambda: transformers.MistralConfig(**SIZES, sliding_window=8),
@@ -124,41 +152,95 @@ REPLACED = {
     "gemma2": (CONFIGS["gemma2"], {"Gemma2MLP": 2, "Gemma2RMSNorm": 9}),
     "gpt2": (lambda: transformers.GPT2Config(**GPT2), {"Conv1D": 8, "LayerNorm": 5}),
     "mamba2": (
-        lambda: transformers.Mamba2Config(vocab_size=97, hidden_size=64, num_hidden_layers=2, **MAMBA2),
+        lambda: transformers.Mamba2Config(
+            vocab_size=97, hidden_size=64, num_hidden_layers=2, **MAMBA2
+        ),
         {"Mamba2RMSNorm": 3, "causal_conv1d_fn": 1, "mamba2_chunk_scan": 1},
     ),
 }
 
 
-@pytest.mark.parametrize("name", REPLACED)
-def test_replace(name, monkeypatch):
-    """Loss and gradients of a model whose layers are TK's, too, beside those in fp32 and eager."""
-    config, wanted = REPLACED[name]
+@pytest.fixture
+def replaced(request, monkeypatch):
+    """The same weights in fp32 and eager, in bf16 and eager, and in bf16 with all that TK does, and
+    the report of that."""
     torch.manual_seed(0)
-    options = {} if name == "mamba2" else {"attn_implementation": "eager"}
-    model = transformers.AutoModelForCausalLM.from_config(
-        config(), dtype=torch.bfloat16, **options
-    )
+    config, _ = REPLACED[request.param]
+    options = {} if request.param == "mamba2" else {"attn_implementation": "eager"}
+    model = transformers.AutoModelForCausalLM.from_config(config(), dtype=torch.bfloat16, **options)
     for x in model.parameters():
         if x.dim() > 1:
             x.data = (torch.randn_like(x) * 0.125).to(x.dtype)
     model.eval()
-    models = [copy.deepcopy(model).float(), model, copy.deepcopy(model)]
-    ids, results = torch.randint(1, 97, (2, 21)), []
+    exact, ours = copy.deepcopy(model).float(), copy.deepcopy(model)
     place = sys.modules[type(model).__module__]
     for function in tk_ops.transformers.FUNCTIONS:
         if hasattr(place, function):  # is put back after the test
-            monkeypatch.setattr(place, function, getattr(place, function))
+            theirs = getattr(place, function)
+            monkeypatch.setattr(place, function, theirs)
+    if options:
+        ours.set_attn_implementation("tk")
+
+    def replace():
+        """What the file of models calls is TK's for all of its models from here on."""
+        return tk_ops.transformers.replace(ours)
+
+    return exact, model, ours, replace
+
+
+def by_name(function):
+    return pytest.mark.parametrize("replaced", REPLACED, indirect=True)(function)
+
+
+@by_name
+def test_replace(replaced, request):
+    """Loss and gradients of a model whose layers are TK's, too, beside those in fp32 and eager."""
+    *models, replace = replaced
+    ids, results = torch.randint(1, 97, (2, 21)), []
     for x in models:
         if x is models[2]:
-            if options:
-                x.set_attn_implementation("tk")
-            report = tk_ops.transformers.replace(x)
+            report = replace()
         result = x(ids, labels=ids)
         result.loss.backward()
         results.append((result, [y.grad for y in x.parameters()]))
+    _, wanted = REPLACED[request.node.callspec.params["replaced"]]
     assert wanted.items() <= report.replaced.items(), str(report)
     check(*(x.logits for x, _ in results))
     check(*(torch.cat([y.flatten().double() for y in x]) for _, x in results))
     exact, _, loss = (x.loss.item() for x, _ in results)
     assert abs(loss - exact) <= 0.01 * exact
+
+
+@by_name
+def test_greedy_tokens(replaced):
+    """With a cache they are those of eager, up to where its two best logits are nearer to each
+    other than four times what rounding moves one."""
+    exact, eager, ours, replace = replaced
+    ids, found = torch.randint(1, 97, (4, 9)), []
+    for model in exact, eager, ours:
+        if model is ours:
+            replace()
+        found.append(
+            model.generate(
+                ids,
+                attention_mask=torch.ones_like(ids),
+                max_new_tokens=10,
+                do_sample=False,
+                eos_token_id=None,
+                pad_token_id=0,
+                output_logits=True,
+                return_dict_in_generate=True,
+            )
+        )
+    logits = [x.logits[0].double() for x in found[:2]]
+    rounding = (logits[0] - logits[1]).square().mean().sqrt()
+    compared = 0
+    for row in range(len(ids)):
+        for step, theirs in enumerate(found[1].logits):
+            best = theirs[row].double().topk(2).values
+            if best[0] - best[1] <= 4 * rounding:
+                break
+            tokens = [x.sequences[row, ids.size(1) + step] for x in found[1:]]
+            assert tokens[0] == tokens[1], f"sequence {row}, step {step}"
+            compared += 1
+    assert compared >= 20
