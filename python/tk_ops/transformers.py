@@ -33,6 +33,8 @@ from . import torch as tk
 from .torch.functional import attention, bias_of, bias_of_bool
 from .torch.replace import HALVES, Report
 
+__all__ = ["attention_forward", "attention_mask", "register", "replace"]
+
 
 def attention_forward(
     module,

@@ -151,6 +151,39 @@ def test_strides_and_what_is_written():
     assert (all_of_y[:, :32] == 7).all() and (all_of_y[:, 96:] == 7).all()
 
 
+class exporter:
+    """What another library's tensor is, CuPy's for instance: it has these two methods."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __dlpack__(self, **options):
+        return self.x.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.x.__dlpack_device__()
+
+
+@pytest.mark.parametrize("name", ["torch", "jax", "others"])
+def test_tensors_of_others(name):
+    """They give what NumPy's do, side by side with them, also of a type that NumPy has not."""
+    x, exact, y = single(5, 77), single(5, 77), single(5, 77)
+    tk_ops.softmax(x=x, y=exact, scale=1)
+    if name == "torch":
+        torch = pytest.importorskip("torch")
+        tk_ops.softmax(x=torch.from_numpy(x), y=torch.from_numpy(y), scale=1)
+        z = torch.empty(5, 77, dtype=torch.bfloat16)
+        tk_ops.add(a=torch.from_numpy(x).bfloat16(), y=z, alpha=2)
+        assert torch.equal(z, 2 * torch.from_numpy(x).bfloat16())
+    elif name == "jax":
+        jax = pytest.importorskip("jax")
+        jax.config.update("jax_platforms", "cpu")
+        tk_ops.softmax(x=jax.numpy.asarray(x), y=y, scale=1)
+    else:
+        tk_ops.softmax(x=exporter(x), y=exporter(y), scale=1)
+    assert (y == exact).all()
+
+
 def test_a_workspace_of_one_s_own():
     k, fields = single(4, 700), {"u": half(1, 4, 700), "y": half(1, 4, 700)}
     size = tk_ops.workspace_bytes("fft_conv", k=k, **fields)

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from .torch.replace import Report
+
+def attention_forward(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    dropout: float = 0.0,
+    scaling: float | None = None,
+    is_causal: bool | None = None,
+    softcap: float | None = None,
+    s_aux: Tensor | None = None,
+    position_bias: Tensor | None = None,
+    **_: Any,
+) -> tuple[Tensor, None]: ...
+def attention_mask(*arguments: Any, dtype: torch.dtype = ..., **options: Any) -> Tensor | None: ...
+def register(name: str = "tk") -> None: ...
+def replace(model: nn.Module) -> Report: ...
