@@ -33,6 +33,8 @@ TORCH = {
     "rotary": ["rotary"],
     "topk": ["topk", "argmax"],
     "quantise": ["quantise"],
+    "add": ["add"],
+    "transpose": ["transpose"],
     "embedding": ["embedding"],
     "linear_attention": ["linear_attention"],
     "based": ["based"],
@@ -47,6 +49,7 @@ JAX = {
     "gemm": ["linear", "matmul"],
     "attention_forward": ["attention", "dot_product_attention"],
     "topk": ["top_k", "argmax"],
+    "transpose": ["matrix_transpose"],
 }
 # Sentences about equal bits.
 REPEATS = re.compile(

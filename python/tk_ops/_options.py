@@ -84,3 +84,24 @@ def scale_shape(kind, shape):
         *others, m = others
         return *others, (m + 127) // 128, (n + 127) // 128
     return ()
+
+
+def fits_in(small, large):
+    """Whether the sizes of add's smaller tensor stand for the larger one's."""
+    if len(small) > len(large) or small[-1:] != large[-1:]:
+        return False
+    return all(x in (1, y) for x, y in zip(small[::-1], large[::-1]))
+
+
+def check_sum(first, x, second, y, single):
+    """Of add, whether the smaller tensor, which has the result's type, is x, not y."""
+    if x.dtype != y.dtype and single not in (x.dtype, y.dtype):
+        raise TypeError(f"add: {first} is {x.dtype} and {second} {y.dtype}, of which none is fp32")
+    if y.dtype in (single, x.dtype) and fits_in(y.shape, x.shape):
+        return False
+    if x.dtype in (single, y.dtype) and fits_in(x.shape, y.shape):
+        return True
+    raise ValueError(
+        f"add: {first} {list(x.shape)} of {x.dtype} and {second} {list(y.shape)} of {y.dtype} do"
+        " not fit"
+    )

@@ -64,6 +64,19 @@ SHARED = {
         inputs=(randn(2, 3, 2, 7, 9),),
         types=ALL,
     ),
+    "add": dict(
+        function=lambda tk, x, y: tk.add(x, y, alpha=-0.5),
+        reference=lambda np, x, y: x - 0.5 * y,
+        inputs=(randn(3, 4, 20), randn(3, 4, 20)),
+        types=ALL,
+    ),
+    "add_of_two_types": dict(
+        function=lambda tk, x, y: tk.add(x, y, alpha=2),
+        reference=lambda np, x, y: x + 2 * y,
+        inputs=(randn(4, 1, 20), randn(3, 4, 5, 20)),
+        types=ALL,
+        exact=(0,),
+    ),
     "swiglu": dict(
         function=lambda tk, x: tk.swiglu(x),
         reference=lambda np, x: definitions.gated(partial(definitions.silu, np), x),

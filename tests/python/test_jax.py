@@ -174,6 +174,9 @@ CASES = {
         heads(33, 50),
         bound=0.5,
     ),
+    "matrix_transpose": case(
+        tk.matrix_transpose, jnp.matrix_transpose, (randn(2, 3, 1, 5, 20),), ALL
+    ),
     "top_k": case(
         lambda x: tk.top_k(x, 7, axis=1)[0],
         lambda x: jnp.moveaxis(jax.lax.top_k(jnp.moveaxis(x, 1, -1), 7)[0], -1, 1),

@@ -292,6 +292,9 @@ def test_plans():
             "no derivative",
             lambda: jax.grad(lambda x: tk.quantise(x)[1].sum())(array(3, 4)),
         ),
+        (ValueError, "do not fit", lambda: tk.add(array(3, 4), array(5, 4))),
+        (TypeError, "none is fp32", lambda: tk.add(array(3, 4), array(3, 4, dtype=FP16))),
+        (ValueError, "two dimensions", lambda: tk.matrix_transpose(array(4))),
         (NotImplementedError, "tk_based: ", lambda: tk.based(*[array(1, 3, 1, 32)] * 3)),
         (
             TypeError,

@@ -117,6 +117,14 @@ def test_replacing():
         (NotImplementedError, "1024", lambda: tk.topk(torch.zeros(3, 3000), 1025)),
         (TypeError, "tk_topk: ", lambda: tk.topk(torch.zeros(3, 4, dtype=torch.int32), 1)),
         (ValueError, "tk_topk: ", lambda: tk.argmax(torch.zeros(3, 0), 1)),
+        (ValueError, "do not fit", lambda: tk.add(torch.zeros(3, 4), torch.zeros(5, 4))),
+        (
+            TypeError,
+            "none is fp32",
+            lambda: tk.add(torch.zeros(3, dtype=BF16), torch.zeros(3, dtype=FP16)),
+        ),
+        (ValueError, "two dimensions", lambda: tk.transpose(torch.zeros(4))),
+        (NotImplementedError, "not the last two", lambda: tk.transpose(torch.zeros(2, 3, 4), 0, 1)),
         (ValueError, "block must be one of", lambda: tk.quantise(torch.zeros(3, 4), block="2x2")),
         (TypeError, "tk_quantise: ", lambda: tk.quantise(torch.zeros(3, 4), BF16)),
         (

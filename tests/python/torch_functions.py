@@ -135,6 +135,12 @@ CASES = {
         (distinct(2, 20, 3).swapaxes(1, 2),),
         ALL,
     ),
+    "transpose": case(
+        lambda x: tk.transpose(x, 3, 4),
+        lambda x: x.transpose(3, 4),
+        (randn(2, 3, 1, 5, 20),),
+        ALL,
+    ),
     "silu": case(tk.silu, F.silu, (randn(3, 4, 20),), ALL),
     "gelu": case(tk.gelu, F.gelu, (randn(60),), ALL),
     "gelu_tanh": case(

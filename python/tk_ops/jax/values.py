@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The functions of tk_ops.jax that choose numbers or round them."""
+"""The functions of tk_ops.jax that choose numbers, round, add or move them."""
 
 import jax.numpy as jnp
 
 from tk_ops import ScaleKind
-from tk_ops._options import block_kind, scale_shape
+from tk_ops._options import block_kind, check_sum, scale_shape
 
 from ._library import launch, like, made, matrix, operator
 
-__all__ = ["argmax", "quantise", "top_k"]
+__all__ = ["add", "argmax", "matrix_transpose", "quantise", "top_k"]
 
 
 # ---- largest numbers -----------------------------------------------------------------------------
@@ -103,3 +103,75 @@ def quantise(x, dtype=jnp.float8_e4m3fn, *, block="row", scale=None, power_of_tw
     if scale is None:
         made_scale = made_scale.reshape(scale_shape(kind, x.shape))
     return y.reshape(x.shape), made_scale
+
+
+# ---- sums, and matrices turned -------------------------------------------------------------------
+def scaled(x, alpha, dtype):
+    x, shape = matrix(x), x.shape
+    return launch("add", dict(a=x), dict(y=like(x, dtype)), alpha=alpha)["y"].reshape(shape)
+
+
+@operator
+class summed:
+    """alpha a + beta b, in b's type."""
+
+    def run(options, a, b):
+        alpha, beta, *_ = options
+        results = dict(y=like(a, b.dtype))
+        return launch("add", dict(a=a, b=b), results, alpha=alpha, beta=beta)["y"], ()
+
+    def backward(wanted, options, saved, dy):
+        alpha, beta, a_type, b_shape = options
+        da = scaled(dy, alpha, a_type) if wanted[0] else None
+        if not wanted[1]:
+            return da, None
+        axes = tuple(i for i, (x, y) in enumerate(zip(b_shape, dy.shape)) if x != y)
+        b_type = dy.dtype
+        if axes:
+            dy = dy.sum(axes, dtype=jnp.float32, keepdims=True)
+        return da, scaled(dy, beta, b_type)
+
+
+def add(x, y, *, alpha=1.0):
+    """x + alpha y, rounded once.
+
+    bf16, fp16 or fp32, of one type, or one of them fp32, which is the result's. One of both, where
+    they differ in type the fp32 one, may lack leading dimensions, or have 1 in their place, for all
+    of the other's; of those that do up to four dimensions. Gradients reach both. TypeError for
+    other types, ValueError for sizes that do not fit.
+    """
+    x, y = jnp.asarray(x), jnp.asarray(y)
+    turned = check_sum("x", x, "y", y, jnp.dtype(jnp.float32))
+    a, b, factors = (y, x, (float(alpha), 1.0)) if turned else (x, y, (1.0, float(alpha)))
+    shape = a.shape
+    b = b.reshape((1,) * (a.ndim - b.ndim) + b.shape)
+    if a.shape == b.shape:
+        a, b = matrix(a), matrix(b)
+    return summed((*factors, a.dtype, b.shape), a, b).reshape(shape)
+
+
+def turn(x):
+    results = dict(y=made((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype))
+    return launch("transpose", dict(x=x), results)["y"]
+
+
+@operator
+class turned_matrices:
+    def run(options, x):
+        return turn(x), ()
+
+    def backward(wanted, options, saved, dy):
+        return (turn(dy),)
+
+
+def matrix_transpose(x):
+    """The last two dimensions exchanged, as jax.numpy.matrix_transpose.
+
+    bf16, fp16, fp32, int32 or fp8, whose bits are copied. The gradient is turned back. TypeError
+    for other types, ValueError for an array without two dimensions.
+    """
+    x = jnp.asarray(x)
+    if x.ndim < 2:
+        raise ValueError(f"matrix_transpose: x {list(x.shape)} must have two dimensions")
+    sizes = x.shape if x.ndim <= 4 else (-1, *x.shape[-3:])
+    return turned_matrices((), x.reshape(sizes)).reshape(*x.shape[:-2], *x.shape[:-3:-1])

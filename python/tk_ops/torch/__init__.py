@@ -12,7 +12,7 @@ on the device of the first, launched on the current stream. Workspaces are PyTor
 each device and stream. The ops themselves are torch.ops.tk_ops, with fake kernels, so that
 torch.compile takes them into its graphs as they are. Gradients are TK's kernels and repeat bit for
 bit, also under torch.func.grad and vjp, and torch.func.vmap takes one element after another; second
-derivatives, but of rotary and topk, and forward-mode ones (torch.func.jvp, linearize,
+derivatives, but of rotary, topk, add and transpose, and forward-mode ones (torch.func.jvp, linearize,
 torch.autograd.forward_ad) are refused. With `repeat("row")` a row's result does not
 depend on the rows beside it either, as servers want it (batch invariance).
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ops that choose numbers or round them: topk, argmax, quantise."""
+"""The ops that choose numbers, round, add or move them: topk, argmax, quantise, add, transpose."""
 
 import torch
 
@@ -70,3 +70,75 @@ class quantise:
             if kind not in (ScaleKind.TENSOR, ScaleKind.GIVEN):
                 made_scale = made_scale.flatten(0, more)
         call_quantise(rows(x), y, made_scale if scale is None else scale, kind, power_of_two)
+
+
+# ---- sums, and matrices turned -------------------------------------------------------------------
+call_add = [launcher("add", "a b y alpha beta", rows) for rows in (False, True)]
+call_scale = launcher("add", "a y alpha", rows=True)
+
+
+@operator
+class scale:
+    """alpha a, in another type."""
+
+    schema = "scale(Tensor a, float alpha, ScalarType dtype) -> Tensor"
+
+    def made(a, alpha, dtype):
+        return like(a, dtype)
+
+    def launch(y, a, alpha, dtype):
+        call_scale(matrix(a), matrix(y), alpha)
+
+    def saved(y, a, alpha, dtype):
+        return (a.new_empty(0),)  # its type
+
+    def backward(wanted, saved, options, dy):
+        return (scale(dy, options[0], saved[0].dtype),)
+
+
+@operator
+class add:
+    """alpha a + beta b, in b's type."""
+
+    schema = "add(Tensor a, Tensor b, float alpha, float beta) -> Tensor"
+
+    def made(a, b, alpha, beta):
+        return like(a, b.dtype)
+
+    def launch(y, a, b, alpha, beta):
+        alike = a.shape == b.shape
+        call_add[alike](*((matrix if alike else rows)(x) for x in (a, b, y)), alpha, beta)
+
+    def saved(y, a, b, alpha, beta):
+        return a.new_empty(0), b.new_empty(*b.shape, 0)  # their types, and b's sizes
+
+    def backward(wanted, saved, options, dy):
+        (a, b), (alpha, beta) = saved, options
+        da = scale(dy, alpha, a.dtype) if wanted[0] else None
+        if not wanted[1]:
+            return da, None
+        sizes = b.shape[:-1]
+        if sizes == dy.shape:
+            return da, scale(dy, beta, b.dtype)
+        return da, scale(dy.float().sum_to_size(sizes), beta, b.dtype)
+
+
+call_transpose = launcher("transpose", "x y")
+
+
+@operator
+class transpose:
+    schema = "transpose(Tensor x) -> Tensor"
+
+    def made(x):
+        return x.new_empty(*x.shape[:-2], x.size(-1), x.size(-2))
+
+    def launch(y, x):
+        more = x.dim() - 4  # dimensions than TK takes
+        call_transpose(*(rows(t.flatten(0, more) if more > 0 else t) for t in (x, y)))
+
+    def saved(y, x):
+        return ()
+
+    def backward(wanted, saved, options, dy):
+        return (transpose(dy),)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The functions of tk_ops.torch that choose numbers or round them."""
+"""The functions of tk_ops.torch that choose numbers, round, add or move them."""
 
 import torch
 
 from tk_ops import ScaleKind
-from tk_ops._options import block_kind
+from tk_ops._options import block_kind, check_sum
 
 from . import _values
 
-__all__ = ["argmax", "quantise", "topk"]
+__all__ = ["add", "argmax", "quantise", "topk", "transpose"]
 
 
 def topk(input, k, dim=-1, largest=True, sorted=True):
@@ -56,3 +56,35 @@ def quantise(input, dtype=torch.float8_e4m3fn, *, block="row", scale=None, power
         y, _ = _values.quantise(input, scale, dtype, ScaleKind.GIVEN, False)
         return y, scale
     return _values.quantise(input, None, dtype, block_kind(block), power_of_two)
+
+
+def add(input, other, *, alpha=1.0):
+    """input + alpha other, as torch.add of tensors, rounded once.
+
+    bf16, fp16 or fp32, of one type, or one of them fp32, which is the result's. One of both, where
+    they differ in type the fp32 one, may lack leading dimensions, or have 1 in their place, for all
+    of the other's; of those that do up to four dimensions. Gradients reach both. TypeError for
+    other types, ValueError for sizes that do not fit.
+    """
+    if check_sum("input", input, "other", other, torch.float32):
+        return _values.add(other, with_dimensions(input, other.dim()), alpha, 1.0)
+    return _values.add(input, with_dimensions(other, input.dim()), 1.0, alpha)
+
+
+def with_dimensions(x, count):
+    """x with 1 in the place of the leading dimensions that it lacks."""
+    return x if x.dim() == count else x[(None,) * (count - x.dim())]
+
+
+def transpose(input, dim0=-2, dim1=-1):
+    """input with its last two dimensions exchanged, as torch.transpose, but written anew.
+
+    bf16, fp16, fp32, int32 or fp8, whose bits are copied. The gradient is turned back. ValueError
+    for a tensor without two dimensions, NotImplementedError for other dimensions than the last two.
+    """
+    n = input.dim()
+    if n < 2:
+        raise ValueError(f"transpose: input {list(input.shape)} must have two dimensions")
+    if {dim0 % n, dim1 % n} != {n - 2, n - 1}:
+        raise NotImplementedError(f"transpose: {dim0} and {dim1} are not the last two dimensions")
+    return _values.transpose(input)
