@@ -59,14 +59,20 @@ def text_batches(o, seed):
         yield ids[:, :-1], ids[:, 1:]
 
 
+def optimizer_of(model, o):
+    """And the schedule of its rate."""
+    optimizer = torch.optim.AdamW(model.parameters(), o.rate, betas=(0.9, 0.95))
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, o.rate, o.steps + 1, pct_start=0.1)
+    return optimizer, schedule
+
+
 def train(ops, make, batches, o, seed, compiled=False):
     """A new model after o.steps steps, its losses, and tokens per second after the first ones."""
     torch.manual_seed(seed)
     model = make(ops).to(o.device)
     loss_of = torch.compile(model.loss) if compiled else model.loss
-    optimizer = torch.optim.AdamW(model.parameters(), o.rate, betas=(0.9, 0.95))
+    optimizer, schedule = optimizer_of(model, o)
     warm = min(o.steps // 10 + 1, o.steps - 1)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, o.rate, o.steps + 1, pct_start=0.1)
     losses, tokens, began = [], 0, time.perf_counter()
     for step, (ids, targets) in zip(range(o.steps), batches):
         if step == warm:

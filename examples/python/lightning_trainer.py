@@ -38,10 +38,7 @@ def module_of(model, o, compiled):
             return loss
 
         def configure_optimizers(self):
-            optimizer = torch.optim.AdamW(self.parameters(), o.rate, betas=(0.9, 0.95))
-            schedule = torch.optim.lr_scheduler.OneCycleLR(
-                optimizer, o.rate, o.steps + 1, pct_start=0.1
-            )
+            optimizer, schedule = common.optimizer_of(self, o)
             return [optimizer], [{"scheduler": schedule, "interval": "step"}]
 
     return Module()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """tk_ops.torch against PyTorch's own definitions, evaluated in fp64 on the same rounded inputs:
 results and gradients of each type and layout, torch.compile, torch.library.opcheck of every op,
-torch.autocast, torch.use_deterministic_algorithms, torch.func.vmap.
+torch.autocast, torch.use_deterministic_algorithms, torch.func.vmap, CUDA graphs.
 With TK_TORCH_DEVICE=cuda they are on a GPU, and want a library that is built for it.
 
 `bound` of a case is its largest root mean square error relative to the result's, in units of the
@@ -209,3 +209,25 @@ def test_vmap(name):
         alone = this.function(*(x if axis is None else x[i] for x, axis in zip(pairs, axes)))
         for x, y in zip(many(found), many(alone), strict=True):
             assert torch.equal(x[i], y)
+
+
+@pytest.mark.skipif(torch.get_default_device().type != "cuda", reason="graphs are a card's")
+@pytest.mark.parametrize("name", CASES)
+def test_cuda_graphs(name):
+    """A graph gives, replayed on other inputs, the bits of a call on another stream."""
+    this = CASES[name]
+    inputs = this.make(BF16)
+    others = [x.flip(0) if i in this.wanted else x for i, x in enumerate(inputs)]
+    side, here = torch.cuda.Stream(), torch.cuda.current_stream()
+    side.wait_stream(here)
+    with torch.cuda.stream(side):
+        exact = many(this.function(*others))
+    here.wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        found = many(this.function(*inputs))
+    for i in this.wanted:
+        inputs[i].copy_(others[i])
+    graph.replay()
+    for x, y in zip(found, exact, strict=True):
+        assert torch.equal(x, y)
