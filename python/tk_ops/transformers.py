@@ -7,8 +7,9 @@
         name, dtype=torch.bfloat16, attn_implementation="tk")
 
 Heads are grouped without copies of keys, softcaps and sinks are the kernel's own. Where a causal
-mask will do there is none in memory; padding, static caches and sequences longer than a sliding
-window have one, [b or 1, 1, nq, nk], made once for all layers. bf16 and fp16, heads that are
+mask will do there is none in memory; padding, static caches, packed sequences that only positions
+tell apart, and sequences longer than a sliding window have one, [b or 1, 1, nq, nk], made once for
+all layers. bf16 and fp16, heads that are
 multiples of 8 to 256.
 
     print(tk_ops.transformers.replace(model))
@@ -48,14 +49,39 @@ def attention_forward(
     softcap=None,
     s_aux=None,
     position_bias=None,
+    sliding_window=None,
+    cu_seq_lens_q=None,
+    cu_seq_lens_k=None,
+    max_length_q=0,
+    max_length_k=0,
     **_,
 ):
     """What a layer of a model calls: query [b, hq, nq, d], key and value [b, hk, nk, d],
     attention_mask of bool, or to be added, or None; s_aux sinks [hq], position_bias to be added.
-    Returns the output [b, nq, hq, d], and no weights."""
+    Returns the output [b, nq, hq, d], and no weights.
+
+    With cu_seq_lens_q and cu_seq_lens_k, int32 [sequences + 1], as a collator gives them beside
+    packed sequences (b is 1), these and the layer's sliding_window say what is seen, no mask does.
+    """
     nq = query.size(2)
     if is_causal is None:
         is_causal = getattr(module, "is_causal", True)
+    sinks = None if s_aux is None else s_aux.float()
+    if cu_seq_lens_q is not None and position_bias is None:
+        o = attention(
+            *(x[0].transpose(0, 1) for x in (query, key, value)),
+            causal=is_causal,
+            window=None if sliding_window is None else (sliding_window - 1, None),
+            scale=scaling,
+            softcap=softcap or 0.0,
+            sinks=sinks,
+            dropout_p=dropout,
+            cu_seqlens_q=cu_seq_lens_q,
+            cu_seqlens_k=cu_seq_lens_k,
+            max_seqlen_q=max_length_q or 0,
+            max_seqlen_k=max_length_k or 0,
+        )
+        return o[None], None
     causal = nq > 1 and attention_mask is None and is_causal
     if causal and key.size(2) > nq:  # an empty static cache: query i sees keys to i
         key, value = key[:, :, :nq], value[:, :, :nq]
@@ -71,7 +97,7 @@ def attention_forward(
         scale=scaling,
         softcap=softcap or 0.0,
         bias=bias,
-        sinks=None if s_aux is None else s_aux.float(),
+        sinks=sinks,
         dropout_p=dropout,
     )
     return o, None

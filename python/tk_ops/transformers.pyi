@@ -18,6 +18,11 @@ def attention_forward(
     softcap: float | None = None,
     s_aux: Tensor | None = None,
     position_bias: Tensor | None = None,
+    sliding_window: int | None = None,
+    cu_seq_lens_q: Tensor | None = None,
+    cu_seq_lens_k: Tensor | None = None,
+    max_length_q: int = 0,
+    max_length_k: int = 0,
     **_: Any,
 ) -> tuple[Tensor, None]: ...
 def attention_mask(*arguments: Any, dtype: torch.dtype = ..., **options: Any) -> Tensor | None: ...

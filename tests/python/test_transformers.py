@@ -90,21 +90,25 @@ def test_logits_and_gradients(models, padded):
     check(*gradients)
 
 
-def test_packed(models):
-    """Sequences beside each other, which begin where positions do, see nothing of one another."""
-    if models[0].config.model_type == "gpt_oss":
+@pytest.mark.parametrize("by", ("positions", "starts"))
+def test_packed(models, by):
+    """Sequences beside each other see nothing of one another: where positions begin anew, or where
+    starts say so, as for FlashAttention; then a mask that knows of none is not looked at."""
+    if models[0].config.model_type == "gpt_oss" and by == "positions":
         pytest.skip("it asks for its masks without positions")
     ids, _ = ids_and_mask()
     ids, places = ids[:1], torch.cat((torch.arange(9), torch.arange(12)))[None]
-    packed, alone = (
-        [model(x, position_ids=y, use_cache=False).logits for model in models for x, y in pairs]
-        for pairs in (
-            [(ids, places)],
-            [(ids[:, :9], places[:, :9]), (ids[:, 9:], places[:, 9:])],
+    parts = slice(0, 9), slice(9, 21)
+    alone = [
+        torch.cat(
+            [x(ids[:, y], position_ids=places[:, y], use_cache=False).logits for y in parts], 1
         )
-    )
-    assert distance(packed[0], torch.cat(alone[:2], 1)) < 1e-5
-    check(*packed)
+        for x in models[:2]
+    ]
+    starts, options = torch.tensor([0, 9, 21], dtype=torch.int32), {}
+    if by == "starts":
+        options = dict(cu_seq_lens_q=starts, cu_seq_lens_k=starts, max_length_q=12, max_length_k=12)
+    check(*alone, models[2](ids, position_ids=places, use_cache=False, **options).logits)
 
 
 def test_tokens_one_by_one(models):
