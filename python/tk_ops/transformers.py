@@ -208,6 +208,60 @@ def convolution(hidden_states, weight, bias=None, activation=None, **options):
     return tk.causal_conv1d(hidden_states.transpose(1, 2), weight, bias, activation).transpose(1, 2)
 
 
+def convolution_step(hidden_states, conv_state, weight, bias=None, activation=None):
+    """causal_conv1d_update of hidden_states [b, c, n], with the tokens before it, conv_state
+    [b, c, at least w - 1], which is moved on."""
+    n, before = hidden_states.size(-1), weight.size(-1) - 1
+    y = tk.causal_conv1d(
+        hidden_states.transpose(1, 2),
+        weight,
+        bias,
+        activation,
+        initial_states=conv_state[..., conv_state.size(-1) - before :].transpose(1, 2),
+    )
+    conv_state.copy_(torch.cat((conv_state, hidden_states), -1)[..., n:])
+    return y.transpose(1, 2)
+
+
+def scan_step(
+    state,
+    hidden_states,
+    dt,
+    A,
+    B,
+    C,
+    D=None,
+    dt_bias=None,
+    dt_softplus=False,
+    z=None,
+    **options,
+):
+    """mamba2_selective_state_update of hidden_states [b, h, p], B and C [b, g, s], and state
+    [b, h, p, s], which is moved on; dt, A, D and dt_bias are expanded from one for each head."""
+    if any(x is not None for x in (z, *options.values())):
+        raise NotImplementedError(f"mamba2: z, {', '.join(options)}")
+    if (
+        dt.stride(-1)
+        or any(A.stride()[1:])
+        or any(x is not None and x.stride(-1) for x in (D, dt_bias))
+    ):
+        raise NotImplementedError("mamba2: dt, A, D or dt_bias differ within a head")
+    y, last = scan(
+        hidden_states[:, None],
+        dt[:, None, :, 0],
+        A[:, 0, 0],
+        B[:, None],
+        C[:, None],
+        D=None if D is None else D[:, 0],
+        dt_bias=None if dt_bias is None else dt_bias[:, 0],
+        initial_states=state,
+        dt_softplus=dt_softplus,
+        return_final_states=True,
+    )
+    state.copy_(last)
+    return y[:, 0]
+
+
 def scan(
     hidden_states,
     dt,
@@ -262,6 +316,28 @@ FUNCTIONS = {
         convolution,
         lambda random, like: [(random(2, 16, 5), random(16, 4), random(16), "silu")],
     ),
+    "causal_conv1d_update": (
+        convolution_step,
+        lambda random, like: [
+            (random(2, 16, 1), random(2, 16, 4), random(16, 4), random(16), "silu")
+        ],
+    ),
+    "mamba2_selective_state_update": (
+        scan_step,
+        lambda random, like: [
+            (
+                random(2, 4, 16, 16),
+                random(2, 4, 16),
+                random(2, 4, 1).expand(-1, -1, 16),
+                (-random(4, 1, 1).abs()).expand(-1, 16, 16),
+                random(2, 2, 16),
+                random(2, 2, 16),
+                random(4, 1).expand(-1, 16),
+                random(4, 1).expand(-1, 16),
+                True,
+            )
+        ],
+    ),
     "mamba2_chunk_scan": (
         scan,
         lambda random, like: [
@@ -285,8 +361,10 @@ def replace_function(place, name, like):
     if hasattr(theirs, "is_tk"):
         return
     for arguments in samples(lambda *shape: torch.randn(shape).to(like), like):
+        copies = [x.clone() if torch.is_tensor(x) else x for x in arguments]
         try:
-            agrees = agree(ours(*arguments), theirs(*arguments))
+            wanted = theirs(*copies), *filter(torch.is_tensor, copies)  # and states moved on
+            agrees = agree((ours(*arguments), *filter(torch.is_tensor, arguments)), wanted)
         except RuntimeError:
             agrees = False
         if agrees:
@@ -334,8 +412,9 @@ def replace(model):
 
     Linear, Embedding and LayerNorm of torch.nn and GPT-2's Conv1D; and, if TK gives what they give
     of random numbers, but for rounding, modules called RMSNorm and those with gate_proj, up_proj,
-    down_proj and act_fn, and apply_rotary_pos_emb, causal_conv1d_fn and mamba2_chunk_scan of the
-    model's file, for all models of that file; and the causal loss.
+    down_proj and act_fn, and apply_rotary_pos_emb, causal_conv1d_fn, causal_conv1d_update,
+    mamba2_chunk_scan and mamba2_selective_state_update of the model's file, for all models of that
+    file; and the causal loss.
     """
     report, functions, layers = Report(), {}, []
     for module in model.modules():

@@ -159,7 +159,13 @@ REPLACED = {
         lambda: transformers.Mamba2Config(
             vocab_size=97, hidden_size=64, num_hidden_layers=2, **MAMBA2
         ),
-        {"Mamba2RMSNorm": 3, "causal_conv1d_fn": 1, "mamba2_chunk_scan": 1},
+        {
+            "Mamba2RMSNorm": 3,
+            "causal_conv1d_fn": 1,
+            "causal_conv1d_update": 1,
+            "mamba2_chunk_scan": 1,
+            "mamba2_selective_state_update": 1,
+        },
     ),
 }
 
