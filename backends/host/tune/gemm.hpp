@@ -22,14 +22,14 @@ constexpr gemm_tuning tune_gemm(int size) {
                    : gemm_tuning{.down = 1,
                                  .across = 1,
                                  .M = 32,
-                                 .N = 64,
-                                 .K = 128,
+                                 .N = 128,
+                                 .K = 256,
                                  .stages = 2,
                                  .cluster = 1,
                                  .group = 8,
                                  .turns = false,
                                  .out_bytes = 128,
-                                 .step_cost = 15};
+                                 .step_cost = 60};
 }
 inline constexpr bool gemm_sizes_alike = true;
 
