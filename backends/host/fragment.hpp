@@ -61,7 +61,8 @@ template <int R, int C> struct fragment_map {
   }
   static constexpr int lane_row(int) { return 0; }
   static constexpr int lane_col(int) { return 0; }
-  // The i-th element of the part-th V columns. Compilers see neighbours in it where nothing is divided.
+  // The i-th element of the part-th V columns. Compilers see neighbours in it where nothing is
+  // divided.
   template <int V> static constexpr int part(int i, int part) {
     return R == 1 ? part * V + i : i / V * C + part * V + i % V;
   }

