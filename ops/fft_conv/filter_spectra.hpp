@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Spectra of filters, in pieces of L = N / 2 taps, the second half of each window 0.
-// Shapes    k[h, nk] fp32; spectra[h, pieces].
+// Shapes    k[h, nk] fp32; spectra[h, pieces], or A and B of whole_transform.hpp side by side.
 // Numerics  those that are kept as fp16 are made as those of windows are. Of those that are kept as
 //           fp32 each factor of the products is two fp16 numbers, of which the lower one is what
 //           the upper leaves: all but the product of the lower ones is summed, and about 20 bits
@@ -8,6 +8,7 @@
 // Order     a worker has a piece, and keeps what it reads of it until its scale is known.
 #pragma once
 #include "core/schedule.hpp"
+#include "ops/fft_conv/whole_transform.hpp"
 #include "ops/fft_conv/windows.hpp"
 
 namespace tk {
@@ -96,11 +97,16 @@ template <int V> TK_DEVICE void repeat(complex_tile<64, V>& s) {
   });
 }
 
-// Kept as fp16.
-template <int N2> struct rounded_filter_spectra : window_workers<bf16, N2> {
-  using base = window_workers<bf16, N2>;
+// Kept as fp16; those of blocks that stand beside themselves maybe at whole frequencies.
+template <int N2, class Factors = fft_factors<N2, in_pairs<bf16>>>
+struct rounded_filter_spectra
+    : fft_workers<N2, in_pairs<bf16>, be::tune_fft_workers(N2, in_pairs<bf16>).windows, 1,
+                  Factors> {
+  using base =
+      fft_workers<N2, in_pairs<bf16>, be::tune_fft_workers(N2, in_pairs<bf16>).windows, 1, Factors>;
   using sizes = typename base::sizes;
   using args = filter_args<N2, fp16>;
+  static constexpr bool whole = std::is_same_v<Factors, whole_factors<N2>>;
   static TK_BOTH int tasks(args const& a) { return ceil_div(a.count(), base::workers * a.each); }
 
   template <class Context>
@@ -124,6 +130,13 @@ template <int N2> struct rounded_filter_spectra : window_workers<bf16, N2> {
       put_run(c.scratch.x[to.part][0], to.row, to.col, y);
     });
     c.w.sync();
+    if constexpr (whole) transform_whole_piece(c, a, piece, back / 8);
+    else transform_piece_between(c, a, piece, back);
+    // All have exchanged: there was a barrier.
+    if (c.w.leader()) a.to.bounds[piece] = bound;
+  }
+  template <class Context>
+  static TK_DEVICE void transform_piece_between(Context& c, args const& a, int piece, float back) {
     transform<false, N2, 1>(
         c.scratch.x, c.resident, c.w, [](int, int) {},
         [&](int part, int, complex_tile<64, sizes::V>& s) {
@@ -132,8 +145,37 @@ template <int N2> struct rounded_filter_spectra : window_workers<bf16, N2> {
           if (a.repeats) repeat(s);
           tk::store(a.to, piece, part * (sizes::V / sizes::part), s);
         });
-    // All have exchanged: there was a barrier.
-    if (c.w.leader()) a.to.bounds[piece] = bound;
+  }
+  // A and B of whole_transform.hpp, where Z and Z' are K + i L and K - i L; 4 A = 2 (Z + Z') + (1 -
+  // w) (Z - Z') times `quarter`, and likewise B.
+  template <class Context>
+  static TK_DEVICE void transform_whole_piece(Context& c, args const& a, int piece, float quarter) {
+    constexpr int M = N2 / 2;
+    using map = be::fragment_map<64, M>;
+    using pairs = be::fragment_map<64, N2>;
+    complex_tile<64, M> z;
+    transform_whole<N2, 1>(
+        c.scratch.x[0][0], c.resident, c.w, [](int) {},
+        [&](int i, complex_tile<64, M>& s) {
+          if (i == 0) {
+            z = s;
+            return;
+          }
+          for_each_pair<N2>([&](int pair, int e) {
+            int const lane = be::worker_lane(),
+                      k1 = map::lane_row(lane) + map::row(map::row_index(e)),
+                      k2 = (pairs::lane_col(lane) + pairs::col(pair)) / 2;
+            auto const w = unit_root(static_cast<float>(k1 + 64 * k2) * (1.f / (64 * M)));
+            complex_number const k{z.re.e[e] + s.re.e[e], z.im.e[e] + s.im.e[e]},
+                l{z.re.e[e] - s.re.e[e], z.im.e[e] - s.im.e[e]}, wl = w * l;
+            z.re.e[e] = quarter * (2 * k.re + l.re - wl.re);
+            z.im.e[e] = quarter * (2 * k.im + l.im - wl.im);
+            s.re.e[e] = quarter * (l.re + wl.re);
+            s.im.e[e] = quarter * (l.im + wl.im);
+          });
+          tk::store(a.to, piece, 0, z);
+          tk::store(a.to, piece, M / sizes::part, s);
+        });
   }
 };
 

@@ -189,8 +189,9 @@ void fft_conv_plan::convolve(window_kind kind, sequences const& x, sequences con
   if (pieces_ == 1) {
     auto from = windows(all(), kind, x, gate);
     if (repeats_) from.both = false, from.kind = window_kind::alone;
-    windows_to_convolve const one{from, spectra_of_filters(all(), workspace), of_.share(),
-                                  correlates, blocks(all(), kind, first, second)};
+    windows_to_convolve const one{from,        spectra_of_filters(all(), workspace),
+                                  of_.share(), correlates,
+                                  repeats_,    blocks(all(), kind, first, second)};
     with_instance(type_, columns_, [&](auto run) { run.convolve(one, stream); });
     return;
   }

@@ -73,7 +73,7 @@ struct windows_to_convolve {
   windows_to_transform from;
   spectra_place filters;
   std::int64_t share;
-  bool correlates;
+  bool correlates, repeats;  // repeats: windows are blocks that stand beside themselves
   blocks_to_write to;
 };
 // Sequences and filters of a few taps (short_conv.hpp).

@@ -36,6 +36,11 @@ template <int N2>
 inline constexpr int fft_columns =
     std::clamp(N2, be::tune_fft_conv().least_N2, be::tune_fft_conv().most_N2);
 
+// Whether blocks that stand beside themselves are transformed at whole frequencies, where half of a
+// spectrum's columns are still a product's (whole_transform.hpp).
+template <class T, int N2>
+inline constexpr bool at_whole_frequencies = in_pairs<T> && N2 >= 32 && fft_sizes<N2>::P == 1;
+
 // How many of `count` each worker of Op has, one after another: as many, but for the last ones.
 template <class Op> int each_of(int count) {
   return std::max(1, ceil_div(count, be::rt::multiprocessors() * Op::workers));
@@ -58,7 +63,12 @@ template <int N2> void fft_filters_run<N2>::launch(filters_to_transform const& x
                                       each};
   };
   if (x.whole) return be::launch<filter_spectra<columns>>(args(float{}, 1), stream);
-  be::launch<rounded>(args(fp16{}, each_of<rounded>(static_cast<int>(x.k.h * x.pieces))), stream);
+  auto const each = each_of<rounded>(static_cast<int>(x.k.h * x.pieces));
+  if constexpr (at_whole_frequencies<bf16, columns>) {
+    using whole = rounded_filter_spectra<columns, whole_factors<columns>>;
+    if (x.repeats) return be::launch<whole>(args(fp16{}, each), stream);
+  }
+  be::launch<rounded>(args(fp16{}, each), stream);
 }
 
 template <class T, int N2> window_source<T, N2> source_of(windows_to_transform const& x) {
@@ -102,8 +112,8 @@ template <class T, int N2> void fft_conv_run<T, N2>::sum(products_to_sum const& 
 template <class T, int N2>
 void fft_conv_run<T, N2>::convolve(windows_to_convolve const& x, void* stream) {
   constexpr int columns = fft_columns<N2>;
-  auto const launch = [&]<bool Both>(std::bool_constant<Both>) {
-    using op = window_conv<T, columns, Both>;
+  auto const launch = [&]<class Op>(std::type_identity<Op>) {
+    using op = Op;
     auto const from = source_of<T, columns>(x.from);
     be::launch<op>(
         {from, spectra_at<columns, kept_spectra<T>>(x.filters), static_cast<int>(x.share),
@@ -111,8 +121,12 @@ void fft_conv_run<T, N2>::convolve(windows_to_convolve const& x, void* stream) {
          ceil_div(each_of<op>(from.count()), op::S) * op::S},
         stream);
   };
-  if (x.from.both) launch(std::true_type{});
-  else launch(std::false_type{});
+  if constexpr (at_whole_frequencies<T, columns>) {
+    if (x.repeats)
+      return launch(std::type_identity<window_conv<T, columns, false, whole_factors<columns>>>{});
+  }
+  if (x.from.both) launch(std::type_identity<window_conv<T, columns, true>>{});
+  else launch(std::type_identity<window_conv<T, columns, false>>{});
 }
 
 template <class T, int N2> bool fft_conv_run<T, N2>::correlates_at_once() {

@@ -296,9 +296,9 @@ template <int N2, bool Pairs> struct fft_factors : fft_turns<N2, Pairs> {
 
 // of(s, y): of each of S windows, x times the part-th U columns of F, or of its conjugate; ahead(s)
 // before, while products run. Those of the next window run meanwhile.
-template <bool Back, int N2, bool Pairs, int S, class Ahead, class Of>
-TK_DEVICE void multiply_second(packed_complex<N2> const (&x)[S], fft_factors<N2, Pairs> const& f,
-                               int part, Ahead ahead, Of of) {
+template <bool Back, int N2, int S, class Factors, class Ahead, class Of>
+TK_DEVICE void multiply_second(packed_complex<N2> const (&x)[S], Factors const& f, int part,
+                               Ahead ahead, Of of) {
   using factors = second_factors<N2>;
   typename factors::sums y[S];
   f.second.template multiply<Back>(y[0], x[0], part);

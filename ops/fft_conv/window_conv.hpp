@@ -4,13 +4,14 @@
 // Shapes    x[b, h, n] and a gate (windows.hpp); filters' spectra[h / share]; outputs[b, h, n]
 //           (outputs.hpp).
 // Numerics  windows are scaled by powers of two, and spectra of filters have been, to what keeps
-//           all that follows within fp16 (transform.hpp).
+//           all that follows within fp16 (transform.hpp, whole_transform.hpp).
 // Overlap   the workers of a block are each somewhere else: while one loads, others multiply. A
 //           worker has neighbouring sequences of a channel, and caches fetch the next one
 //           meanwhile.
 #pragma once
 #include "core/schedule.hpp"
 #include "ops/fft_conv/outputs.hpp"
+#include "ops/fft_conv/whole_transform.hpp"
 #include "ops/fft_conv/windows.hpp"
 
 namespace tk {
@@ -18,13 +19,14 @@ namespace tk {
 // How many windows a worker has side by side, and what it is.
 template <class T, int N2>
 inline constexpr int windows_together = be::tune_fft_workers(N2, in_pairs<T>).together;
-template <class T, int N2>
+template <class T, int N2, class Factors>
 using convolving_workers =
     fft_workers<N2, in_pairs<T>, be::tune_fft_workers(N2, in_pairs<T>).convolutions,
-                windows_together<T, N2>>;
+                windows_together<T, N2>, Factors>;
 
-template <class T, int N2, bool Both> struct window_conv : convolving_workers<T, N2> {
-  using base = convolving_workers<T, N2>;
+template <class T, int N2, bool Both, class Factors = fft_factors<N2, in_pairs<T>>>
+struct window_conv : convolving_workers<T, N2, Factors> {
+  using base = convolving_workers<T, N2, Factors>;
   using sizes = typename base::sizes;
   static constexpr int S = windows_together<T, N2>;
   struct args {
@@ -78,7 +80,7 @@ template <class T, int N2, bool Both> struct window_conv : convolving_workers<T,
  private:
   using reader = window_reader<T, N2, Both, S>;
   using team = teams<S>;
-  static constexpr bool pairs = in_pairs<T>;
+  static constexpr bool pairs = in_pairs<T>, whole = std::is_same_v<Factors, whole_factors<N2>>;
   // Whether windows are read while those before them are written: large ones want the registers.
   static constexpr bool early_windows = sizes::P == 1;
   // Of U columns of a filter there are so many parts, of which some are read while products run:
@@ -127,11 +129,21 @@ template <class T, int N2, bool Both> struct window_conv : convolving_workers<T,
       auto const scale = reader::template put<false>(x, a.from, at.of[i], from[i],
                                                      c.scratch.exchange, c.w, window_bits, s);
       mine = {filter, inverse_of_power(scale.by) * inverse_of_power(scale_of_spectrum(bound)) *
-                          (2 * N2 * N2 * sizes::step)};
+                          ((whole ? 1 : 2) * N2 * N2 * sizes::step)};
       if (S > 1 && team::lane() == 0) of[s] = mine;
     }
     c.w.sync();
     auto const filter = [&](int s) { return S > 1 ? of[s].filter : mine.filter; };
+    auto const put = [&](auto& through, auto& y) {
+      a.to.put(through, y, [&](int s) { return S > 1 ? of[s].back : mine.back; });
+    };
+    if constexpr (whole) convolve_whole(c, a, filter, put);
+    else convolve_between(c, a, filter, put);
+    c.w.sync();  // it is there
+  }
+  template <class Context, class Filter, class Put>
+  static TK_DEVICE void convolve_between(Context& c, args const& a, Filter filter, Put put) {
+    auto& x = c.scratch.x;
     packed_complex<N2> p[S];
     filter_part k[held];
     auto const load_early = [&](int part, int s) {
@@ -163,10 +175,46 @@ template <class T, int N2, bool Both> struct window_conv : convolving_workers<T,
       be::publish_shared();
       c.w.sync();  // all have loaded
     }
-    transform_back(x, p, c.resident, c.w, [&](auto& through, auto& y) {
-      a.to.put(through, y, [&](int s) { return S > 1 ? of[s].back : mine.back; });
-    });
-    c.w.sync();  // it is there
+    transform_back(x, p, c.resident, c.w, put);
+  }
+  // At whole frequencies, of windows that are whole sequences (whole_transform.hpp).
+  template <class Context, class Filter, class Put>
+  static TK_DEVICE void convolve_whole(Context& c, args const& a, Filter filter, Put put) {
+    constexpr int M = N2 / 2, each = parts / 2;  // parts of A, and of B
+    auto& x = c.scratch.x;
+    packed_complex<M> p[S];
+    filter_part k[parts];
+    packed_complex_tile<64, M> z;
+    auto const load_filter = [&](int s) {
+      TK_UNROLL
+      for (int i = 0; i < parts; ++i) tk::load(k[i], a.filters, filter(s), i);
+    };
+    auto const times = [&](complex_tile<64, M> const& s, int first) {
+      auto y = pack(s);
+      TK_UNROLL
+      for (int i = 0; i < each; ++i) {
+        if (a.sign < 0) multiply_conjugate(y, i, k[first + i]);
+        else multiply(y, i, k[first + i]);
+      }
+      return y;
+    };
+    transform_whole<N2, S>(
+        x[0][0], c.resident, c.w,
+        [&](int i) {
+          if (i == 0) load_filter(0);
+        },
+        [&](int i, complex_tile<64, M>& s) {
+          if (i % 2 == 0) {
+            if (i > 0 && filter(i / 2) != filter(i / 2 - 1)) load_filter(i / 2);
+            z = times(s, 0);
+          } else {
+            auto const y = times(s, each);
+            if (a.sign < 0) z = {cast<fp16>(z.re - y.re), cast<fp16>(z.im - y.im)};
+            else z = {cast<fp16>(z.re + y.re), cast<fp16>(z.im + y.im)};
+            p[i / 2].push(z);
+          }
+        });
+    transform_whole_back(x, p, c.resident, c.w, put);
   }
   // U columns of the spectrum times those of the filter from the first-th part on, of which the
   // early ones are in k, or of its conjugate.

@@ -4,7 +4,8 @@
 // window's first half and the other one in the second, the first half of a product of spectra is
 // right everywhere: what comes from the block before wraps around the window's end, which turns its
 // sign, and so it is negated. A block that stands beside itself, as where one block goes round, is
-// alone, and the filter's spectrum has what that changes.
+// alone, and the filter's spectrum has what that changes; or it is transformed at whole frequencies
+// (whole_transform.hpp).
 #pragma once
 #include <type_traits>
 
@@ -188,7 +189,8 @@ inline constexpr bool in_pairs = be::tune_fft_conv().pairs && std::is_same_v<T, 
 
 // What kernels of the block template have that give each worker windows or blocks of its own, S of
 // them side by side.
-template <int N2, bool Pairs, int Workers, int S = 1> struct fft_workers {
+template <int N2, bool Pairs, int Workers, int S = 1, class Factors = fft_factors<N2, Pairs>>
+struct fft_workers {
   using sizes = fft_sizes<N2, S>;
   static constexpr int workers = Workers, cluster = 1, stages = 1, own_slots = 1, L = sizes::half;
   struct stage {};
@@ -198,7 +200,7 @@ template <int N2, bool Pairs, int Workers, int S = 1> struct fft_workers {
     magnitudes_exchange exchange;
     side_by_side of[S];
   };
-  using resident = fft_factors<N2, Pairs>;
+  using resident = Factors;
   struct task {
     int first, steps;  // of the workers
   };

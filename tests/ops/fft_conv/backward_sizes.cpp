@@ -14,6 +14,9 @@ TEST_CASE("gradients of long convolutions at every size") {
 TEST_CASE("gradients of long convolutions with strides") {
   run_table("strides", in_direction<conv_backward_operands>(stride_cases()));
 }
+TEST_CASE("gradients of circular convolutions of whole blocks") {
+  run_table("whole blocks", in_direction<conv_backward_operands>(whole_cases()));
+}
 
 }  // namespace
 }  // namespace tk::test

@@ -48,4 +48,22 @@ inline std::vector<conv_case> stride_cases() {
   return cases;
 }
 
+// Circular ones of one whole block, of which some chips have forms of their own: an odd number of
+// sequences, whose neighbours share a filter or don't, with and without gates.
+inline std::vector<conv_case> whole_cases() {
+  std::vector<conv_case> cases;
+  for (std::int64_t const n : {1024, 2048, 4096, 8192}) {
+    if (n > 4096 && test_level() == level::quick) continue;
+    for (dtype const type : {dtype::bf16, dtype::fp16})
+      for (bool const gates : {false, true}) {
+        if (gates && type == dtype::fp16 && test_level() == level::quick) continue;
+        conv_case x{.b = 3, .n = n, .nk = n, .circular = true, .pre = gates, .post = gates};
+        if (gates) x.b = 1, x.h = 3, x.nk = n - 5;
+        x.type = type;
+        cases.push_back(x);
+      }
+  }
+  return cases;
+}
+
 }  // namespace tk::test

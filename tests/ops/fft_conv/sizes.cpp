@@ -17,6 +17,10 @@ TEST_CASE("long convolutions with strides") {
   run_table("strides", in_direction<conv_operands>(stride_cases()));
 }
 
+TEST_CASE("circular convolutions of whole blocks") {
+  run_table("whole blocks", in_direction<conv_operands>(whole_cases()));
+}
+
 TEST_CASE("the table of sizes holds every kind") {
   std::set<std::tuple<dtype, bool, bool, bool>> kinds;
   std::set<std::int64_t> n;
