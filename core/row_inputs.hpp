@@ -2,6 +2,7 @@
 // The inputs of the rows that a worker has at once (core/row_group.hpp): tiles, and what is on its
 // way to those of the next rows.
 #pragma once
+#include "core/block.hpp"
 #include "core/row_operand.hpp"
 #include "core/row_part.hpp"
 #include "core/rows_across.hpp"
