@@ -5,6 +5,7 @@ checker, mypy, makes of calls what they give."""
 import ast
 import importlib
 import inspect
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -124,6 +125,7 @@ def test_a_checker(tmp_path):
         [sys.executable, "-m", "mypy", "--config-file=", "--follow-imports=silent"]
         + ["--ignore-missing-imports", "--hide-error-context", "--cache-dir", tmp_path, path],
         cwd=tmp_path,
+        env={**os.environ, "MYPYPATH": str(Path(tk_ops.__file__).resolve().parents[1])},
         capture_output=True,
         text=True,
         check=False,
