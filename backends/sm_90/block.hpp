@@ -254,6 +254,7 @@ TK_DEVICE void run_worker(block_memory<Op>& m, typename Op::args const& a, worke
     c.all.arrive();
     c.all.await();
   }
+  // Inlined always: a function of its own would have spills that the kernel's figures don't show.
   for_each_ticket<Op>(m, a, w.lane(), [&](auto const& t) __attribute__((always_inline)) {
     note(event::task);
     if constexpr (Helps) Op::help(c, a, t);

@@ -35,11 +35,12 @@ based_problem forward_of(based_backward_problem const& x, heads const& o) {
   return {x.q, x.k, x.v, o, x.initial, {}, x.initial_sums, {}, x.starts, x.scale, true};
 }
 
-struct laid_out {
-  static constexpr int most_of_a_scan = 256;
+// Columns behind those of v, of which one counts; and those that a scan takes of q and k.
+constexpr int ones = 16, most_of_a_scan = 256;
 
+struct laid_out {
   explicit laid_out(based_backward_problem const& x)
-      : columns(static_cast<int>(x.v.d) + (x.normalises ? 16 : 0)),
+      : columns(static_cast<int>(x.v.d) + (x.normalises ? ones : 0)),
         parts(columns > most_of_a_scan ? 2 : 1),
         of(x.q, std::clamp(columns, based_moments::columns, most_of_a_scan), {}, x.starts) {
     if (x.normalises) forward.emplace(workspace, forward_of(x, x.dout));
@@ -64,7 +65,7 @@ struct laid_out {
 
   workspace_layout workspace;
   int columns;  // of g
-  int parts;    // of these columns, each with scans of its own: the last has 16
+  int parts;    // of these columns, each with scans of its own: the second is the ones
   scans<linear_scans> of;
   std::optional<based_scans> forward;
   std::size_t states, phi, psi, grad[2] = {}, o = 0, g = 0, wide_v = 0, normalisers = 0,
@@ -88,20 +89,17 @@ struct backward_call {
     return y;
   }
   heads moments(std::size_t at) const { return tokens(at, based_moments::columns); }
-  // A part of the columns of g, or of v.
-  heads part_of(heads x, int part) const {
-    if (plan.parts == 1) return x;
-    int const first = part * (plan.columns - 16);
-    x.data = static_cast<char*>(x.data) + first * 2;
-    x.d = part == 0 ? plan.columns - 16 : 16;
+  // Of x, of all columns of g, those of a part, where elements have so many bytes.
+  template <class X> X part_of(X x, std::int64_t X::* columns, int part, std::size_t bytes) const {
+    if (plan.parts == 1 || !x.data) return x;
+    int const last = plan.columns - ones;
+    if (part > 0) x.data = static_cast<char*>(x.data) + static_cast<std::size_t>(last) * bytes;
+    x.*columns = part > 0 ? ones : last;
     return x;
   }
-  state_tensor part_of(state_tensor x, int part) const {
-    if (plan.parts == 1 || !x.given) return x;
-    int const first = part * (plan.columns - 16);
-    x.data = static_cast<float*>(x.data) + first;
-    x.dv = part == 0 ? plan.columns - 16 : 16;
-    return x;
+  heads part_of(heads const& x, int part) const { return part_of(x, &heads::d, part, 2); }
+  state_tensor part_of(state_tensor const& x, int part) const {
+    return part_of(x, &state_tensor::dv, part, sizeof(float));
   }
   state_tensor placed(std::size_t at) const {
     state_tensor y{};
