@@ -62,10 +62,11 @@ def test_results_and_gradients(name, dtype, layout):
         [x.double() if x is not None and x.is_floating_point() else x for x in inputs],
     )
     got = run(this, this.function, inputs, layout)
-    for x, y, bound in zip(got, exact, this.bounds(dtype, len(exact)), strict=True):
+    bounds = this.bounds(dtype, len(exact))
+    for i, (x, y, bound) in enumerate(zip(got, exact, bounds, strict=True)):
         assert x.shape == y.shape
         error = ((x - y).norm() / y.norm()).item() / torch.finfo(type_of(dtype)).eps
-        assert error <= bound, f"{error} of the type's epsilon"
+        assert error <= bound, f"{i}: {error} of the type's epsilon"
 
 
 @pytest.mark.parametrize("name, dtype, layout", PARAMETERS)

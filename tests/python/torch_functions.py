@@ -37,7 +37,7 @@ def laid(x, layout):
         return x
     if layout == "permuted":
         return x.transpose(0, -1).contiguous().transpose(0, -1)
-    larger = torch.zeros([n + 3 for n in x.shape], dtype=x.dtype)
+    larger = x.new_zeros([n + 3 for n in x.shape])
     part = larger[tuple(slice(1, n + 1) for n in x.shape)]
     return part.copy_(x)
 
