@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Complex numbers in pairs of real tiles, and roots of unity.
 //   unit_root(t)                   e^(2 pi i t), 0 <= t < 1, to about 2^-23
-//   turn<Sign>(x, shift, base, step)  x[row, col] *= e^(Sign 2 pi i (row + shift) (base + col)
-//                                  step), where the turns are from 0 to below 1/2
+//   rotate<Sign>(x, shift, base, step)
+//                                  x[row, col] *= e^(Sign 2 pi i (row + shift) (base + col) step),
+//                                  where (row + shift) (base + col) step is from 0 to below 1/2
 //   put_part(x, part, y)           columns of x = y
 // Everything is fp32; products with fp16 ones are in core/packed_complex.hpp.
 #pragma once
@@ -20,12 +21,12 @@ TK_BOTH complex_number operator*(complex_number a, complex_number b) {
 
 // sin and cos of 2 pi s, |s| <= 1/4, by their series: below 2^-23 of error.
 TK_BOTH complex_number quarter_root(float s) {
-  constexpr double turn = 6.283185307179586476925286766559, q = turn * turn;
-  constexpr float s1 = static_cast<float>(turn), s3 = static_cast<float>(-turn * q / 6),
-                  s5 = static_cast<float>(turn * q * q / 120),
-                  s7 = static_cast<float>(-turn * q * q * q / 5040),
-                  s9 = static_cast<float>(turn * q * q * q * q / 362880),
-                  s11 = static_cast<float>(-turn * q * q * q * q * q / 39916800);
+  constexpr double two_pi = 6.283185307179586476925286766559, q = two_pi * two_pi;
+  constexpr float s1 = static_cast<float>(two_pi), s3 = static_cast<float>(-two_pi * q / 6),
+                  s5 = static_cast<float>(two_pi * q * q / 120),
+                  s7 = static_cast<float>(-two_pi * q * q * q / 5040),
+                  s9 = static_cast<float>(two_pi * q * q * q * q / 362880),
+                  s11 = static_cast<float>(-two_pi * q * q * q * q * q / 39916800);
   constexpr float c2 = static_cast<float>(-q / 2), c4 = static_cast<float>(q * q / 24),
                   c6 = static_cast<float>(-q * q * q / 720),
                   c8 = static_cast<float>(q * q * q * q / 40320),
@@ -35,7 +36,7 @@ TK_BOTH complex_number quarter_root(float s) {
   return {1 + z * (c2 + z * (c4 + z * (c6 + z * (c8 + z * (c10 + z * c12))))),
           s * (s1 + z * (s3 + z * (s5 + z * (s7 + z * (s9 + z * s11)))))};
 }
-// Below half a turn: cos(2 pi t) = sin(2 pi (1/4 - t)), sin(2 pi t) = cos(2 pi (1/4 - t)).
+// For t below 1/2: cos(2 pi t) = sin(2 pi (1/4 - t)), sin(2 pi t) = cos(2 pi (1/4 - t)).
 TK_BOTH complex_number half_root(float t) {
   auto const r = quarter_root(0.25f - t);
   return {r.im, r.re};
@@ -55,9 +56,9 @@ template <class Map> TK_BOTH constexpr float offset_in_row(int k) {
   return static_cast<float>(Map::col(Map::element(0, k)) - Map::col(Map::element(0, 0)));
 }
 // A lane's columns of a row come in fours that lie alike. Its first root is found by its series,
-// the others by turning that.
+// the others by rotating that.
 template <int Sign, int R, int C>
-TK_DEVICE void turn(complex_tile<R, C>& x, float shift, int base, float step) {
+TK_DEVICE void rotate(complex_tile<R, C>& x, float shift, int base, float step) {
   using map = be::fragment_map<R, C>;
   constexpr int each = map::count / map::rows_per_lane;
   constexpr auto offset = [](int k) { return offset_in_row<map>(k); };
@@ -70,9 +71,9 @@ TK_DEVICE void turn(complex_tile<R, C>& x, float shift, int base, float step) {
     int const place = map::lane_row(lane) + map::row(r);
     // Not kept from one call to the next: registers are for tiles.
     float const row = static_cast<float>(be::opaque(static_cast<std::uint32_t>(place))) + shift,
-                turns = row * step;
-    auto const by_1 = half_root(turns * offset(1)), by_2 = half_root(turns * offset(2)),
-               by_3 = by_1 * by_2, by_4 = half_root(turns * offset(4));
+                angle = row * step;
+    auto const by_1 = half_root(angle * offset(1)), by_2 = half_root(angle * offset(2)),
+               by_3 = by_1 * by_2, by_4 = half_root(angle * offset(4));
     auto start = half_root(row * first);
     TK_UNROLL
     for (int k = 0; k < each; k += 4) {
@@ -85,7 +86,7 @@ TK_DEVICE void turn(complex_tile<R, C>& x, float shift, int base, float step) {
         x.re.e[e] = y.re;
         x.im.e[e] = y.im;
       }
-      if (evenly && (k + 4) % 16 != 0) start = start * by_4;  // errors of four turns at most
+      if (evenly && (k + 4) % 16 != 0) start = start * by_4;  // errors of four rotations at most
       else if (k + 4 < each) start = half_root(row * (first + step * offset(k + 4)));
     }
   }

@@ -13,7 +13,7 @@ namespace tk::emulator {
 // meet for it, which would order them.
 class agreements : public model {
  public:
-  static constexpr model_slot slot = agreement_slot;
+  static constexpr model_id id = agreement_id;
   void begin(block& b) override { warps_.assign(static_cast<std::size_t>(b.warp_count), {}); }
   // Whether it is the first lane's, too.
   bool bring(lane const& me, std::uint64_t value, location const& where) {

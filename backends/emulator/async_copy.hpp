@@ -23,7 +23,7 @@ struct copy_batch {
 
 class async_copies : public model {
  public:
-  static constexpr model_slot slot = copy_slot;
+  static constexpr model_id id = copy_id;
   struct of_lane {
     std::shared_ptr<copy_batch> open;
     std::vector<std::shared_ptr<copy_batch>> told;    // a barrier that it has not reached yet

@@ -16,7 +16,7 @@ namespace tk::emulator {
 
 class async_view : public model {
  public:
-  static constexpr model_slot slot = proxy_slot;
+  static constexpr model_id id = proxy_id;
   static constexpr std::size_t chunk = 16;
 
   void begin(block& b) override {

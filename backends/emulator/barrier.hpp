@@ -10,16 +10,16 @@ inline void open(barrier& b) {
   for (lane* const l : b.parked) wake(*l);
   b.parked.clear();
   b.arrived = 0;
-  ++b.turn;
+  ++b.generation;
 }
 // What the lanes of one opening publish and observe; two in turn, so that a lane which is late does
 // not see what others did after it.
-inline edge& edge_of(barrier& b, std::uint32_t turn) { return b.edges[turn & 1]; }
+inline edge& edge_of(barrier& b, std::uint32_t generation) { return b.edges[generation & 1]; }
 
 // `everyone` counts the lanes that must come, for barriers without a count of their own.
 inline void meet(barrier& b, int everyone, bool stays, waiting const& w) {
   lane& me = self();
-  edge& at = edge_of(b, b.turn);
+  edge& at = edge_of(b, b.generation);
   publish(me, at);
   if (b.arrived == 0) b.first = w.where;
   if (++b.arrived == everyone) {
@@ -53,10 +53,10 @@ inline void come_to_named(int id, int lanes, bool stays, char const* what, locat
     fail("named barrier " + std::to_string(id) + ": for " + std::to_string(lanes) +
              " lanes here, for " + std::to_string(b.expected) + " at " + text(b.first),
          where);
-  auto& turn = me.barrier_turn[static_cast<std::size_t>(id)];
-  if (turn == b.turn)
+  auto& generation = me.barrier_generation[static_cast<std::size_t>(id)];
+  if (generation == b.generation)
     fail("named barrier " + std::to_string(id) + ": this lane comes twice before it opens", where);
-  turn = b.turn;
+  generation = b.generation;
   b.expected = lanes;
   meet(b, lanes, stays, {what, where, state_of_named, static_cast<std::uint64_t>(id)});
 }

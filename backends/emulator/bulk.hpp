@@ -120,7 +120,7 @@ struct store_group {
 };
 class store_groups : public model {
  public:
-  static constexpr model_slot slot = bulk_slot;
+  static constexpr model_id id = bulk_id;
   struct of_lane {
     std::shared_ptr<store_group> open;
     std::vector<std::shared_ptr<store_group>> committed;

@@ -14,7 +14,7 @@ namespace tk::emulator {
 
 class gatherings : public model {
  public:
-  static constexpr model_slot slot = gather_slot;
+  static constexpr model_id id = gather_id;
   void begin(block&) override { groups_.clear(); }
   void end(block& b) override {
     for (auto const& [number, g] : groups_)

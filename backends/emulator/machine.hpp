@@ -47,7 +47,7 @@ struct lane {
   void const* polled = nullptr;  // the integer last polled, and what it was
   std::uint64_t polled_value = 0;
   int polled_bytes = 0;
-  std::array<std::uint32_t, named_barriers> barrier_turn{};
+  std::array<std::uint32_t, named_barriers> barrier_generation{};
   std::vector<std::function<void()>> later;
   known_fences fences;
 };
@@ -67,7 +67,7 @@ struct warp {
 // Lanes meet; those that sync are parked until `expected` have come.
 struct barrier {
   int expected = 0, arrived = 0;
-  std::uint32_t turn = 1;  // how often it has opened, plus one
+  std::uint32_t generation = 1;  // how often it has opened, plus one
   location first;
   edge edges[2];
   std::vector<lane*> parked;
@@ -82,16 +82,16 @@ class model {
   virtual void end(block&) {}
   virtual void warp_rests() {}  // see team::watcher
 };
-enum model_slot {
-  mbarrier_slot,
-  bulk_slot,
-  product_slot,
-  register_slot,
-  proxy_slot,
-  copy_slot,
-  agreement_slot,
-  gather_slot,
-  model_slots
+enum model_id {
+  mbarrier_id,
+  bulk_id,
+  product_id,
+  register_id,
+  proxy_id,
+  copy_id,
+  agreement_id,
+  gather_id,
+  model_count
 };
 
 struct block {
@@ -103,7 +103,7 @@ struct block {
   std::uint32_t ran = 0;  // the warps that ran since the last proxy fence, by bit
   char* shared = nullptr;
   std::array<barrier, named_barriers> barriers;
-  std::array<std::unique_ptr<model>, model_slots> models;
+  std::array<std::unique_ptr<model>, model_count> models;
 
   lane& at(int thread) const {
     int const size = warps->size;
@@ -244,7 +244,7 @@ TK_UNSANITIZED inline void observe(lane& l, edge& e) {
 }
 
 template <class M> M& model_of(block& b) {
-  auto& m = b.models[M::slot];
+  auto& m = b.models[M::id];
   if (!m) {
     m = std::make_unique<M>();
     m->begin(b);

@@ -17,7 +17,7 @@ static_assert(sizeof(mbarrier_word) == 8);
 
 class mbarriers : public model {
  public:
-  static constexpr model_slot slot = mbarrier_slot;
+  static constexpr model_id id = mbarrier_id;
   static constexpr int largest = (1 << 20) - 1;
 
   struct entry {

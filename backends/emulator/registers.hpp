@@ -8,7 +8,7 @@ namespace tk::emulator {
 
 class register_file : public model {
  public:
-  static constexpr model_slot slot = register_slot;
+  static constexpr model_id id = register_id;
   static constexpr int size = 64 * 1024;
 
   void begin(block& b) override {

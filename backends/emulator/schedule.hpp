@@ -99,8 +99,8 @@ inline lane* next_at_random(team& t) {
       slow = w.lanes + __builtin_ctzll(w.ready);
       continue;
     }
-    unsigned const turn = static_cast<unsigned>(t.draw(64));
-    std::uint64_t const later = ready >> turn << turn;
+    unsigned const first = static_cast<unsigned>(t.draw(64));
+    std::uint64_t const later = ready >> first << first;
     return w.lanes + __builtin_ctzll(later ? later : ready);
   }
   return slow;

@@ -74,7 +74,7 @@ inline void begin_block(team& t, block& b, int index, int rank, int first_warp) 
       l.of = &w, l.index = k, l.thread = i * w.size + k;
       l.ended = l.polling = false;
       l.polled = nullptr;
-      l.barrier_turn.fill(0);
+      l.barrier_generation.fill(0);
       l.later.clear();
       l.fences.clear();
     }

@@ -104,7 +104,7 @@ class warpgroup {
 
 class warpgroups : public model {
  public:
-  static constexpr model_slot slot = product_slot;
+  static constexpr model_id id = product_id;
   void begin(block& b) override {
     used_ = b.threads / group_lanes;
     while (static_cast<int>(groups_.size()) < used_)

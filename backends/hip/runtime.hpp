@@ -7,10 +7,10 @@
 #include <atomic>
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <type_traits>
 
 #include "backends/hip/arch.hpp"
+#include "backends/hip/chip.hpp"
 #include "core/status.hpp"
 
 namespace tk::be::rt {
@@ -122,14 +122,7 @@ inline device_info device() {
   auto const p = properties();
   return {p.name, p.multiProcessorCount, p.totalGlobalMem, static_cast<std::size_t>(p.l2CacheSize)};
 }
-// Refuses a device other than the chip, whose features may be listed after its name.
-inline void require_chip() {
-  auto const p = properties();
-  std::string_view const name = p.gcnArchName;
-  if (name.substr(0, name.find(':')) != chip_name)
-    throw error(status::wrong_chip, std::string("the library was built for ") + chip_name +
-                                        "; the device is " + std::string(name));
-}
+inline void require_chip() { require_chip(properties().gcnArchName); }
 inline int multiprocessors() {
   int x = 0;
   check(hipDeviceGetAttribute(&x, hipDeviceAttributeMultiprocessorCount, current_device()),

@@ -127,9 +127,6 @@ inline int capability() {
   return 10 * attribute(cudaDevAttrComputeCapabilityMajor) +
          attribute(cudaDevAttrComputeCapabilityMinor);
 }
-inline std::string spoken(int capability) {
-  return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
-}
 inline int multiprocessors() { return attribute(cudaDevAttrMultiProcessorCount); }
 
 }  // namespace tk::be::rt

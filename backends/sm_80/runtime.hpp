@@ -4,24 +4,13 @@
 #pragma once
 #include <type_traits>
 
-#include "backends/select.hpp"
+#include "backends/sm_80/chip.hpp"
 #include "backends/sm_80/device.hpp"
-
-#include TK_CHIP(arch.hpp)
 
 namespace tk::be::rt {
 
-// Takes the chip that the library was built for and any later one, which runs its PTX (CUDA C++
-// Programming Guide, 3.1.4), but refuses one whose blocks have too little shared memory.
 inline void require_chip() {
-  int const found = capability();
-  int const smem = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-  if (found < compute_capability || smem < smem_bytes)
-    throw error(status::wrong_chip, "the library was built for compute capability " +
-                                        spoken(compute_capability) + " or later with " +
-                                        std::to_string(smem_bytes) +
-                                        " bytes of shared memory in a block; the device has " +
-                                        spoken(found) + " and " + std::to_string(smem));
+  require_chip(capability(), attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
 }
 
 // ---- launch

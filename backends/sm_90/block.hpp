@@ -170,16 +170,16 @@ template <class Op>
 TK_DEVICE void deliver_all(block_memory<Op>& m, typename Op::args const& a, int index, int lane) {
   auto& barriers = m.parcel_barriers;
   sender const who{lane, ptx::smem(&barriers.empty[index])};
-  int phase = 0, turn = 0;
+  int phase = 0, next = 0;  // whose sending is next
   for_each_ticket<Op>(m, a, lane, [&](auto const& t) {
     for (int n = 0; n < t.sends; ++n) {
-      if (turn == index) {
+      if (next == index) {
         Op::await_turn(who, a, t, n);
         ptx::barrier_wait(ptx::smem(&barriers.full[index]), phase);
         phase ^= 1;
         Op::deliver(who, a, t, n, m.sent.sums);
       }
-      if (++turn == senders_of<Op>()) turn = 0;
+      if (++next == senders_of<Op>()) next = 0;
     }
   });
 }

@@ -8,16 +8,11 @@
 #include <type_traits>
 
 #include "backends/sm_80/device.hpp"
+#include "backends/sm_90/chip.hpp"
 
 namespace tk::be::rt {
 
-// Refuses a device other than compute capability 9.0.
-inline void require_chip() {
-  if (int const found = capability(); found != 90)
-    throw error(
-        status::wrong_chip,
-        "the library was built for compute capability 9.0; the device has " + spoken(found));
-}
+inline void require_chip() { require_chip(capability()); }
 
 // ---- TMA maps
 using tensor_map = CUtensorMap;

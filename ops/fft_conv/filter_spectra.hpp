@@ -240,7 +240,7 @@ template <int N2> struct filter_spectra {
       multiply_transposed(sum.re, f.cos1, x[part]);
       multiply_transposed(sum.im, f.sin1, x[part]);
       wait<0>(sum.re, sum.im);
-      turn<1>(sum, 0.5f, part * V, sizes::step);
+      rotate<1>(sum, 0.5f, part * V, sizes::step);
       d.re.push(sum.re);
       d.im.push(sum.im);
     }

@@ -117,7 +117,7 @@ template <int N2, bool Pairs> struct fft_turns {
   static TK_DEVICE turns turns_of(int part) { return {part}; }
   template <int Sign>
   static TK_DEVICE packed_complex_tile<64, U> turned(complex_tile<64, U>& x, turns const& t) {
-    turn<Sign>(x, 0.5f, t.part * U, fft_sizes<N2>::step);
+    rotate<Sign>(x, 0.5f, t.part * U, fft_sizes<N2>::step);
     return pack(x);
   }
 };

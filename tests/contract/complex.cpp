@@ -103,7 +103,7 @@ template <int C, int Sign> struct complex_work : simple_op {
     read_tile(x.re, a.x, 0);
     read_tile(x.im, a.x, 1);
     turned = x;
-    turn<Sign>(turned, shift, base, step);
+    rotate<Sign>(turned, shift, base, step);
     write_tile<float>(a.out, t.index * 6, turned.re * 1.f);
     write_tile<float>(a.out, t.index * 6 + 1, turned.im * 1.f);
     auto const all = pack(x);
@@ -169,7 +169,7 @@ template <int C, int Sign> void check_complex() {
   CHECK(worst < 4.3 * 0x1p-20);  // of numbers up to 4.3
 }
 
-TEST_CASE("complex tiles turn and are multiplied") {
+TEST_CASE("complex tiles rotate and are multiplied") {
   expect_cases const counted(6);
   check_complex<16, 1>();
   check_complex<32, 1>();
