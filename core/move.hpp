@@ -151,6 +151,10 @@ template <class Map, class T> struct lane_rows {
     for (int s = 0; s < Map::rows_per_lane; ++s)
       line[s] = Map::row(s) < below ? corner + Map::row(s) * x.row_stride : nullptr;
   }
+  // Whether the tensor has all of this lane's elements.
+  TK_DEVICE bool are_whole() const {
+    return line[Map::rows_per_lane - 1] && left > Map::col(Map::count - 1);
+  }
 };
 template <class T> struct alignas(2 * sizeof(T)) two_of {
   T lo, hi;
@@ -169,11 +173,11 @@ TK_DEVICE void store_direct(tensor<T> const& dst, int row, int col, int i, int j
     if (!to.line[r] || c >= to.left) return;
     T* const p = to.line[r] + c;
     float const lo = x.value(e, r), hi = x.value(e + 1, r);
-    if constexpr (sizeof(T) <= 2) {
-      if (vector_width >= 2 && c + 1 < to.left) {
+    if (vector_width >= 2 && c + 1 < to.left) {
+      if constexpr (sizeof(T) <= 2)
         *reinterpret_cast<pair_of<T>*>(p) = static_cast<pair_of<T>>(be::pack(T{}, lo, hi));
-        return;
-      }
+      else *reinterpret_cast<two_of<T>*>(p) = {lo, hi};
+      return;
     }
     put(p, lo);
     if (c + 1 < to.left) put(p + 1, hi);
@@ -199,22 +203,28 @@ TK_DEVICE void load_transposed_plain(reg_tile<T, R, C>& dst, shared_tile<T, C, R
   });
 }
 
-// dst += scale * src at (row, col), where src is 0 outside its bounds.
+// dst += scale * src at (row, col), where src is 0 outside its bounds. Loads under conditions would
+// wait for one another; where a tile is whole, there are none.
 template <int R, int C, class T>
 TK_DEVICE void add_scaled(reg_tile<float, R, C>& dst, float scale, tensor<T const> const& src,
                           int vector_width, int row, int col, int i, int j) {
   using map = be::fragment_map<R, C>;
   lane_rows<map, T const> const from(src, row, col, i, j);
-  map::for_each([&](int e, int r, int) {
-    int const c = map::col(e);
-    if (e % 2 != 0 || !from.line[r] || c >= from.left) return;
-    T const* const p = from.line[r] + c;
-    two_of<T> x{*p, {}};
-    if (vector_width >= 2 && c + 1 < from.left) x = *reinterpret_cast<two_of<T> const*>(p);
-    else if (c + 1 < from.left) x.hi = p[1];
-    dst.e[e] += scale * be::widen(x.lo);
-    dst.e[e + 1] += scale * be::widen(x.hi);
-  });
+  auto const add = [&](auto whole) {
+    map::for_each([&](int e, int r, int) {
+      int const c = map::col(e);
+      if (e % 2 != 0 || (!whole && (!from.line[r] || c >= from.left))) return;
+      T const* const p = from.line[r] + c;
+      two_of<T> x;
+      if (whole || (vector_width >= 2 && c + 1 < from.left))
+        x = *reinterpret_cast<two_of<T> const*>(p);
+      else x = {*p, c + 1 < from.left ? p[1] : T{}};
+      dst.e[e] += scale * be::widen(x.lo);
+      dst.e[e + 1] += scale * be::widen(x.hi);
+    });
+  };
+  if (vector_width >= 2 && from.are_whole()) add(std::true_type{});
+  else add(std::false_type{});
 }
 
 // The same from src transposed: element (r, c) from (row + c, col + r).
@@ -227,10 +237,15 @@ TK_DEVICE void add_scaled_transposed(reg_tile<float, R, C>& dst, float scale,
   int const rows = static_cast<int>(src.rows) - first_row,
             cols = static_cast<int>(src.cols) - first_col;
   T const* const corner = src.at(first_row, first_col, i, j);
-  map::for_each([&](int e, int r, int) {
-    if (map::col(e) < rows && map::row(r) < cols)
-      dst.e[e] += scale * be::widen(corner[map::col(e) * src.row_stride + map::row(r)]);
-  });
+  auto const add = [&](auto whole) {
+    map::for_each([&](int e, int r, int) {
+      if (whole || (map::col(e) < rows && map::row(r) < cols))
+        dst.e[e] += scale * be::widen(corner[map::col(e) * src.row_stride + map::row(r)]);
+    });
+  };
+  if (map::col(map::count - 1) < rows && map::row(map::rows_per_lane - 1) < cols)
+    add(std::true_type{});
+  else add(std::false_type{});
 }
 
 // x transposed to dst: element (r, c) to (row + c, col + r), where that is inside.

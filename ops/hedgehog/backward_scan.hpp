@@ -129,7 +129,7 @@ template <class T> struct hedgehog_query_features {
     d = d * a.alpha.at(t.head);
     gradient_of_softmax(u, e, d, half == 1);
     store_direct(rows_before(a.du_q[half], at.row + at.n), at.row, 0, t.head, t.at.batch,
-                 cast<float>(u), 1);
+                 cast<float>(u), 2);
     c.w.sync();  // the rows, z and the state have been read
     return sum;
   }
@@ -250,14 +250,14 @@ template <class T> struct hedgehog_key_features {
       mm_ab(dv, phi, c.scratch.state);
       wait<0>(dv, phi);
       store_direct(rows_before(a.linear_dv[half], end), row, 0, t.head, t.at.batch, cast<float>(dv),
-                   1);
+                   2);
     }
     mm_abt(d, c.in.take().x, c.scratch.state);
     wait<0>(d);
     c.in.release();
     d = d + as_row(c.scratch.r);
     gradient_of_softmax(u, e, d, half == 1);
-    store_direct(rows_before(a.du_k[half], end), row, 0, t.head, t.at.batch, cast<float>(u), 1);
+    store_direct(rows_before(a.du_k[half], end), row, 0, t.head, t.at.batch, cast<float>(u), 2);
     c.w.sync();  // r and the state have been read
   }
 };
