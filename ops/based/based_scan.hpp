@@ -76,14 +76,10 @@ template <class T> struct based_scan_sizes {
   static TK_DEVICE tensor<float> in_shared(shared_partial<P, F>& via) {
     return {reinterpret_cast<float*>(&via), F, P, P};
   }
-  template <class Body>
-  static TK_DEVICE void for_each_number(be::worker const& w, tensor<float> const& of, int col,
-                                        int head, int sequence, Body body) {
-    TK_ROLL
-    for (int i = w.lane(); i < F * P; i += be::worker_lanes) {
-      int const row = based_moments::row_of(i / P), c = col + i % P;
-      body(i, row >= 0 && c < of.cols ? of.at(row, c, head, sequence) : nullptr);
-    }
+  static TK_DEVICE float* number(tensor<float> const& of, int i, int col, int head, int sequence) {
+    if (i >= F * P) return nullptr;
+    int const row = based_moments::row_of(i / P), c = col + i % P;
+    return row >= 0 && c < of.cols ? of.at(row, c, head, sequence) : nullptr;
   }
   // What a sequence begins with.
   static TK_DEVICE void begin(be::worker const& w, state_tile& x, shared_partial<P, F>& via,
@@ -91,9 +87,20 @@ template <class T> struct based_scan_sizes {
     x = 0.f;
     if (!a.initial.data) return;
     auto const shared = in_shared(via);
-    w.sync();  // of an earlier task, all have read it
-    for_each_number(w, a.initial, col, head, sequence,
-                    [&](int i, float const* p) { shared.data[i] = p ? *p : 0.f; });
+    w.sync();                   // of an earlier task, all have read it
+    constexpr int at_once = 8;  // of a lane's loads on their way
+    TK_ROLL
+    for (int first = w.lane(); first < F * P; first += at_once * be::worker_lanes) {
+      float x[at_once] = {};
+      TK_UNROLL
+      for (int k = 0; k < at_once; ++k) {
+        int const i = first + k * be::worker_lanes;
+        if (auto const* p = number(a.initial, i, col, head, sequence)) x[k] = *p;
+      }
+      TK_UNROLL
+      for (int k = 0; k < at_once; ++k)
+        if (int const i = first + k * be::worker_lanes; i < F * P) shared.data[i] = x[k];
+    }
     w.sync();  // it is there
     add_scaled_transposed(x, 1.f, tensor<float const>{shared.data, F, P, P}, 0, 0, 0, 0);
     w.sync();  // all have read it
@@ -104,9 +111,9 @@ template <class T> struct based_scan_sizes {
     auto const shared = in_shared(via);
     store_transposed(shared, 0, 0, 0, 0, x);
     w.sync();  // the state is there
-    for_each_number(w, a.final, col, head, sequence, [&](int i, float* p) {
-      if (p) *p = shared.data[i];
-    });
+    TK_ROLL
+    for (int i = w.lane(); i < F * P; i += be::worker_lanes)
+      if (float* const p = number(a.final, i, col, head, sequence)) *p = shared.data[i];
     w.sync();  // all have read the state
   }
   static TK_DEVICE float begin_sum(args const& a, int sequence, int head, int column) {

@@ -214,11 +214,14 @@ template <class T> struct hedgehog_window_keys {
     auto& x = c.scratch;
     c.w.sync();  // those of the block before have been read
     for (int i = c.w.lane(); i < C; i += be::worker_lanes) {
+      // Of the last query behind it, too, so that no load waits for a condition.
       auto const number = [&](query_numbers const& of) {
-        return i < at.n ? sizes::row(of, t.at.batch, t.head, at.row)[i] : 0.f;
+        return sizes::row(of, t.at.batch, t.head, at.row)[i < at.n ? i : at.n - 1];
       };
-      x.top.data[i] = number(a.top), x.edge.data[i] = number(a.edge);
-      x.inverse.data[i] = number(a.inverse), x.delta.data[i] = number(a.delta);
+      float const top = number(a.top), edge = number(a.edge), inverse = number(a.inverse),
+                  delta = number(a.delta), there = i < at.n ? 1.f : 0.f;
+      x.top.data[i] = top * there, x.edge.data[i] = edge * there;
+      x.inverse.data[i] = inverse * there, x.delta.data[i] = delta * there;
     }
     c.w.sync();
     float const beta = a.beta.at(t.head);

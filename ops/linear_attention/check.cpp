@@ -16,7 +16,7 @@ constexpr signature initial_is = state_is("initial_state", "d", "dv"),
                     final_is = state_is("final_state", "d", "dv");
 
 checked<linear_attention_problem, 9> check(tk_linear_attention_problem const& given, bool data) {
-  expect_one_of("repeat", given.repeat, repeat_names);  // tokens are alike either way
+  int const repeat = expect_one_of("repeat", given.repeat, repeat_names);
   expect_reserved(given.reserved2, "reserved2");
   expect_reserved(given.reserved);
   expect_scale(given.scale);
@@ -56,6 +56,7 @@ checked<linear_attention_problem, 9> check(tk_linear_attention_problem const& gi
   problem.v = as_heads(v, packed);
   problem.o = as_heads(o, packed);
   problem.scale = given.scale;
+  problem.repeat = static_cast<repeat_kind>(repeat);
   bool const states = given.final_state != nullptr;
   // Tokens may be there without a sequence.
   result.empty = problem.q.h == 0 || problem.starts.b == 0 || (problem.q.n == 0 && !states);

@@ -33,6 +33,7 @@ void launch(linear_attention_problem const& x, void* workspace, void* stream) {
   scan.final = x.final;
   scan.scale = x.scale;
   scan.initial_scale = scan.final_scale = 1;
+  scan.may_step = x.repeat == repeat_kind::run;
   plan.of.launch(scan, plan.states, workspace, stream);
 }
 

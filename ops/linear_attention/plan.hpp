@@ -81,6 +81,7 @@ struct scan_problem {
   bool transposed;  // they are [b, h, columns of v, columns of k]
   float scale, initial_scale, final_scale;
   bool reversed;
+  bool may_step;  // one token of each sequence may have bits of its own, by token_step.hpp
   float* states;  // of segments, where each is a task; null where sequences are
   head_shares shares;
   float const *weights, *skip;  // of a family that weighs; null in others

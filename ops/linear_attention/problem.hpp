@@ -32,6 +32,7 @@ struct linear_attention_problem {
   state_tensor initial, final;
   sequence_starts starts;
   float scale;
+  repeat_kind repeat;
 };
 
 struct linear_attention_backward_problem {

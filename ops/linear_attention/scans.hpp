@@ -11,6 +11,9 @@ template <class T, int D, class Family> struct chunk_scan_run {
   static scan_sizes sizes();
   static void launch(scan_problem const& x, void* stream);
 };
+template <class T, class Family> struct token_step_run {
+  static void launch(scan_problem const& x, int C, void* stream);
+};
 template <class T> struct chunk_decays_run {
   static void launch(decays_to_sum<T> const& x, void* stream);
 };
@@ -83,6 +86,11 @@ void scans<Family>::launch(scan_problem x, std::size_t states, void* workspace,
                            void* stream) const {
   if (decays_.given) x.decays = decays(workspace);
   x.rows = rows_;
+  if (x.may_step && rows_.n == 1 && !rows_.is_packed) {
+    if (type_ == element::bf16) token_step_run<bf16, Family>::launch(x, sizes_.C, stream);
+    else token_step_run<fp16, Family>::launch(x, sizes_.C, stream);
+    return;
+  }
   bool const in_segments = states > 0 && splits({x.q.d, x.v.d, x.shares, x.meetings != nullptr});
   x.states = in_segments ? in_workspace<float>(workspace, states) : nullptr;
   with_instance<Family>(type_, columns_for(x.q.d), [&](auto run) { run.launch(x, stream); });

@@ -32,6 +32,7 @@ checked<mamba2_problem, 12> check(tk_mamba2_problem const& given, bool data) {
     expect_apart(y, final);
   }
   problem.y = as_heads(y, packed);
+  problem.repeat = static_cast<repeat_kind>(given.repeat);
   // Tokens may be there without a sequence.
   result.empty = problem.x.h == 0 || problem.starts.b == 0 ||
                  (problem.x.n == 0 && given.final_state == nullptr);

@@ -32,7 +32,7 @@ void read_mamba2_inputs(mamba2_views const& to, mamba2_inputs_given& problem, Gi
       D_is{"D", fp32_only, 2, 2, {"h", "p"}, true};
   static constexpr signature initial_is = state_of_heads("initial_state");
 
-  expect_one_of("repeat", given.repeat, repeat_names);  // tokens are alike either way
+  expect_one_of("repeat", given.repeat, repeat_names);
   expect_one_of("dt_softplus", given.dt_softplus, flag_names);
   expect_reserved(given.reserved2, "reserved2");
   expect_reserved(given.reserved);

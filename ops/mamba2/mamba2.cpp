@@ -67,6 +67,7 @@ void launch(mamba2_problem const& x, void* workspace, void* stream) {
   scan.o = x.y;
   scan.gate = x.z;
   scan.final = x.final;
+  scan.may_step = x.repeat == repeat_kind::run;
   plan.of.launch(scan, plan.states, workspace, stream);
 }
 

@@ -27,6 +27,7 @@ struct mamba2_inputs_given {
 struct mamba2_problem : mamba2_inputs_given {
   heads y;
   state_tensor final;
+  repeat_kind repeat;
 };
 
 struct mamba2_backward_problem : mamba2_inputs_given {

@@ -47,6 +47,7 @@ template <case_of_sequences Case> void set_total(Case& c, gaps const& of) {
 template <class Operands> void check_gaps(case_of<Operands> c, gaps const& of) {
   set_total(c, of);
   Operands x(c);
+  if constexpr (requires { x.repeat; }) x.repeat = TK_REPEAT_ROW;
   for (std::size_t i = 0; i < of.starts.size(); ++i)
     set(x.starts, 0, static_cast<std::int64_t>(i), static_cast<double>(of.starts[i]));
   auto const launched = launch_twice(x);

@@ -87,6 +87,7 @@ std::unique_ptr<Operands> take(Operands& all, scan_part const& p, int misalignme
   set_heads(c, p.h);
   c.b = 1, c.n = p.n, c.lengths = {}, c.padding = 0, c.misalignment = misalignment;
   auto few = std::make_unique<Operands>(c);
+  if constexpr (requires { few->repeat; }) few->repeat = all.repeat;
   for (auto const& x : all_inputs(*few, all))
     if (x.all->in) copy_inputs(*x.few, part_of(x, all.of, p));
   return few;
@@ -117,12 +118,16 @@ template <class Operands> void compare_sequences(Operands& all, std::int64_t but
   }
   CHECK_MESSAGE(bits.wrong() == "", describe(all.of) << ": " << bits.wrong());
 }
-template <class Operands> void check_company(std::vector<case_of<Operands>> const& cases) {
+// Where bits of a form of their own are asked for, too, these have no other.
+template <class Operands>
+void check_company(std::vector<case_of<Operands>> const& cases, tk_repeat repeat = TK_REPEAT_ROW) {
   for (auto const& c : cases) {
     Operands x(c);
+    if constexpr (requires { x.repeat; }) x.repeat = repeat;
     REQUIRE(launch_twice(x) == "");
     compare_sequences(x);
     Operands spoiled(c);
+    if constexpr (requires { x.repeat; }) spoiled.repeat = repeat;
     spoil_sequence(spoiled, 1);
     REQUIRE(launch_twice(spoiled) == "");
     compare_sequences(spoiled, 1);

@@ -123,6 +123,7 @@ struct forward_operands : scan_inputs {
     if (x.states) final = make_state(role::output, 0);
   }
   tensor o, final;
+  tk_repeat repeat = TK_REPEAT_RUN;
 };
 struct backward_operands : scan_inputs {
   explicit backward_operands(scan_case const& x) : scan_inputs(x) {
@@ -150,6 +151,7 @@ template <class Body> std::string with_problem(forward_operands const& x, Body c
   problem.initial_state = initial.get(), problem.final_state = final.get();
   problem.starts = starts.get();
   problem.scale = x.of.scale;
+  problem.repeat = x.repeat;
   return body(called_op{TK_OP_LINEAR_ATTENTION, tk_linear_attention},
               static_cast<tk_linear_attention_problem const*>(&problem));
 }

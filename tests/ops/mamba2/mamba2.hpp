@@ -131,6 +131,7 @@ struct mamba2_operands : mamba2_inputs {
     if (c.states) final = make_state(role::output, 0);
   }
   tensor y, final;
+  tk_repeat repeat = TK_REPEAT_RUN;
 };
 // All gradients that there can be.
 struct mamba2_backward_operands : mamba2_inputs {
@@ -165,6 +166,7 @@ template <class Body> std::string with_problem(mamba2_operands const& x, Body co
   problem.starts = starts.get();
   problem.dt_min = x.of.dt_min(), problem.dt_max = x.of.dt_max();
   problem.dt_softplus = x.of.softplus;
+  problem.repeat = x.repeat;
   return body(called_op{TK_OP_MAMBA2, tk_mamba2}, static_cast<tk_mamba2_problem const*>(&problem));
 }
 

@@ -10,6 +10,12 @@ namespace {
 TEST_CASE("sequences and groups do not depend on others") {
   check_company<mamba2_operands>(company_cases());
 }
+TEST_CASE("one token of each sequence, too") {
+  check_company<mamba2_operands>(
+      {{.b = 3, .n = 1, .h = 4, .g = 2, .p = 80, .s = 48, .states = true},
+       {.b = 2, .n = 1, .h = 2, .p = 16, .s = 256, .gate = true}},
+      TK_REPEAT_RUN);
+}
 TEST_CASE("a sequence that is cut has the bits of one that is walked") {
   check_cut<mamba2_operands>({.p = 16, .s = 16, .states = true});
 }
