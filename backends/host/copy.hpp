@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Movement of shared tiles. A load has happened when it returns, and so has a store.
+// Movement of shared tiles, done when it returns; what accumulate() takes may stay in memory.
 #pragma once
 #include <cstring>
 
@@ -15,27 +15,48 @@ template <class T, int R, int C> struct sink {
   tensor<T> x;
 };
 
-// What loads have brought into a slot: of each tile, how many rows and columns lie inside the
-// tensor. The others are zero, and products need not look at them.
-struct inside {
-  int rows, cols;
+// Where products find the elements of a tile: in it, or still in memory. So many rows and columns
+// lie inside the tensor; the others of a tile are zero, and may be read, if not those in memory.
+template <class T> struct placed {
+  T const* data;
+  std::int64_t row_stride, panel_stride;
+  int rows, cols, readable_rows;
+  T const* at(int row, int panel) const { return data + row * row_stride + panel * panel_stride; }
 };
+template <class T, int R, int C>
+placed<T> in_tile(shared_tile<T, R, C> const& x, int rows = R, int cols = C) {
+  constexpr int panel_cols = shared_tile<T, R, C>::panel_cols;
+  return {x.data, panel_cols, R * panel_cols, rows, cols, R};
+}
+
+// What loads have brought into a slot. What memory has in whole rows of a tile stays there.
 struct loaded_tiles {
-  static constexpr int most = 4;  // of one slot; more are taken for full
-  void const* tile[most];
-  inside of[most];
+  static constexpr int most = 4;  // of one slot; more are copied, and taken for full
+  struct part {
+    void const *tile, *memory;  // null where it is in the tile
+    std::int64_t row_stride;
+    int rows, cols;
+  };
+  part of[most];
   int count = 0;
-  void add(void const* x, inside part) {
-    if (count == most) return;
-    tile[count] = x;
-    of[count++] = part;
+  bool add(part const& x) {
+    if (count == most) return false;
+    of[count++] = x;
+    return true;
   }
-  template <class Tile> inside find(Tile const& x) const {
-    for (int i = 0; i < count; ++i)
-      if (tile[i] == &x)
-        return {of[i].rows < Tile::rows ? of[i].rows : Tile::rows,
-                of[i].cols < Tile::cols ? of[i].cols : Tile::cols};
-    return {Tile::rows, Tile::cols};
+  template <class T, int R, int C> placed<T> find(shared_tile<T, R, C> const& x) const {
+    for (int i = 0; i < count; ++i) {
+      auto const& y = of[i];
+      if (y.tile != &x) continue;
+      if (!y.memory) return in_tile(x, y.rows, y.cols);
+      return {static_cast<T const*>(y.memory),
+              y.row_stride,
+              shared_tile<T, R, C>::panel_cols,
+              y.rows,
+              y.cols,
+              y.rows};
+    }
+    return in_tile(x);
   }
 };
 struct arrival {
@@ -77,7 +98,8 @@ void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share, C>> const
   auto const& x = src.of.x;
   int const rows = count_inside(src.row, x.rows, R), cols = count_inside(src.col, x.cols, C);
   constexpr std::size_t panel_bytes = sizeof(T) * tile::panel_cols;
-  if (done.loaded) done.loaded->add(&dst, {rows, cols});
+  T const* const whole = rows > 0 && cols == C ? x.at(src.row, src.col, src.i, src.j) : nullptr;
+  if (done.loaded && done.loaded->add({&dst, whole, x.row_stride, rows, cols}) && whole) return;
   for (int r = 0; r < R; ++r) {
     T const* from = r < rows && cols > 0 ? x.at(src.row + r, src.col, src.i, src.j) : nullptr;
     if (r + rows_ahead < rows)

@@ -2,10 +2,10 @@
 // Products, finished when they return. Both operands are widened to fp32 panels, once per product:
 //   left   [m][k] or [k][m], as it lies
 //   right  strips of `strip` columns, each [k][strip] (transposed on the way where b is [n, k])
-// and a block of block_rows x strip sums stays in SIMD registers while k runs. Few rows multiply
-// the right tile as it lies, if it lies [k][n]: a panel would be read no more often than it is
-// written. Each element is one sum over k, upward, whatever the tiles' sizes and the form are:
-// equal bits.
+// and a block of block_rows x strip sums stays in SIMD registers while k runs. Where elements of
+// the operands are is told by `placed` (copy.hpp): in a tile, or still in memory. Few rows have a
+// form of their own (few_rows.hpp). Each element is one sum over k, upward, whatever the tiles'
+// sizes and the form are: equal bits.
 #pragma once
 #include <new>
 #include <utility>
@@ -46,17 +46,24 @@ template <int N, class T> TK_DEVICE void widen_row(float* dst, T const* src) {
     for (int i = 0; i < N; ++i) dst[i] = be::widen(src[i]);
 }
 
+// Asks for a row's part in a panel. Rows lie far apart: caches do not guess where the next one is.
+template <int Cols, class T> TK_DEVICE void prefetch_panel(placed<T> const& x, int row, int panel) {
+  if (row < x.rows)
+    for (int c = 0; c < Cols; c += 64 / int{sizeof(T)}) __builtin_prefetch(x.at(row, panel) + c);
+}
+
 // ---- left operand: dst[row * (C + left_gap) + col]. The gap keeps the rows of a block apart in
 // the cache.
 inline constexpr int left_gap = 16;
-template <class T, int R, int C>
-void widen_left(float* dst, shared_tile<T, R, C> const& x, inside part) {
-  using tile = shared_tile<T, R, C>;
-  for (int r = 0; r < part.rows; ++r)
-    for (int p = 0; p * tile::panel_cols < part.cols; ++p)
-      widen_row<tile::panel_cols>(dst + r * (C + left_gap) + p * tile::panel_cols, row_at(x, r, p));
+template <class Tile> void widen_left(float* dst, placed<typename Tile::element> const& x) {
+  for (int r = 0; r < x.rows; ++r)
+    for (int p = 0; p * Tile::panel_cols < x.cols; ++p) {
+      prefetch_panel<Tile::panel_cols>(x, r + rows_ahead, p);
+      widen_row<Tile::panel_cols>(dst + r * (Tile::cols + left_gap) + p * Tile::panel_cols,
+                                  x.at(r, p));
+    }
 }
-template <class T, int R, int C> void widen_left(float* dst, reg_tile<T, R, C> const& x, inside) {
+template <class T, int R, int C> void widen_left(float* dst, reg_tile<T, R, C> const& x) {
   for (int r = 0; r < R; ++r) {
     T line[C];
     std::memcpy(line, x.e + r * (C / 2), sizeof line);
@@ -75,35 +82,53 @@ template <int N> constexpr int in_strips(int cols) {
 template <int N> constexpr int strip_width(int s) {
   return N - s * strip < strip ? N - s * strip : strip;
 }
-template <class T, int K, int N>
-void widen_right(float* dst, shared_tile<T, K, N> const& x, inside part) {
-  using tile = shared_tile<T, K, N>;
-  constexpr int piece = simd_lanes < 16 ? simd_lanes : 16;
-  for (int p = 0; p * tile::panel_cols < in_strips<N>(part.cols); ++p)
-    for (int c = 0; c < tile::panel_cols; c += piece) {
-      int const n = p * tile::panel_cols + c, s = n / strip, width = strip_width<N>(s);
-      float* const to = dst + s * strip * K + n % strip;
-      for (int k = 0; k < part.rows; ++k) widen_row<piece>(to + k * width, row_at(x, k, p) + c);
+template <class Tile> void widen_right(float* dst, placed<typename Tile::element> const& x) {
+  constexpr int piece = simd_lanes < 16 ? simd_lanes : 16, panel = Tile::panel_cols;
+  int const cols = in_strips<Tile::cols>(x.cols);
+  for (int k = 0; k < x.rows; ++k)
+    for (int p = 0; p * panel < cols; ++p) {
+      prefetch_panel<panel>(x, k + rows_ahead, p);
+      for (int c = 0; c < panel; c += piece) {
+        int const n = p * panel + c, s = n / strip, width = strip_width<Tile::cols>(s);
+        widen_row<piece>(dst + s * strip * Tile::rows + k * width + n % strip, x.at(k, p) + c);
+      }
     }
 }
-// simd_lanes rows are widened before they are transposed: a vector that was just stored in halves
-// is slow to load.
-template <class T, int N, int K>
-void widen_right_transposed(float* dst, shared_tile<T, N, K> const& x, inside part) {
-  using tile = shared_tile<T, N, K>;
-  alignas(64) float lines[simd_lanes][K];
-  for (int n = 0; n < in_strips<N>(part.rows); n += simd_lanes) {
-    for (int i = 0; i < simd_lanes; ++i)
-      for (int p = 0; p * tile::panel_cols < part.cols; ++p)
-        widen_row<tile::panel_cols>(lines[i] + p * tile::panel_cols, row_at(x, n + i, p));
-    int const s = n / strip, width = strip_width<N>(s);
-    float* to = dst + s * strip * K + n % strip;
-    for (int k = 0; k < part.cols; k += simd_lanes) {
-      simd rows[simd_lanes];
-      for (int i = 0; i < simd_lanes; ++i) rows[i] = load_simd(lines[i] + k);
-      transpose(rows);
-      for (int i = 0; i < simd_lanes; ++i, to += width) store_simd(to, rows[i]);
-    }
+
+// simd_lanes rows of b[n, k], from row n on; past the last one that may be read, rows of zeros.
+template <class Tile> struct lines {
+  using T = typename Tile::element;
+  static constexpr int per_word = 4 / int{sizeof(T)};
+  // Columns that are transposed at once, as words.
+  static constexpr int block =
+      simd_lanes * per_word < Tile::panel_cols ? simd_lanes * per_word : Tile::panel_cols;
+  static constexpr T zeros[Tile::cols]{};
+  T const* line[simd_lanes];
+  std::int64_t panel_stride;
+  lines() = default;
+  lines(placed<T> const& x, int n) : panel_stride(x.panel_stride) {
+    for (int i = 0; i < simd_lanes; ++i) line[i] = n + i < x.readable_rows ? x.at(n + i, 0) : zeros;
+  }
+  // body(i, v) for the columns k + i of a block, upward; v is the column as a vector.
+  template <class Body> TK_DEVICE void for_each(int k, Body body) const {
+    std::int64_t const at = k / Tile::panel_cols * panel_stride + k % Tile::panel_cols;
+    simd words[simd_lanes]{};
+    for (int i = 0; i < simd_lanes; ++i) std::memcpy(words + i, line[i] + at, sizeof(T) * block);
+    transpose(words);
+    unrolled<block>([&](auto i) __attribute__((always_inline)) {
+      body(i, widen_part<T>(words[i / per_word], i % per_word));
+    });
+  }
+};
+template <class Tile>
+void widen_right_transposed(float* dst, placed<typename Tile::element> const& x) {
+  for (int n = 0; n < in_strips<Tile::rows>(x.rows); n += simd_lanes) {
+    int const s = n / strip, width = strip_width<Tile::rows>(s);
+    lines<Tile> const from(x, n);
+    float* const to = dst + s * strip * Tile::cols + n % strip;
+    for (int k = 0; k < x.cols; k += from.block)
+      from.for_each(k, [&](int i, simd v)
+                           __attribute__((always_inline)) { store_simd(to + (k + i) * width, v); });
   }
 }
 
@@ -149,45 +174,33 @@ void multiply(float* d, float const* a, float const* b, int rows, int cols, int 
       of_strip(std::integral_constant<int, N % strip / simd_lanes>{}, s);
 }
 
-// Few rows; b as it lies, a panel of it at a time.
-inline constexpr int few_rows = 3;
-template <bool Keep, int N, int RowStride, int KStride, class T, int K>
-void multiply_few(float* d, float const* a, shared_tile<T, K, N> const& b, int rows, int cols,
-                  int terms) {
-  using tile = shared_tile<T, K, N>;
-  constexpr int V = tile::panel_cols / simd_lanes;
-  for (int p = 0; p * tile::panel_cols < cols; ++p)
-    for (int r = 0; r < rows; ++r)
-      multiply_block<Keep, 1, V, RowStride, KStride>(
-          d + r * N + p * tile::panel_cols, N, a + r * RowStride, terms,
-          [&](int k, int v) __attribute__((always_inline)) {
-            return widen_simd(row_at(b, k, p) + v * simd_lanes);
-          });
-}
-
-// What lies outside a and b is zero: sums of rows and columns outside stay as they are.
-template <bool Keep, bool TransA, bool TransB, int R, int N, class A, class B>
-__attribute__((noinline)) void product_inside(reg_tile<float, R, N>& d, A const& a, inside of_a,
-                                              B const& b, inside of_b) {
-  constexpr int K = TransA ? A::rows : A::cols;
-  constexpr int left_cols = (TransA ? R : K) + left_gap, left_rows = TransA ? K : R;
-  constexpr int row_stride = TransA ? 1 : left_cols, k_stride = TransA ? left_cols : 1;
-  int const rows = TransA ? of_a.cols : of_a.rows, cols = TransB ? of_b.rows : of_b.cols;
-  int const of_left = TransA ? of_a.rows : of_a.cols, of_right = TransB ? of_b.cols : of_b.rows;
-  int const terms = of_left < of_right ? of_left : of_right;
-  float* const left = panel_memory(left_rows * left_cols + K * N);
-  float* const right = left + left_rows * left_cols;
-  widen_left(left, a, of_a);
-  if constexpr (!TransB && B::panel_cols % simd_lanes == 0)
-    if (rows <= few_rows)
-      return multiply_few<Keep, N, row_stride, k_stride>(d.e, left, b, rows, cols, terms);
-  if constexpr (TransB) widen_right_transposed(right, b, of_b);
-  else widen_right(right, b, of_b);
-  multiply<Keep, R, N, K, row_stride, k_stride>(d.e, left, right, rows, cols, terms);
+// Widened rows of the left operand. What lies outside a and b is zero: sums of rows and columns
+// outside stay as they are. `left` is where a lies, or a itself, a register tile.
+template <bool TransA, int R, class A> struct left_panel {
+  static constexpr int K = TransA ? A::rows : A::cols;
+  static constexpr int cols = (TransA ? R : K) + left_gap, floats = (TransA ? K : R) * cols;
+  static constexpr int row_stride = TransA ? 1 : cols, k_stride = TransA ? cols : 1;
+};
+template <bool Keep, bool TransA, bool TransB, class A, class B, int R, int N, class Left>
+__attribute__((noinline)) void product_of(reg_tile<float, R, N>& d, Left const& left,
+                                          placed<typename B::element> const& right, int rows,
+                                          int cols, int terms) {
+  using panel = left_panel<TransA, R, A>;
+  constexpr int K = panel::K;
+  float* const a = panel_memory(panel::floats + K * N);
+  float* const b = a + panel::floats;
+  if constexpr (is_shared<A>) widen_left<A>(a, left);
+  else widen_left(a, left);
+  if constexpr (TransB) widen_right_transposed<B>(b, right);
+  else widen_right<B>(b, right);
+  multiply<Keep, R, N, K, panel::row_stride, panel::k_stride>(d.e, a, b, rows, cols, terms);
 }
 template <bool Keep, bool TransA, bool TransB, int R, int N, class A, class B>
 TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
-  product_inside<Keep, TransA, TransB>(d, a, {A::rows, A::cols}, b, {B::rows, B::cols});
+  constexpr int K = TransA ? A::rows : A::cols;
+  auto const right = in_tile(b);
+  if constexpr (is_shared<A>) product_of<Keep, TransA, TransB, A, B>(d, in_tile(a), right, R, N, K);
+  else product_of<Keep, TransA, TransB, A, B>(d, a, right, R, N, K);
 }
 
 template <class X> TK_DEVICE void take_over(X& p, X const& x) { p = x; }

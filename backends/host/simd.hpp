@@ -27,6 +27,13 @@ inline constexpr int simd_lanes = 4, simd_registers = 16;
 
 typedef float simd __attribute__((vector_size(4 * simd_lanes)));
 
+// body(0), body(1), ... of constants: arrays that they index may live in registers.
+template <int N, class Body> TK_DEVICE void unrolled(Body body) {
+  [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+    (body(std::integral_constant<int, I>{}), ...);
+  }(std::make_integer_sequence<int, N>{});
+}
+
 TK_DEVICE simd load_simd(float const* p) {
   simd x;
   std::memcpy(&x, p, sizeof x);
@@ -59,6 +66,25 @@ template <class T> TK_DEVICE simd widen_simd(T const* p) {
     for (int i = 0; i < simd_lanes; ++i) x[i] = be::widen(p[i]);
   }
   return x;
+}
+
+// Of words that hold several elements each, the part-th ones, as floats.
+template <class T> TK_DEVICE simd widen_part(simd of, int part) {
+  typedef std::uint32_t words __attribute__((vector_size(4 * simd_lanes)));
+  words x;
+  std::memcpy(&x, &of, sizeof x);
+  if constexpr (std::is_same_v<T, bf16>) {
+    x = part == 0 ? x << 16 : x & 0xffff0000;
+    std::memcpy(&of, &x, sizeof x);
+    return of;
+  } else {
+    using bits = decltype(T::bits);
+    typedef bits narrow __attribute__((vector_size(sizeof(bits) * simd_lanes)));
+    auto const y = __builtin_convertvector(x >> 8 * static_cast<int>(sizeof(T)) * part, narrow);
+    T z[simd_lanes];
+    std::memcpy(z, &y, sizeof z);
+    return widen_simd(z);
+  }
 }
 
 // One step of a transpose: of two rows, exchanges the second half of each 2 Step lanes of a with

@@ -7,7 +7,7 @@
 #include <barrier>
 #include <optional>
 
-#include "backends/host/mma.hpp"
+#include "backends/host/few_rows.hpp"
 
 namespace tk::be {
 
@@ -25,7 +25,7 @@ template <class Slot, int N, class Fill> class ring {
   void release() { ++released_; }
   void release_when_stored() { release(); }
 
-  // core/accumulate.hpp: products of what lies inside the tensors.
+  // core/accumulate.hpp: products of what lies inside the tensors, of tiles as load names them.
   template <bool TransposeA, bool TransposeB, int R, int C, class Left, class Right>
   void accumulate(reg_tile<float, R, C>& sum, int steps, Left left, Right right) {
     for (int step = 0; step < steps; ++step) {
@@ -33,7 +33,7 @@ template <class Slot, int N, class Fill> class ring {
       loaded_tiles loaded;
       fill_(s, taken_++, arrival{&loaded});
       auto const &a = left(s), &b = right(s);
-      product_inside<true, TransposeA, TransposeB>(sum, a, loaded.find(a), b, loaded.find(b));
+      product_of_loaded<TransposeA, TransposeB>(sum, a, b, loaded);
       release();
     }
   }
