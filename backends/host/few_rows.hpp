@@ -49,20 +49,23 @@ void multiply_few_transposed(float* d, float const* a, placed<typename B::elemen
       from[v] = lines<B>(b, n + v * simd_lanes);
       for (int r = 0; r < Rows; ++r) sum[r][v] = load_simd(d + r * N + n + v * simd_lanes);
     });
-    auto const add = [&](int k, auto whole) __attribute__((always_inline)) {
+    auto const add = [&](auto v, int k, simd right) __attribute__((always_inline)) {
+      for (int r = 0; r < Rows; ++r) sum[r][v] += a[r * RowStride + k * KStride] * right;
+    };
+    int k = 0;
+    for (; k + block <= terms; k += block)
       unrolled<V>([&](auto v) __attribute__((always_inline)) {
         // Else compilers keep what is loaded of a for the next v, in registers that there are not.
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        from[v].for_each(k, [&](int i, simd right) __attribute__((always_inline)) {
-          if (whole || k + i < terms)
-            for (int r = 0; r < Rows; ++r)
-              sum[r][v] += a[r * RowStride + (k + i) * KStride] * right;
-        });
+        from[v].for_each(
+            k, [&](int i, simd right) __attribute__((always_inline)) { add(v, k + i, right); });
       });
-    };
-    int k = 0;
-    for (; k + block <= terms; k += block) add(k, std::true_type{});
-    if (k < terms) add(k, std::false_type{});
+    if (k < terms)
+      unrolled<V>([&](auto v) {
+        simd last[block];
+        from[v].for_each(k, [&](int i, simd right) { last[i] = right; });
+        for (int i = 0; k + i < terms; ++i) add(v, k + i, last[i]);
+      });
     unrolled<V>([&](auto v) {
       for (int r = 0; r < Rows; ++r) store_simd(d + r * N + n + v * simd_lanes, sum[r][v]);
     });
@@ -77,14 +80,17 @@ __attribute__((noinline)) void product_of_few(reg_tile<float, R, N>& d,
   using panel = left_panel<TransA, R, A>;
   float* const a = panel_memory(panel::floats);
   widen_left<A>(a, left);
-  auto const of = [&]<int Rows>(std::integral_constant<int, Rows>) {
-    if (rows != Rows) return;
+  auto const at = [&](int row, auto count) {
+    float* const to = d.e + row * N;
+    float const* const from = a + row * panel::row_stride;
     if constexpr (TransB)
-      multiply_few_transposed<B, Rows, panel::row_stride, panel::k_stride>(d.e, a, right, cols,
-                                                                           terms);
-    else multiply_few<B, Rows, panel::row_stride, panel::k_stride>(d.e, a, right, cols, terms);
+      multiply_few_transposed<B, count, panel::row_stride, panel::k_stride>(to, from, right, cols,
+                                                                            terms);
+    else multiply_few<B, count, panel::row_stride, panel::k_stride>(to, from, right, cols, terms);
   };
-  unrolled<few_rows>([&](auto i) { of(std::integral_constant<int, i + 1>{}); });
+  int row = 0;
+  for (; row + 2 <= rows; row += 2) at(row, std::integral_constant<int, 2>{});
+  if (row < rows) at(row, std::integral_constant<int, 1>{});
 }
 
 // d += a b, of what lies inside the tensors.
