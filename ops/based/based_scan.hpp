@@ -87,7 +87,8 @@ template <class T> struct based_scan_sizes {
     x = 0.f;
     if (!a.initial.data) return;
     auto const shared = in_shared(via);
-    w.sync();                   // of an earlier task, all have read it
+    w.sync();  // of an earlier task, all have read it
+
     constexpr int at_once = 8;  // of a lane's loads on their way
     TK_ROLL
     for (int first = w.lane(); first < F * P; first += at_once * be::worker_lanes) {
