@@ -219,9 +219,10 @@ template <class T> struct hedgehog_window_keys {
         return sizes::row(of, t.at.batch, t.head, at.row)[i < at.n ? i : at.n - 1];
       };
       float const top = number(a.top), edge = number(a.edge), inverse = number(a.inverse),
-                  delta = number(a.delta), there = i < at.n ? 1.f : 0.f;
-      x.top.data[i] = top * there, x.edge.data[i] = edge * there;
-      x.inverse.data[i] = inverse * there, x.delta.data[i] = delta * there;
+                  delta = number(a.delta);
+      bool const there = i < at.n;
+      x.top.data[i] = there ? top : 0.f, x.edge.data[i] = there ? edge : 0.f;
+      x.inverse.data[i] = there ? inverse : 0.f, x.delta.data[i] = there ? delta : 0.f;
     }
     c.w.sync();
     float const beta = a.beta.at(t.head);

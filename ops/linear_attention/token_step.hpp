@@ -20,7 +20,7 @@ namespace tk {
 template <class T, class Family> struct token_step {
   static constexpr int workers = 1, per_unit = 8, cluster = 1, stages = 1, own_slots = 1;
   static constexpr int longest = 256, W = 64, n = 4;  // of q and k; columns of a task; in 16 bytes
-  // Lanes lie across a row of W numbers, or of as many of k; each has these in its rows.
+  // So many lanes lie side by side along a row, 16 bytes of each, and below one another.
   static constexpr int across = W / n < be::worker_lanes ? W / n : be::worker_lanes,
                        down = be::worker_lanes / across, pieces = W / n / across;
   static constexpr int at_once = 8;  // loads on their way, of 16 bytes

@@ -118,7 +118,7 @@ template <class Operands> void compare_sequences(Operands& all, std::int64_t but
   }
   CHECK_MESSAGE(bits.wrong() == "", describe(all.of) << ": " << bits.wrong());
 }
-// Where bits of a form of their own are asked for, too, these have no other.
+// With TK_REPEAT_RUN sequences of one token may have bits of their own.
 template <class Operands>
 void check_company(std::vector<case_of<Operands>> const& cases, tk_repeat repeat = TK_REPEAT_ROW) {
   for (auto const& c : cases) {
