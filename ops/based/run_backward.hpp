@@ -16,10 +16,10 @@ template <class T> struct based_backward_run {
 };
 
 template <class T> auto token_tiles_from(heads const& x) {
-  return be::read_from<tokens_of_head::R, 16>(typed<T const>(x));
+  return be::read_from<tokens_of_heads::R, 16>(typed<T const>(x));
 }
 template <class T> auto token_tiles_to(heads const& x) {
-  return be::write_to<tokens_of_head::R, 16>(typed<T>(x));
+  return be::write_to<tokens_of_heads::R, 16>(typed<T>(x));
 }
 
 template <class T> void based_backward_run<T>::launch(moments_to_expand const& x, void* stream) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What Based's backward does with each token beside its scans: moments of q and k written out, and
 // gradients of moments contracted to those of q or k; with the normaliser dout and v with a column
-// more, in which the sum that divides has its gradient. A task has 64 tokens of a head of a
-// sequence; tokens of no sequence are neither read nor written.
-// Numerics  fp32, rounded to T where it is written.
+// more, in which the sum that divides has its gradient. A task has 64 tokens of a sequence, a
+// worker those of a head; tokens of no sequence are neither read nor written. Numerics  fp32,
+// rounded to T where it is written.
 #pragma once
 #include "backends/kernel.hpp"
 #include "ops/based/based_scan.hpp"
@@ -12,36 +12,46 @@
 
 namespace tk {
 
-struct tokens_of_head {
-  static constexpr int R = 64;
+struct tokens_of_heads {
+  static constexpr int R = 64, workers = be::chunk_workers;
   struct task {
-    int head, steps;
+    worker_heads heads;
+    int steps;
     chunk_place at;
-    TK_BOTH int end() const { return at.row + at.tokens; }
   };
-  static TK_BOTH int tasks(scan_rows const& rows) { return rows.blocks(R) * rows.h; }
+  static TK_BOTH int tasks(scan_rows const& rows) {
+    return rows.blocks(R) * worker_heads::groups(rows.h, workers);
+  }
   static TK_BOTH task task_at(scan_rows const& rows, int i, int steps) {
-    auto const at = place_of_chunk(rows, i / rows.h, R);
-    return {i % rows.h, at.tokens > 0 ? steps : 0, at};
+    int const groups = worker_heads::groups(rows.h, workers);
+    auto const at = place_of_chunk(rows, i / groups, R);
+    return {{i % groups * workers, rows.h}, at.tokens > 0 ? steps : 0, at};
   }
 };
+// Of a worker.
 template <class Tensor>
-TK_DEVICE auto window_of_tokens(Tensor const& x, tokens_of_head::task const& t, int col) {
-  return window(x, t.at.row, col, t.head, t.at.batch, t.end());
+TK_DEVICE auto window_of_tokens(Tensor const& x, tokens_of_heads::task const& t, int worker,
+                                int col) {
+  return window(x, t.at.row, col, t.heads.of(worker), t.at.batch, t.at.row + t.at.tokens);
+}
+template <class X, class Sink>
+TK_DEVICE void store_tokens(Sink const& to, tokens_of_heads::task const& t, int worker, int col,
+                            X const& x) {
+  if (t.heads.has(worker)) tk::store(window_of_tokens(to, t, worker, col), x);
 }
 // 1 in column `col` of 16, else 0.
-TK_DEVICE reg_tile<float, tokens_of_head::R, 16> one_in_column(int col) {
-  reg_tile<float, tokens_of_head::R, 16> x;
+TK_DEVICE reg_tile<float, tokens_of_heads::R, 16> one_in_column(int col) {
+  reg_tile<float, tokens_of_heads::R, 16> x;
   x = max(1.f - abs(cols(-col)), 0.f);
   return x;
 }
 
 // The columns of ops/based/moments.hpp of each token, with a query's weights or without.
 template <class T> struct based_expand {
-  static constexpr int workers = 1, cluster = 1, stages = 2, own_slots = 1, R = tokens_of_head::R,
-                       D = based_moments::width;
+  static constexpr int workers = tokens_of_heads::workers, cluster = 1, stages = 2, own_slots = 1,
+                       R = tokens_of_heads::R, D = based_moments::width;
   struct stage {
-    shared_tile<T, R, D> x;
+    shared_tile<T, R, D> x[workers];
   };
   struct own {};
   struct scratch {};
@@ -52,19 +62,21 @@ template <class T> struct based_expand {
     bool weighted;
     float scale;
   };
-  using task = tokens_of_head::task;
+  using task = tokens_of_heads::task;
 
-  static TK_BOTH int tasks(args const& a) { return tokens_of_head::tasks(a.rows); }
+  static TK_BOTH int tasks(args const& a) { return tokens_of_heads::tasks(a.rows); }
   static TK_BOTH task task_at(args const& a, int i, int) {
-    return tokens_of_head::task_at(a.rows, i, 1);
+    return tokens_of_heads::task_at(a.rows, i, 1);
   }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int, be::arrival done) {
-    load_async(s.x, window_of_tokens(a.x, t, 0), done);
+    TK_UNROLL
+    for (int w = 0; w < workers; ++w) load_async(s.x[w], window_of_tokens(a.x, t, w, 0), done);
   }
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     if (t.steps == 0) return;
+    int const w = c.w.id();
     reg_tile<T, R, D> x;
-    tk::load(x, c.in.take().x);
+    tk::load(x, c.in.take().x[w]);
     release_loaded(c.w, c.in);
     auto const weight = [&](int tile) {
       return a.weighted ? based_moments::weight(tile * D, a.scale) : 1.f;
@@ -74,23 +86,21 @@ template <class T> struct based_expand {
       y = x * partner * weight(tile);
       if constexpr (tile == based_moments::products_with_one)
         y = choose_cols<based_moments::of_one>(y, one_in_column(based_moments::of_one));
-      tk::store(window_of_tokens(a.to, t, tile * D), cast<T>(y));
+      store_tokens(a.to, t, w, tile * D, cast<T>(y));
     });
     int constexpr last = based_moments::linear;
-    tk::store(window_of_tokens(a.to, t, last * D), cast<T>(x * weight(last)));
+    store_tokens(a.to, t, w, last * D, cast<T>(x * weight(last)));
   }
 };
 
 // dx of the gradients of its moments, weighted ones or not, which are the sum of `parts` tensors.
 template <class T> struct based_contract {
-  static constexpr int workers = 1, cluster = 1, stages = 4, own_slots = 2, R = tokens_of_head::R,
-                       D = based_moments::width;
+  static constexpr int workers = tokens_of_heads::workers, cluster = 1, stages = 4, own_slots = 1,
+                       R = tokens_of_heads::R, D = based_moments::width;
   struct stage {
-    shared_tile<T, R, D> grad;
+    shared_tile<T, R, D> x[workers];
   };
-  struct own {
-    shared_tile<T, R, D> x;
-  };
+  struct own {};
   struct scratch {};
   struct args {
     be::source<T, R, D> x, grads[2];
@@ -100,32 +110,36 @@ template <class T> struct based_contract {
     bool weighted;
     float scale;
   };
-  using task = tokens_of_head::task;
+  using task = tokens_of_heads::task;
   using tile_of_x = reg_tile<float, R, D>;
 
-  static TK_BOTH int tasks(args const& a) { return tokens_of_head::tasks(a.rows); }
+  static TK_BOTH int tasks(args const& a) { return tokens_of_heads::tasks(a.rows); }
+  // x, then each tile of its moments.
   static TK_BOTH task task_at(args const& a, int i, int) {
-    return tokens_of_head::task_at(a.rows, i, based_moments::tiles * a.parts);
-  }
-  static TK_DEVICE void load_own(own& s, args const& a, task const& t, int, be::arrival done) {
-    load_async(s.x, window_of_tokens(a.x, t, 0), done);
+    return tokens_of_heads::task_at(a.rows, i, 1 + based_moments::tiles * a.parts);
   }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    load_async(s.grad, window_of_tokens(a.grads[step % a.parts], t, step / a.parts * D), done);
+    int const nth = step - 1;
+    auto const& from = step == 0 ? a.x : a.grads[nth % a.parts];
+    int const col = step == 0 ? 0 : nth / a.parts * D;
+    TK_UNROLL
+    for (int w = 0; w < workers; ++w) load_async(s.x[w], window_of_tokens(from, t, w, col), done);
   }
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
-    reg_tile<T, R, D> x;
-    tk::load(x, c.own.take().x);
-    release_loaded(c.w, c.own);
     if (t.steps == 0) return;
+    auto const take = [&](reg_tile<T, R, D>& x) {
+      tk::load(x, c.in.take().x[c.w.id()]);
+      release_loaded(c.w, c.in);
+    };
+    reg_tile<T, R, D> x;
+    take(x);
     tile_of_x dx = 0.f;
     // The gradient of the next tile of moments, with its weight.
     auto const next = [&](int tile) {
       tile_of_x y = 0.f;
       for (int part = 0; part < a.parts; ++part) {
         reg_tile<T, R, D> rounded;
-        tk::load(rounded, c.in.take().grad);
-        release_loaded(c.w, c.in);
+        take(rounded);
         y = y + rounded * (a.weighted ? based_moments::weight(tile * D, a.scale) : 1.f);
       }
       return y;
@@ -144,7 +158,7 @@ template <class T> struct based_contract {
       }
     });
     dx = dx + next(based_moments::linear);
-    tk::store(window_of_tokens(a.to, t, 0), cast<T>(dx));
+    store_tokens(a.to, t, c.w.id(), 0, cast<T>(dx));
   }
 
  private:
@@ -160,10 +174,10 @@ template <class T> struct based_contract {
 // g = dout / z beside r = - dout.o / z, and v beside 1, in 16 columns more of which one counts; z
 // with the least that it is.
 template <class T> struct based_divide {
-  static constexpr int workers = 1, cluster = 1, stages = 2, own_slots = 1, R = tokens_of_head::R,
-                       D = 16;
+  static constexpr int workers = tokens_of_heads::workers, cluster = 1, stages = 2, own_slots = 1,
+                       R = tokens_of_heads::R, D = 16;
   struct stage {
-    shared_tile<T, R, D> dout, o, v;
+    shared_tile<T, R, D> dout[workers], o[workers], v[workers];
   };
   struct own {};
   struct scratch {};
@@ -174,37 +188,41 @@ template <class T> struct based_divide {
     scan_rows rows;
     int dv;
   };
-  using task = tokens_of_head::task;
+  using task = tokens_of_heads::task;
 
-  static TK_BOTH int tasks(args const& a) { return tokens_of_head::tasks(a.rows); }
+  static TK_BOTH int tasks(args const& a) { return tokens_of_heads::tasks(a.rows); }
   static TK_BOTH task task_at(args const& a, int i, int) {
-    return tokens_of_head::task_at(a.rows, i, a.dv / D);
+    return tokens_of_heads::task_at(a.rows, i, a.dv / D);
   }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    load_async(s.dout, window_of_tokens(a.dout, t, step * D), done);
-    load_async(s.o, window_of_tokens(a.o, t, step * D), done);
-    load_async(s.v, window_of_tokens(a.v, t, step * D), done);
+    TK_UNROLL
+    for (int w = 0; w < workers; ++w) {
+      load_async(s.dout[w], window_of_tokens(a.dout, t, w, step * D), done);
+      load_async(s.o[w], window_of_tokens(a.o, t, w, step * D), done);
+      load_async(s.v[w], window_of_tokens(a.v, t, w, step * D), done);
+    }
   }
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     if (t.steps == 0) return;
-    auto const first = (std::int64_t{t.at.batch} * a.rows.h + t.head) * a.rows.n + t.at.row;
+    int const w = c.w.id();
+    auto const first = (std::int64_t{t.at.batch} * a.rows.h + t.heads.of(w)) * a.rows.n + t.at.row;
     auto const inverse =
         reciprocal(load_col<R>(a.normalisers + first, t.at.tokens, 1.f) + least_normaliser);
     reg_col<float, R> met = 0.f;
     for (int step = 0; step < t.steps; ++step) {
       auto const& x = c.in.take();
       reg_tile<T, R, D> dout, o, v;
-      tk::load(dout, x.dout);
-      tk::load(o, x.o);
-      tk::load(v, x.v);
+      tk::load(dout, x.dout[w]);
+      tk::load(o, x.o[w]);
+      tk::load(v, x.v[w]);
       release_loaded(c.w, c.in);
       met = met + row_sum_share(dout * o);
-      tk::store(window_of_tokens(a.divided, t, step * D), cast<T>(dout * inverse));
-      tk::store(window_of_tokens(a.wide_v, t, step * D), cast<T>(v * 1.f));
+      store_tokens(a.divided, t, w, step * D, cast<T>(dout * inverse));
+      store_tokens(a.wide_v, t, w, step * D, cast<T>(v * 1.f));
     }
     auto const one = one_in_column(0);
-    tk::store(window_of_tokens(a.divided, t, a.dv), cast<T>(one * (total(met) * inverse * -1.f)));
-    tk::store(window_of_tokens(a.wide_v, t, a.dv), cast<T>(one * 1.f));
+    store_tokens(a.divided, t, w, a.dv, cast<T>(one * (total(met) * inverse * -1.f)));
+    store_tokens(a.wide_v, t, w, a.dv, cast<T>(one * 1.f));
   }
 };
 
