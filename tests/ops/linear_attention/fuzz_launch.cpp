@@ -213,9 +213,16 @@ namespace tk {
 template <class T, int D, class Family> struct chunk_scan_run {
   static scan_sizes sizes() { return {fuzz::C, fuzz::segment, 1, 1, fuzz::width, D}; }
   static void launch(scan_problem const& x, void* stream) {
+    fuzz::require(!x.may_step || x.rows.n != 1 || x.rows.is_packed, "a step as a chunk");
     auto const other = fuzz::scan_of_others.find(fuzz::running.seen->spec->op->number);
     if (other != fuzz::scan_of_others.end()) other->second(x, stream);
     else fuzz::launch<T, D>(x, stream);
+  }
+};
+template <class T, class Family> struct token_step_run {
+  static void launch(scan_problem const& x, int C, void* stream) {
+    fuzz::check_step<tk_linear_attention_problem>(x, C == fuzz::C,
+                                                  [&](auto d) { fuzz::launch<T, d>(x, stream); });
   }
 };
 template <class T> struct chunk_decays_run {
@@ -228,6 +235,8 @@ template <class T> struct decay_gradient_run {
 };
 template struct decay_gradient_run<float>;
 template struct chunk_decays_run<float>;
+template struct token_step_run<bf16, linear_scans>;
+template struct token_step_run<fp16, linear_scans>;
 template struct chunk_scan_run<bf16, 64, linear_scans>;
 template struct chunk_scan_run<bf16, 128, linear_scans>;
 template struct chunk_scan_run<bf16, 256, linear_scans>;

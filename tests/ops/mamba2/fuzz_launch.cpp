@@ -7,6 +7,7 @@
 #include "ops/mamba2/mamba2_backward.h"
 #include "ops/mamba2/plan.hpp"
 #include "tests/ops/attention/fuzz_launch.hpp"
+#include "tests/ops/linear_attention/fuzz_scans.hpp"
 
 namespace fuzz {
 namespace {
@@ -243,7 +244,16 @@ namespace tk {
 
 template <class T, int D, class Family> struct chunk_scan_run {
   static scan_sizes sizes() { return {fuzz::C, fuzz::segment, 1, 1, fuzz::width, D}; }
-  static void launch(scan_problem const& x, void* stream) { fuzz::launch<T, D>(x, stream); }
+  static void launch(scan_problem const& x, void* stream) {
+    fuzz::require(!x.may_step || x.rows.n != 1 || x.rows.is_packed, "a step as a chunk");
+    fuzz::launch<T, D>(x, stream);
+  }
+};
+template <class T, class Family> struct token_step_run {
+  static void launch(scan_problem const& x, int C, void* stream) {
+    fuzz::check_step<tk_mamba2_problem>(x, C == fuzz::C,
+                                        [&](auto d) { fuzz::launch<T, d>(x, stream); });
+  }
 };
 template <class T> struct mamba2_steps_run {
   static void launch(steps_to_take const& x, void* stream) { fuzz::take_steps<T>(x, stream); }
@@ -253,6 +263,8 @@ template <class T> struct mamba2_backward_run {
   static void launch(step_gradients_problem const& x, void* s) { fuzz::leave_steps<T>(x, s); }
   static void launch(group_sums_problem const& x, void* s) { fuzz::sum_groups<T>(x, s); }
 };
+template struct token_step_run<bf16, ssm_scans>;
+template struct token_step_run<fp16, ssm_scans>;
 template struct mamba2_steps_run<float>;
 template struct mamba2_steps_run<bf16>;
 template struct mamba2_steps_run<fp16>;
