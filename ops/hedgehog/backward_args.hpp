@@ -40,9 +40,9 @@ template <class T> struct hedgehog_backward_sizes {
     state_sums initial_sums, dfinal_sums, dinitial_sums;
     // Of queries: 1 / sum, dout o / sum, the largest score, and what that gets.
     query_numbers inverse, delta, top, edge;
-    tensor<float> du_q[2], du_k[2], linear_dv[2];  // of either half of the features
-    float *alpha_sums, *beta_sums;                 // [b, h, 2]; [blocks of keys, h]
-    partial_tiles<P, F> dmaps;                     // [segments of keys, h, 2]
+    tensor<float> du_q[parts], du_k[parts], linear_dv[parts];  // of each task's features
+    float *alpha_sums, *beta_sums;                             // [b, h, 2]; [blocks of keys, h]
+    partial_tiles<P, F> dmaps;                                 // [segments of keys, h, 2]
   };
   static TK_DEVICE float* row(query_numbers const& x, int batch, int head, int n) {
     return x.data + batch * x.b_stride + head * x.h_stride + n;
@@ -91,12 +91,39 @@ template <class T> struct hedgehog_backward_sizes {
     load_async(to, window(from, row, 0, head, of.batch, end), done);
   }
   // The gradient of u of a block of tokens, rounded; 0 from `end` on.
-  static TK_DEVICE reg_tile<T, C, F> sum_halves(tensor<float> const (&x)[2], int row, int end,
-                                                int head, int batch) {
+  static TK_DEVICE reg_tile<T, C, F> sum_of(tensor<float> const (&x)[parts], int row, int end,
+                                            int head, int batch) {
     reg_tile<float, C, F> sum = 0.f;
     TK_UNROLL
-    for (auto const& half : x) add_rows(sum, half, row, end, 0, head, batch);
+    for (auto const& part : x) add_rows(sum, part, row, end, 0, head, batch);
     return cast<T>(sum);
+  }
+  // Where the workers of a block have both halves: `x` of either goes through shared memory, and
+  // `mine` gets what the other one has put there.
+  using exchanged = std::conditional_t<parts == 1, shared_partial<C, F>, no_memory>;
+  template <class Context>
+  static TK_DEVICE void exchange(Context& c, reg_tile<float, C, F>& mine,
+                                 reg_tile<float, C, F> const& x) {
+    meet(c);  // all have read what was there
+    tk::store(c.scratch.exchanged, x);
+    meet(c);  // it is there
+    tk::load(mine, c.scratches[1 - c.w.id()].exchanged);
+  }
+  template <class Context> static TK_DEVICE void meet(Context& c) {
+    c.all.arrive();
+    c.all.await();
+  }
+  // Leaves the gradient of u of some tokens: of a task's features.
+  template <class Context>
+  static TK_DEVICE void leave_du(Context& c, tensor<float> const (&to)[parts], int part,
+                                 reg_tile<float, C, F>& u, int row, int end, int head, int batch) {
+    if constexpr (parts == 1) {
+      reg_tile<float, C, F> other;
+      exchange(c, other, u);
+      if (c.w.id() != 0) return;
+      u = u + other;
+    }
+    store_direct(rows_before(to[part], end), row, 0, head, batch, cast<float>(u), 2);
   }
   template <int R, int N>
   static TK_DEVICE void add_rows(reg_tile<float, R, N>& to, tensor<float> const& x, int row,

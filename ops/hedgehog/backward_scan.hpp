@@ -28,6 +28,7 @@ template <class T> struct hedgehog_query_features {
     shared_vec<float, F> z, sum;
     shared_vec<float, C> rows;
     col_exchange<F> exchange;
+    typename sizes::exchanged exchanged;
   };
   struct task {
     int sequence, head, part;
@@ -128,8 +129,7 @@ template <class T> struct hedgehog_query_features {
       for (int i = 0; i < at.n; ++i) sum += c.scratch.rows.data[i];
     d = d * a.alpha.at(t.head);
     gradient_of_softmax(u, e, d, half == 1);
-    store_direct(rows_before(a.du_q[half], at.row + at.n), at.row, 0, t.head, t.at.batch,
-                 cast<float>(u), 2);
+    sizes::leave_du(c, a.du_q, t.part, u, at.row, at.row + at.n, t.head, t.at.batch);
     c.w.sync();  // the rows, z and the state have been read
     return sum;
   }
@@ -151,6 +151,7 @@ template <class T> struct hedgehog_key_features {
     shared_tile<T, C, F> phi;
     shared_vec<float, F> r, sum;
     col_exchange<F> exchange;
+    typename sizes::exchanged exchanged;
   };
   struct task {
     int sequence, head, part, blocks, rest, steps;  // blocks of keys; of queries behind them
@@ -249,16 +250,33 @@ template <class T> struct hedgehog_key_features {
       reg_tile<float, C, D> dv;
       mm_ab(dv, phi, c.scratch.state);
       wait<0>(dv, phi);
-      store_direct(rows_before(a.linear_dv[half], end), row, 0, t.head, t.at.batch, cast<float>(dv),
-                   2);
+      leave_dv(c, a, t, dv, row, end);
     }
     mm_abt(d, c.in.take().x, c.scratch.state);
     wait<0>(d);
     c.in.release();
     d = d + as_row(c.scratch.r);
     gradient_of_softmax(u, e, d, half == 1);
-    store_direct(rows_before(a.du_k[half], end), row, 0, t.head, t.at.batch, cast<float>(u), 2);
+    sizes::leave_du(c, a.du_k, t.part, u, row, end, t.head, t.at.batch);
     c.w.sync();  // r and the state have been read
+  }
+  // What the linear part gives dv: where workers have both halves, each the sum of F columns.
+  template <class Context>
+  static TK_DEVICE void leave_dv(Context& c, args const& a, task const& t,
+                                 reg_tile<float, C, D> const& dv, int row, int end) {
+    auto const to = rows_before(a.linear_dv[t.part], end);
+    if constexpr (sizes::parts == 1) {
+      auto const leave = [&](auto w) {
+        reg_tile<float, C, F> sum;
+        sizes::exchange(c, sum, columns<F>(dv, 1 - w));
+        sum = columns<F>(dv, w) + sum;
+        store_direct(to, row, w * F, t.head, t.at.batch, cast<float>(sum), 2);
+      };
+      if (c.w.id() == 0) leave(std::integral_constant<int, 0>{});
+      else leave(std::integral_constant<int, 1>{});
+    } else {
+      store_direct(to, row, 0, t.head, t.at.batch, cast<float>(dv), 2);
+    }
   }
 };
 

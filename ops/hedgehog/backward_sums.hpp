@@ -82,7 +82,7 @@ template <class T, bool Queries> struct hedgehog_map_segments {
       int const row = Queries ? at.row : t.at.first + block * C,
                 end = Queries ? at.row + at.n : t.at.first + t.at.n;
       auto const& du_of = Queries ? a.du_q : a.du_k;
-      auto const du = sizes::sum_halves(du_of, row, end, t.head, t.at.batch);
+      auto const du = sizes::sum_of(du_of, row, end, t.head, t.at.batch);
       tk::store(c.scratch.du, du);
       c.w.sync();
       mma_atb(sum, columns<P>(c.in.take().x, part), c.scratch.du);

@@ -111,7 +111,7 @@ template <class T> struct hedgehog_window_queries {
     mma_ab(dq, ds_far, columns<P>(c.in.take().x, col / P));
     wait<0>(dq, ds_far);
     c.in.release();
-    auto du = sizes::sum_halves(a.du_q, at.row, at.row + at.n, t.head, t.at.batch);
+    auto du = sizes::sum_of(a.du_q, at.row, at.row + at.n, t.head, t.at.batch);
     mma_abt(dq, du, c.in.take().half[w]);
     wait<0>(dq, du);
     c.in.release();
@@ -192,13 +192,13 @@ template <class T> struct hedgehog_window_keys {
     reg_tile<float, C, P> dk = 0.f, dv = 0.f;
     for (int next = 0; next < 2; ++next) add_queries(c, a, t, dk, dv, k, v, next, part);
     if (t.block < sizes::linear_blocks(t.at)) {
-      auto du = sizes::sum_halves(a.du_k, row, end, t.head, t.at.batch);
+      auto du = sizes::sum_of(a.du_k, row, end, t.head, t.at.batch);
       mma_abt(dk, du, c.in.take().half[w]);
       wait<0>(dk, du);
       c.in.release();
       TK_UNROLL
-      for (auto const& half : a.linear_dv)
-        sizes::add_rows(dv, half, row, end, part * P, t.head, t.at.batch);
+      for (auto const& given : a.linear_dv)
+        sizes::add_rows(dv, given, row, end, part * P, t.head, t.at.batch);
     } else {
       skip(c, 1);
     }

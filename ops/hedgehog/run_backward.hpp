@@ -50,10 +50,10 @@ typename hedgehog_backward_sizes<T>::args backward_args(hedgehog_gradient_proble
   a.delta = of_rows(x.delta);
   a.top = of_rows(x.top);
   a.edge = of_rows(x.edge);
-  for (std::int64_t half = 0; half < 2; ++half) {
+  for (std::int64_t part = 0; part < of::parts; ++part) {
     auto const of_tokens = [&](float* data, heads const& like, std::int64_t width) {
       std::int64_t const row = like.h * width;
-      return tensor<float>{data + half * like.b * like.n * row,
+      return tensor<float>{data + part * like.b * like.n * row,
                            like.n,
                            width,
                            row,
@@ -62,9 +62,9 @@ typename hedgehog_backward_sizes<T>::args backward_args(hedgehog_gradient_proble
                            like.b,
                            like.n * row};
     };
-    a.du_q[half] = of_tokens(x.du_q, p.q, of::F);
-    a.du_k[half] = of_tokens(x.du_k, p.k, of::F);
-    a.linear_dv[half] = of_tokens(x.linear_dv, p.v, of::D);
+    a.du_q[part] = of_tokens(x.du_q, p.q, of::F);
+    a.du_k[part] = of_tokens(x.du_k, p.k, of::F);
+    a.linear_dv[part] = of_tokens(x.linear_dv, p.v, of::D);
   }
   a.alpha_sums = x.alpha_sums;
   a.beta_sums = x.beta_sums;

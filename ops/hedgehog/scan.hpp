@@ -26,7 +26,7 @@ struct hedgehog_gradient_problem {
   hedgehog_backward_problem of;
   hedgehog_rows rows;
   float *inverse, *delta, *top, *edge;  // [h, b nq]
-  float *du_q, *du_k, *linear_dv;       // [2, b n, h, 64], and 128
+  float *du_q, *du_k, *linear_dv;       // [parts, b n, h, 64], and 128
   float *alpha_sums, *beta_sums, *dmaps;
 };
 
