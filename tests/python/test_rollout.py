@@ -162,6 +162,22 @@ def test_other_mixers(name, ids):
                 assert torch.equal(x, y[:n])
 
 
+def test_one_token_of_packed_sequences():
+    """A scan of it is no step of decoding, which would have bits of its own."""
+    q, k, v = torch.randn(3, 4, 1, 2, 64).bfloat16()
+    packed = (x[:, 0] for x in (q, k, v))
+    starts = torch.arange(5, dtype=torch.int32)
+    assert torch.equal(
+        tk.linear_attention(q, k, v)[:, 0], tk.linear_attention(*packed, cu_seqlens=starts)
+    )
+    x, B, C = torch.randn(3, 4, 1, 2, 64).bfloat16()
+    dt, A = torch.rand(4, 1, 2), -torch.rand(2)
+    x_of, dt_of, B_of, C_of = (y[:, 0] for y in (x, dt, B, C))
+    assert torch.equal(
+        tk.mamba2(x, dt, A, B, C)[:, 0], tk.mamba2(x_of, dt_of, A, B_of, C_of, cu_seqlens=starts)
+    )
+
+
 def test_compiled(ids, alone):
     torch._dynamo.reset()
     model = model_of(tk)

@@ -68,20 +68,24 @@ class linear_attention_backward:
 
 @operator
 class linear_attention:
-    schema = f"linear_attention({TENSORS}, float scale, bool final_state) -> (Tensor, Tensor)"
+    schema = (
+        f"linear_attention({TENSORS}, float scale, int repeat, bool final_state)"
+        " -> (Tensor, Tensor)"
+    )
 
-    def made(q, k, v, log_decay, decay, initial_state, starts, scale, final_state):
+    def made(q, k, v, log_decay, decay, initial_state, starts, scale, repeat, final_state):
         shape = sequences(q, starts), q.size(-2), q.size(-1), v.size(-1)
         return like(v), optional(q, final_state, shape, torch.float32)
 
     def launch(made, *arguments):
-        scale, final_state = arguments[7:]
+        scale, repeat, final_state = arguments[7:]
         launch(
             "linear_attention",
             **fields_of(LINEAR_ATTENTION, arguments[:7]),
             o=made[0],
             final_state=made[1] if final_state else None,
             scale=scale,
+            repeat=repeat,
         )
 
     def saved(made, *arguments):
@@ -134,8 +138,8 @@ class mamba2_backward:
 @operator
 class mamba2:
     schema = (
-        f"mamba2({TENSORS}, bool dt_softplus, float dt_min, float dt_max, bool final_state)"
-        " -> (Tensor, Tensor)"
+        f"mamba2({TENSORS}, bool dt_softplus, float dt_min, float dt_max, int repeat,"
+        " bool final_state) -> (Tensor, Tensor)"
     )
 
     def made(x, dt, A, B, *others):
@@ -143,7 +147,7 @@ class mamba2:
         return like(x), optional(x, others[-1], shape, torch.float32)
 
     def launch(made, *arguments):
-        softplus, low, high, final_state = arguments[10:]
+        softplus, low, high, repeat, final_state = arguments[10:]
         launch(
             "mamba2",
             **fields_of(MAMBA2, arguments[:10]),
@@ -152,6 +156,7 @@ class mamba2:
             dt_softplus=softplus,
             dt_min=low,
             dt_max=high,
+            repeat=repeat,
         )
 
     def saved(made, *arguments):

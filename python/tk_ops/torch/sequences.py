@@ -43,6 +43,7 @@ def linear_attention(
         initial_state,
         cu_seqlens,
         query.size(-1) ** -0.5 if scale is None else scale,
+        repeat_kind(),
         return_final_state,
     )
     return (o, state) if return_final_state else o
@@ -180,6 +181,7 @@ def mamba2(
         dt_softplus,
         float(dt_limit[0]),
         float(dt_limit[1]),
+        repeat_kind(),
         return_final_states,
     )
     return (y, state) if return_final_states else y
