@@ -237,15 +237,10 @@ TK_DEVICE void add_scaled_transposed(reg_tile<float, R, C>& dst, float scale,
   int const rows = static_cast<int>(src.rows) - first_row,
             cols = static_cast<int>(src.cols) - first_col;
   T const* const corner = src.at(first_row, first_col, i, j);
-  auto const add = [&](auto whole) {
-    map::for_each([&](int e, int r, int) {
-      if (whole || (map::col(e) < rows && map::row(r) < cols))
-        dst.e[e] += scale * be::widen(corner[map::col(e) * src.row_stride + map::row(r)]);
-    });
-  };
-  if (map::col(map::count - 1) < rows && map::row(map::rows_per_lane - 1) < cols)
-    add(std::true_type{});
-  else add(std::false_type{});
+  map::for_each([&](int e, int r, int) {
+    if (map::col(e) < rows && map::row(r) < cols)
+      dst.e[e] += scale * be::widen(corner[map::col(e) * src.row_stride + map::row(r)]);
+  });
 }
 
 // x transposed to dst: element (r, c) to (row + c, col + r), where that is inside.
