@@ -13,6 +13,7 @@ struct laid_out {
     auto const size = [](std::int64_t n) { return static_cast<std::size_t>(n) * sizeof(float); };
     std::int64_t const h = x.q.h, queries = x.q.b * x.q.n * h, of_keys = x.k.b * x.k.n * h;
     for (auto* at : {&inverse, &delta, &top, &edge}) *at = workspace.add(size(queries));
+    // Room for two parts; where a block has both, one is left.
     du_q = workspace.add(size(2 * queries * hedgehog_features));
     du_k = workspace.add(size(2 * of_keys * hedgehog_features));
     linear_dv = workspace.add(size(2 * of_keys * hedgehog_width));
