@@ -4,7 +4,9 @@
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/column_adder.hpp"
+#include "core/row_ends.hpp"
 #include "core/row_inputs.hpp"
+#include "core/row_outputs.hpp"
 #include "core/row_part.hpp"
 #include "core/row_random.hpp"
 #include "core/row_vectors.hpp"
@@ -19,13 +21,26 @@ template <class Kernel, class W, class Context> class row_group {
   static constexpr bool shared = kernel::shared, is_long = kernel::is_long,
                         shifted = kernel::shifted, across = kernel::across,
                         lean = kernel::lean,  // as row_extras says
-      holds_vectors = kernel::template holds_vectors<W>;
+      finds_outputs = !whole_rows, holds_vectors = kernel::template holds_vectors<W>;
   static constexpr int first_optional = extras_of<op>().vectors, inputs = row_inputs<kernel>::count;
   using map = be::fragment_map<R, N>;
   using places = flat_places<R, N, abreast>;
   using tile = reg_tile<float, R, N>;
+  using ends = row_ends<kernel>;
   static constexpr int vector_count = op::vectors > 0 ? op::vectors : 1;
   template <int V> using vector_rows = reg_row<W, R, V>[vector_count];
+  // Whether values per column are read for each pass, and of how many parts of V columns at once:
+  // of as many as 64 bytes of a lane hold, all on their way together, where there is room: not
+  // beside sums over rows, or words of rows that begin anywhere.
+  static constexpr bool reads_vectors = op::vectors > 0 && !holds_vectors && !kernel::parks_vectors;
+  template <int V, bool Optional> static constexpr int parts_read() {
+    constexpr int each =
+        static_cast<int>(sizeof(reg_row<W, R, V>)) * (Optional ? op::vectors : first_optional);
+    bool const many = reads_vectors && !whole_rows && !across && kernel::sums == 0;
+    int n = many ? N / V : 1;
+    while (n > 1 && (N / V % n != 0 || n * each > 64)) --n;
+    return n;
+  }
 
  public:
   using column = reg_col<float, R>;
@@ -47,11 +62,9 @@ template <class Kernel, class W, class Context> class row_group {
   }
   TK_DEVICE void begin(typename kernel::place const& at) {
     at_ = at;
-    cut_ = false;
     pass_ = 0;
     if constexpr (kernel::sums > 0) sums_.begin_rows();
-    TK_UNROLL
-    for (int& end : end_) end = a_.width;
+    ends_.find(a_, at.row);
     if constexpr (kernel::ahead) in_.take_asked(col_at(0));
     else if constexpr (!is_long) read(0, true);
     if constexpr (!is_long) {
@@ -61,12 +74,12 @@ template <class Kernel, class W, class Context> class row_group {
   }
 
   template <class F> TK_DEVICE auto keep(F f) {
-    using value = decltype(f(*static_cast<part<whole_rows ? N : kernel::V, true>*>(nullptr)));
+    using value = decltype(f(*static_cast<part<kernel::kept_at_once, true>*>(nullptr)));
     if constexpr (is_long || is_columns_part<value>) {
       return kept<F, no_memory>{f, {}};
     } else {
       kept<F, tile> y{f, {}};
-      for_each_part<whole_rows ? N : kernel::V>([&](auto const& p) __attribute__((always_inline)) {
+      for_each_part<kernel::kept_at_once>([&](auto const& p) __attribute__((always_inline)) {
         auto&& x = f(p);
         put_part(y.x, p.index, x);
       });
@@ -142,11 +155,11 @@ template <class Kernel, class W, class Context> class row_group {
   }
   template <class Body> TK_DEVICE void each(Body body) {
     release(false);
-    find_outputs();
+    out_.find(a_, at_);
     if constexpr (first_optional < op::vectors) {
-      if (!a_.vectors[first_optional].data) return pass<false>(body);
+      if (!a_.vectors[first_optional].data) return pass<kernel::V, false>(body);
     }
-    pass<true>(body);
+    pass<kernel::V>(body);
   }
 
   template <class T, int I, class F> TK_DEVICE column value(row_value<I>, F f) const {
@@ -188,23 +201,13 @@ template <class Kernel, class W, class Context> class row_group {
     if constexpr (kernel::sums > 0) sums_.leave(c_, a_, col_);
   }
 
-  // g(row) for each row of this lane.
-  template <class G> TK_DEVICE void limit(G g) {
-    cut_ = true;
-    for_each_place([&](int r, int row) {
-      int const end = g(row);
-      end_[r] = end < a_.width ? end : a_.width;
-    });
-  }
-
  private:
   // V of this worker's columns; `index` says which. Without Optional, values per column that need
-  // not be there are not.
+  // not be there are not. Those that were read are of some parts, of which this is the `nth`.
   template <int V, bool Optional> struct part {
     row_group& rows;
-    int index;
-    [[no_unique_address]] std::conditional_t<row_group::holds_vectors || op::vectors == 0,
-                                             no_memory, vector_rows<V>> vectors;
+    int index, nth;
+    vector_rows<V * parts_read<V, Optional>()> const& vectors;
 
     template <int I> TK_DEVICE auto operator()(row_input<I>) const {
       if constexpr (lean && I >= extras_of<op>().inputs) return absent{};
@@ -217,7 +220,7 @@ template <class Kernel, class W, class Context> class row_group {
     template <int I> TK_DEVICE auto operator()(row_vector<I>) const {
       if constexpr (!Optional && I >= first_optional) return absent{};
       else if constexpr (holds_vectors) return part_of<V>(rows.vectors_[I], index);
-      else return part_of<V>(vectors[I], 0);
+      else return part_of<V>(vectors[I], nth);
     }
     TK_DEVICE int col() const { return rows.col_ + index * V; }
     TK_DEVICE auto one_at(row_columns<R> const& at) const {
@@ -230,7 +233,8 @@ template <class Kernel, class W, class Context> class row_group {
       return any;
     }
     template <class X> TK_DEVICE auto inside(X&& x) const {
-      return within<R, V, abreast, std::remove_cvref_t<X>>(x, rows.end_, col(), 0.f);
+      return within<R, V, abreast, shifted, std::remove_cvref_t<X>>(x, rows.ends_.of_lane(), col(),
+                                                                    0.f);
     }
     template <class X> TK_DEVICE auto rotate_pairs(X&& x) const {
       static_assert(has_pairs<op>());
@@ -252,7 +256,7 @@ template <class Kernel, class W, class Context> class row_group {
       auto const& to = rows.a_.out[I];
       if (!to.data) return;
       using type = typename op::template output<I>;
-      auto const rows_there = rows.template output_rows<I>();
+      auto const rows_there = rows.out_.template rows<I>(rows.a_, rows.at_);
       auto const put = [&](auto&& y) __attribute__((always_inline)) {
         if constexpr (across)
           store_across<abreast>(rows_there, to.vector_width, rows.at_.row, col(),
@@ -266,8 +270,10 @@ template <class Kernel, class W, class Context> class row_group {
       } else {
         reg_tile<float, R, V> y;
         if constexpr (is_within<std::remove_cvref_t<X>>) {
-          if (rows.cut_) put_part(y, 0, x);
-          else put_elements(y, 0, x.x);  // what is outside of all rows is not written
+          // What is outside of all rows is not written.
+          if (!ends::differ(rows.a_) || rows.ends_.template has_all<V>(col()))
+            put_elements(y, 0, x.x);
+          else put_part(y, 0, x);
         } else {
           put_part(y, 0, x);
         }
@@ -276,29 +282,6 @@ template <class Kernel, class W, class Context> class row_group {
     }
   };
 
-  // Where this lane's rows of the outputs are, once for all parts of their columns.
-  TK_DEVICE void find_outputs() {
-    if constexpr (across)
-      for_each_index<op::outputs>([&](auto i) __attribute__((always_inline)) {
-        using type = typename op::template output<i>;
-        if (!a_.out[i].data) return;
-        auto const all = kernel::template rows_of<type>(a_.out[i], a_, at_);
-        for_each_place([&](int r, int row) { out_[i][r] = line_of(all, row).data; });
-      });
-  }
-  template <int I> TK_DEVICE auto output_rows() const {
-    using type = typename op::template output<I>;
-    if constexpr (!across) {
-      return kernel::template rows_of<type>(a_.out[I], a_, at_);
-    } else {
-      found_rows<type, map::rows_per_lane> x{{}, {}, a_.width};
-      for_each_place([&](int r, int row) {
-        x.data[r] = static_cast<type*>(out_[I][r]);
-        x.there[r] = row < kernel::row_count(a_);
-      });
-      return x;
-    }
-  }
   // The number of this lane's first row among those of all matrices.
   TK_DEVICE int first_row() const {
     return kernel::matrix_of(a_, at_) * a_.rows + at_.row + places::lane_row();
@@ -359,19 +342,24 @@ template <class Kernel, class W, class Context> class row_group {
   }
   // body(p) for each part of what is in registers.
   template <int V, bool Optional = true, class Body> TK_DEVICE void for_each_part(Body body) {
+    constexpr int n = parts_read<V, Optional>();
     TK_UNROLL
-    for (int i = 0; i < N / V; ++i) {
-      part<V, Optional> p{*this, i, {}};
-      if constexpr (kernel::parks_vectors) take_parked(p.vectors, c_.scratch.vectors, i);
-      else if constexpr (!holds_vectors && op::vectors > 0)
-        read_vectors<kernel, W, Optional>(p.vectors, a_, at_.row, col_ + i * V);
-      body(p);
+    for (int first = 0; first < N / V; first += n) {
+      vector_rows<V * n> of_columns;
+      if constexpr (kernel::parks_vectors) take_parked(of_columns, c_.scratch.vectors, first);
+      else if constexpr (reads_vectors)
+        read_vectors<kernel, W, Optional>(of_columns, a_, at_.row, col_ + first * V);
+      TK_UNROLL
+      for (int i = 0; i < n; ++i) {
+        part<V, Optional> const p{*this, first + i, i, of_columns};
+        body(p);
+      }
     }
   }
   // body(p) for each part of the rows.
-  template <bool Optional = true, class Body> TK_DEVICE void pass(Body body) {
+  template <int V, bool Optional = true, class Body> TK_DEVICE void pass(Body body) {
     if constexpr (!is_long) {
-      for_each_part<kernel::V, Optional>(body);
+      for_each_part<V, Optional>(body);
     } else {
       bool const take = !a_.pieces_fit_ring || pass_ == 0,
                  last = !a_.pieces_fit_ring || pass_ == a_.passes - 1;
@@ -380,7 +368,7 @@ template <class Kernel, class W, class Context> class row_group {
         unreleased_ = last && a_.through_ring;
         release(false);
         col_ = col_at(piece);
-        for_each_part<kernel::V, Optional>(body);
+        for_each_part<V, Optional>(body);
       }
       ++pass_;
     }
@@ -389,21 +377,23 @@ template <class Kernel, class W, class Context> class row_group {
   // F over a part's columns that are inside, of those this lane has.
   template <class F, int V, bool Optional, class X>
   TK_DEVICE column share(part<V, Optional> const& p, X const& x, float start) const {
-    using part_map = be::fragment_map<R, V>;
-    int const col = p.col(), lane = col + flat_places<R, V, abreast>::lane_col();
-    constexpr int last = part_map::col(part_map::count / part_map::rows_per_lane - 1);
-    bool const whole = !cut_ && (!shifted || lane >= 0) && lane + last < a_.width;
+    int const col = p.col();
     if constexpr (whole_rows) {
-      if (whole) return row_share<F>(x, start);
-      return row_share<F>(within<R, V, abreast, X>(x, end_, col, start), start);
+      if (ends_.template has_all<V>(col)) return row_share<F>(x, start);
+      return row_share<F>(within<R, V, abreast, shifted, X>(x, ends_.of_lane(), col, start), start);
     } else {
       reg_tile<float, R, V> y;
       put_part(y, 0, x);
       if constexpr (kernel::whole) {
         constexpr int chunk = chunk_of<typename op::template input<0>>;
-        if (!cut_) return share_of_chunks<F, chunk>(y, a_.width - lane, start);
+        int const left = a_.width - col - flat_places<R, V, abreast>::lane_col();
+        if (!ends::differ(a_)) return share_of_chunks<F, chunk>(y, left, start);
       }
-      if (!whole) y = within<R, V, abreast, reg_tile<float, R, V>>(y, end_, col, start);
+      if (!ends_.template has_all<V>(col)) {
+        if constexpr (has_row_ends<op>())
+          if (ends_.template has_none<V>(col)) return start;
+        y = within<R, V, abreast, shifted, reg_tile<float, R, V>>(y, ends_.of_lane(), col, start);
+      }
       return row_share<F>(y, start);
     }
   }
@@ -416,7 +406,7 @@ template <class Kernel, class W, class Context> class row_group {
   // body(p) for each part of the rows, of which total() then makes values of rows.
   template <class Body> TK_DEVICE void fold(Body body) {
     if constexpr (is_long) {
-      pass(body);
+      pass<kernel::V>(body);
     } else {
       if constexpr (!rows_cross_warps<R, shared>) release(false);
       for_each_part<whole_rows ? N : kernel::V>(body);
@@ -438,10 +428,10 @@ template <class Kernel, class W, class Context> class row_group {
   typename kernel::args const& a_;
   typename kernel::place at_{};
   int col_ = 0, buffer_ = 0, pass_ = 0;
-  bool cut_ = false, unreleased_ = false;
-  int end_[map::rows_per_lane]{};
+  bool unreleased_ = false;
+  ends ends_;
   row_inputs<kernel> in_;
-  void* out_[op::outputs > 0 ? op::outputs : 1][map::rows_per_lane];
+  row_outputs<kernel> out_;
   [[no_unique_address]] std::conditional_t<(kernel::sums > 0), column_adder<kernel>, no_memory>
       sums_;
   [[no_unique_address]] std::conditional_t<holds_vectors, vector_rows<N>, no_memory> vectors_;

@@ -3,7 +3,7 @@
 // way to those of the next rows.
 #pragma once
 #include "core/block.hpp"
-#include "core/row_operand.hpp"
+#include "core/row_ends.hpp"
 #include "core/row_part.hpp"
 #include "core/rows_across.hpp"
 
@@ -43,11 +43,15 @@ template <class Kernel> class row_inputs {
   }
   // From memory.
   template <int I> TK_DEVICE void read(auto& to, place const& at, int col) const {
-    if (is_there(I))
-      tk::load<abreast, kernel::whole, columns_each<op>(I)>(
-          to, kernel::template input_rows<I>(a_, at), a_.in[I].vector_width, at.row, col);
-    else
+    auto const load = [&](auto const& rows) __attribute__((always_inline)) {
+      tk::load<abreast, kernel::whole, columns_each<op>(I)>(to, rows, a_.in[I].vector_width, at.row,
+                                                            col);
+    };
+    if (!is_there(I))
       for (auto& e : to.e) e = {};
+    else if constexpr (has_row_ends<op>())
+      load(ended(kernel::template input_rows<I>(a_, at), op::ends(a_.op)));
+    else load(kernel::template input_rows<I>(a_, at));
   }
   // All of rows at any place: tiles are made when all is asked for.
   TK_DEVICE void read_across(place const& at, int col) {

@@ -21,8 +21,7 @@
 //   keep_exp2(f)       keeps exp2(f - maximum), `each`, and gives the sum of these
 //   each(body)         body(p) writes by p.write(row_output<I>, f), which is nothing where absent,
 //                      and adds f to sums over all rows by p.add(column_sum<I>, f), of Op::sums
-//   limit(g)           from now on row i ends at column g(i)
-//   p.inside(f)        f, and 0 outside of the row
+//   p.inside(f)        f, and 0 from the row's end on
 //   p.keep_random(f, plane, below)
 //                      f where the byte that the plane has for the row's number among all rows and
 //                      the column (core/random.hpp, rows) is not below `below`, else 0
@@ -33,7 +32,11 @@
 //   element(row_input<I>, column)
 //                      what is read there, 0 where that is no column; p.one_at(column) is 1 there,
 //                      and p.has(column) false where none of this part's columns is one of these
-// An op may say of its inputs
+// An op with keep_random says `random`. It may say where rows end:
+//   ends(args)         `.differ()`: whether some do before the width; then `.of(i)`: at which
+//                      column row i does, which may be below 0 or beyond the width. From there on
+//                      nothing counts, and inputs need not be read: they are 0 or what they are
+// It may say of its inputs
 //   columns_each(i)    2: each element of input i is two columns', where Op::pairs
 //   number_of(i)       which of the values, if they are there, say that input i is a table: in row
 //                      r, whose number is n, its row place(args, n, r), or 0 where it has none
@@ -73,6 +76,7 @@ template <class Op> struct row_args {
   divisor by_rows, by_n1;
   int numbers_are_wide;        // of 64 bits; a flag, but a word
   int planned, planned_tasks;  // groups that the first tasks share; the rest is dealt late
+  int in_task;                 // so many have each of these but the last ones
   int in_turn;        // whether tasks take groups in turn, or side by side; a flag, but a word
   unsigned* tickets;  // null where nothing is
 };
@@ -101,12 +105,12 @@ template <class Op> struct first_operand<Op, true> {
   using type = typename Op::template output<0>;
 };
 
-// Of a lane's rows at most 8 numbers, or one run of columns.
-template <int R, int C> constexpr int columns_at_once() {
+// Of a lane's rows at most so many numbers, or one run of columns.
+template <int R, int C> constexpr int columns_at_once(int numbers) {
   using map = be::fragment_map<R, C>;
   constexpr int runs = map::count / map::rows_per_lane / 8, each = 8 * map::rows_per_lane;
   int n = runs;
-  while (n > 1 && (runs % n != 0 || n * each > 8)) --n;
+  while (n > 1 && (runs % n != 0 || n * each > numbers)) --n;
   return C / runs * n;
 }
 
@@ -174,8 +178,12 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   static constexpr int shift_room = (chunk_of<lead> > chunk_of<typename Op::template input<0>>
                                          ? chunk_of<lead>
                                          : chunk_of<typename Op::template input<0>>)-1;
-  // Columns that are computed and written at once: of whole rows, as many as registers hold.
-  static constexpr int V = whole_rows ? 64 : columns_at_once<R, N>();
+  // Columns that are computed at once: of whole rows, as many as registers hold; and those that are
+  // kept at once, with random bytes two runs, for which a lane draws once.
+  static constexpr int V = whole_rows ? 64 : columns_at_once<R, N>(8),
+                       kept_at_once = whole_rows         ? N
+                                      : has_random<Op>() ? columns_at_once<R, N>(16)
+                                                         : V;
   template <class W>
   static constexpr bool holds_vectors =
       Op::vectors > 0 && !shifted && !is_long && tune.hold >= static_cast<int>(sizeof(W)) &&
@@ -213,14 +221,15 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   // late, a few at a time, to those that are done.
   static constexpr int late_share = 16, late_groups = 4;  // one group in 16; by tasks of 4
   // How groups are dealt: to so many tasks, in turn or side by side. Rows that are moved at a time
-  // should lie together: short ones have tasks of a few groups, which the hardware deals to
-  // multiprocessors that are done; longer ones, of which the next are asked for, some more tasks
-  // than run at a time, in turn. Where sums are left, or blocks stay, tasks are as many as run.
+  // should lie together, and tasks should end together: short ones have tasks of a few groups,
+  // which the hardware deals to multiprocessors that are done; longer ones, of which the next are
+  // asked for, several times as many tasks as run at a time, in turn; of clusters, which begin
+  // slowly, fewer. Where sums are left, or blocks stay, tasks are as many as run.
   struct dealing {
     int tasks, in_turn;
   };
   static dealing deal(int groups, int units, int clusters, std::int64_t width) {
-    constexpr int waves = 8;
+    constexpr int waves = cluster > 1 ? 8 : 32;
     constexpr std::int64_t few = 16 * 1024;  // bytes
     constexpr bool many = per_unit > 0 && sums == 0;
     std::int64_t const bytes = width * element_bytes * group;
@@ -242,8 +251,9 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
       int const first = a.planned + late * late_groups, last = first + late_groups;
       t = {first, last < a.groups ? last : a.groups, 1, 0, i};
     } else if (!a.in_turn) {
-      t.first = static_cast<int>(std::int64_t{a.planned} * i / a.planned_tasks);
-      t.last = static_cast<int>(std::int64_t{a.planned} * (i + 1) / a.planned_tasks);
+      std::int64_t const first = std::int64_t{i} * a.in_task, last = first + a.in_task;
+      t.first = static_cast<int>(first < a.planned ? first : a.planned);
+      t.last = static_cast<int>(last < a.planned ? last : a.planned);
       t.by = 1;
     }
     if (a.through_ring) t.steps = ceil_div(t.last - t.first, t.by) * steps_of_group(a);

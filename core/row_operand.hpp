@@ -19,6 +19,17 @@ template <class Op> constexpr int row_values_of() {
   else return 0;
 }
 
+// Whether rows may end before their width.
+template <class Op> constexpr bool has_row_ends() {
+  return requires(typename Op::args const& a) { Op::ends(a); };
+}
+
+// Whether it keeps elements at random.
+template <class Op> constexpr bool has_random() {
+  if constexpr (requires { Op::random; }) return Op::random;
+  else return false;
+}
+
 // Whether columns 2 i and 2 i + 1 have to be in one lane.
 template <class Op> constexpr bool has_pairs() {
   if constexpr (requires { Op::pairs; }) return Op::pairs;

@@ -90,9 +90,9 @@ template <int V, class Tile> TK_DEVICE columns_part<V, Tile> part_of(Tile const&
   return {&x, index};
 }
 
-// An expression of V columns from `col` on, and `fill` where they are below 0 or from a row's end
-// on.
-template <int R, int V, int S, class X> struct within {
+// An expression of V columns from `col` on, and `fill` from a row's end on and, where some may be,
+// below 0.
+template <int R, int V, int S, bool Below, class X> struct within {
   using map = be::fragment_map<R, V>;
   static constexpr int rows = R, cols = V;
   operand<X> x;
@@ -107,13 +107,16 @@ template <int R, int V, int S, class X> struct within {
   }
   template <class Map> TK_DEVICE float element(int i, int r) const {
     int const c = Map::col(i);
-    return c >= lowest && c < left[r] ? x.template element<Map>(i, r) : fill;
+    return (!Below || c >= lowest) && c < left[r] ? x.template element<Map>(i, r) : fill;
   }
 };
-template <int R, int V, int S, class X> inline constexpr bool is_lazy<within<R, V, S, X>> = true;
+template <int R, int V, int S, bool Below, class X>
+inline constexpr bool is_lazy<within<R, V, S, Below, X>> = true;
 template <class X> inline constexpr bool is_within = false;
-template <int R, int V, int S, class X> inline constexpr bool is_within<within<R, V, S, X>> = true;
-template <int R, int V, int S, class X> struct operand<within<R, V, S, X>> : within<R, V, S, X> {};
+template <int R, int V, int S, bool Below, class X>
+inline constexpr bool is_within<within<R, V, S, Below, X>> = true;
+template <int R, int V, int S, bool Below, class X>
+struct operand<within<R, V, S, Below, X>> : within<R, V, S, Below, X> {};
 
 // Pairs of columns (a, b) become (-b, a).
 template <class X> struct rotated_pairs {

@@ -27,12 +27,13 @@ template <int R, int V, int S, bool Aligned, class X> struct kept_at_random {
       for (auto& e : bytes) e = 0;
     } else if constexpr (whole_rows) {
       draw_whole(plane, row, col);
+    } else if constexpr (in_pairs) {
+      TK_UNROLL
+      for (int i = 0; i < map::count; i += 16) draw_two(plane, row, col, i);
     } else {
-      int const lane = col + flat_places<R, V, S>::lane_col();
       TK_UNROLL
       for (int i = 0; i < map::count; i += 8) {
-        auto const run = draw_run<Aligned>(
-            plane, row + flat_places<R, V, S>::row(map::row_index(i)), lane + map::col(i));
+        auto const run = draw_run<Aligned>(plane, row_of(row, i), col_of(col, i));
         bytes[i / 4] = run.w[0], bytes[i / 4 + 1] = run.w[1];
       }
     }
@@ -45,6 +46,28 @@ template <int R, int V, int S, bool Aligned, class X> struct kept_at_random {
   }
 
  private:
+  using places = flat_places<R, V, S>;
+  // Two lanes side by side have the halves of a call, in each of their runs: the first draws what
+  // both have in one of two runs, the second what they have in the other.
+  static constexpr bool in_pairs = !whole_rows && Aligned && map::count % 16 == 0 && V / S >= 16 &&
+                                   map::lane_col(1) - map::lane_col(0) == 8;
+  // Of the run from element i on.
+  static TK_DEVICE int row_of(int row, int i) { return row + places::row(map::row_index(i)); }
+  static TK_DEVICE int col_of(int col, int i) { return col + places::lane_col() + map::col(i); }
+  TK_DEVICE void draw_two(random_plane const& plane, int row, int col, int i) {
+    bool const second = be::worker_lane() % 2 != 0;
+    auto const drawn =
+        plane.call(static_cast<std::uint32_t>(second ? row_of(row, i + 8) : row_of(row, i)),
+                   static_cast<std::uint32_t>((second ? col_of(col, i + 8) : col_of(col, i)) >> 4));
+    TK_UNROLL
+    for (int k = 0; k < 2; ++k) {
+      auto const own = second ? drawn.w[2 + k] : drawn.w[k];
+      auto const other = std::bit_cast<std::uint32_t>(
+          be::shuffle_xor(std::bit_cast<float>(second ? drawn.w[k] : drawn.w[2 + k]), 1));
+      bytes[i / 4 + k] = second ? other : own;
+      bytes[i / 4 + 2 + k] = second ? own : other;
+    }
+  }
   // All bytes of each call, where columns begin at a multiple of 16.
   void draw_whole(random_plane const& plane, int row, int col) {
     static_assert(!whole_rows || (Aligned && V % 16 == 0));

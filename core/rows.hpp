@@ -76,6 +76,8 @@ concept rows_with = requires(X const& x) {
   { line_of(x, 0) } -> std::same_as<row_line<T>>;
   x.cols;
 };
+// The column at which a row ends.
+template <class Rows> TK_BOTH std::int64_t end_of(Rows const& x, int) { return x.cols; }
 // A lane's rows, where they have been found.
 template <class T, int Count> struct found_rows {
   T* data[Count];
@@ -108,9 +110,10 @@ template <class T, int R, int C, int S = 1, int Each = 1> struct flat_lines {
     row += places::lane_row();
     TK_UNROLL
     for (int r = 0; r < map::rows_per_lane; ++r) {
-      auto const from = line_of(x, are_found<Rows> ? r : row + places::row(r));
+      int const at = are_found<Rows> ? r : row + places::row(r);
+      auto const from = line_of(x, at);
       line[r] = from.data - first / Each;
-      left[r] = from.there ? static_cast<int>(x.cols) + first : nothing_left;
+      left[r] = from.there ? static_cast<int>(end_of(x, at)) + first : nothing_left;
     }
   }
 };

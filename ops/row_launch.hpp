@@ -194,6 +194,7 @@ typename Kernel::args args_of_rows(row_problem<typename Kernel::op> const& x,
     a.planned -= a.groups / kernel::late_share;
     a.tickets = static_cast<unsigned*>(workspace);
   }
+  a.in_task = ceil_div(a.planned, std::max(a.planned_tasks, 1));
   return a;
 }
 

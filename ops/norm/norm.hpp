@@ -27,6 +27,7 @@ struct norm_fp8_args : norm_args {
 
 template <class T, class Stream = T, bool Drops = false, class Y = T>
 struct norm : norm_extras<Drops, 1, 0> {
+  static constexpr bool random = Drops;
   static constexpr bool is_fp8 = !std::is_same_v<T, Y>;
   static_assert(Drops ? !is_fp8 : std::is_same_v<T, Stream>);
   static constexpr int inputs = 2, outputs = 2, vectors = 2, values = is_fp8 ? 1 : 0;

@@ -19,6 +19,7 @@ namespace tk {
 
 template <class T, class Stream = T, bool Drops = false>
 struct norm_backward : norm_extras<Drops, 2, 2> {
+  static constexpr bool random = Drops;
   static_assert(Drops || std::is_same_v<T, Stream>);
   static constexpr int inputs = 3, outputs = Drops ? 2 : 1, vectors = 1, sums = 2;
   static constexpr int held = Drops && sizeof(T) == 4 ? 3 : 2;  // random bytes, beside fp32

@@ -13,7 +13,9 @@ template <class T, bool Masked> struct softmax_run {
 };
 
 inline seen_columns columns_seen(mask_kind mask, row_tensor_view const& x) {
-  return {mask == mask_kind::causal, static_cast<int>(x.rows), static_cast<int>(x.width)};
+  auto const rows = static_cast<int>(x.rows);
+  return {mask == mask_kind::causal, rows, static_cast<int>(x.width),
+          divisor(static_cast<std::uint32_t>(std::max(rows, 1)))};
 }
 
 template <class T, bool Masked>

@@ -16,9 +16,9 @@ namespace tk {
 // i + width - rows; its number counts on through matrices that lie one after another.
 struct seen_columns {
   int causal, rows, width;  // causal: a flag, but a word
-  template <class Rows> TK_DEVICE void limit(Rows& of) const {
-    if (causal) of.limit([&](int row) { return row % rows - rows + width + 1; });
-  }
+  divisor by_rows;
+  TK_BOTH bool differ() const { return causal; }
+  TK_BOTH int of(int row) const { return by_rows.of(row).rest - rows + width + 1; }
 };
 
 // f where a boolean is true, else -inf or 0.
@@ -51,6 +51,7 @@ struct softmax : softmax_extras<std::is_same_v<T, B>, Masked ? 3 : 2> {
     seen_columns seen;
   };
   static int passes(args const&) { return 2; }
+  static TK_BOTH seen_columns const& ends(args const& a) { return a.seen; }
 
   // f of a part of the rows where the mask is true, else what Where says.
   template <class Where, class Part, class F>
@@ -59,7 +60,6 @@ struct softmax : softmax_extras<std::is_same_v<T, B>, Masked ? 3 : 2> {
     else return f;
   }
   template <class Rows> static TK_DEVICE void run(Rows& rows, args const& a) {
-    a.seen.limit(rows);
     auto const s = rows.keep([&](auto const& p) {
       return where_seen<score_where_true>(p, p(x) * a.scale_log2 + p(bias) * log2_e);
     });

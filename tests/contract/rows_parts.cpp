@@ -102,7 +102,7 @@ template <class T, int R, int S, bool All> struct row_parts : simple_op {
     for (int i = 0; i < N / V; ++i) {
       int const at = col + i * V;
       auto const x = [&] { return part_of<V>(p, i) + part_of<V>(w, i); };
-      auto const inside = [&] { return within<R, V, S, decltype(x())>(x(), ends, at, 9.f); };
+      auto const inside = [&] { return within<R, V, S, true, decltype(x())>(x(), ends, at, 9.f); };
       store<S, Whole>(out(2), width, row, at, cast<T>(inside() * 2.f));
       store<S, Whole>(
           out(3), width, row, at,

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Where a lane's rows of the outputs are (core/row_kernel.hpp), found once for all parts of their
+// columns.
+#pragma once
+#include "core/row_operand.hpp"
+#include "core/row_part.hpp"
+
+namespace tk {
+
+template <class Kernel> class row_outputs {
+  using kernel = Kernel;
+  using op = typename Kernel::op;
+  using args = typename kernel::args;
+  using place = typename kernel::place;
+  static constexpr int count = be::fragment_map<kernel::R, kernel::N>::rows_per_lane;
+  using places = flat_places<kernel::R, kernel::N, kernel::abreast>;
+  template <int I> using type = typename op::template output<I>;
+
+ public:
+  TK_DEVICE void find([[maybe_unused]] args const& a, [[maybe_unused]] place const& at) {
+    if constexpr (!whole_rows)
+      for_each_index<op::outputs>([&](auto i) __attribute__((always_inline)) {
+        if (!a.out[i].data) return;
+        auto const all = kernel::template rows_of<type<i>>(a.out[i], a, at);
+        TK_UNROLL
+        for (int r = 0; r < count; ++r) of_[i][r] = line_of(all, row_of(at, r)).data;
+      });
+  }
+  template <int I> TK_DEVICE auto rows(args const& a, place const& at) const {
+    if constexpr (whole_rows) {
+      return kernel::template rows_of<type<I>>(a.out[I], a, at);
+    } else {
+      found_rows<type<I>, count> x{{}, {}, a.width};
+      TK_UNROLL
+      for (int r = 0; r < count; ++r) {
+        x.data[r] = static_cast<type<I>*>(of_[I][r]);
+        x.there[r] = row_of(at, r) < kernel::row_count(a);
+      }
+      return x;
+    }
+  }
+
+ private:
+  static TK_DEVICE int row_of(place const& at, int r) {
+    return at.row + places::lane_row() + places::row(r);
+  }
+  void* of_[op::outputs > 0 ? op::outputs : 1][count];
+};
+
+}  // namespace tk
