@@ -4,13 +4,11 @@
 #pragma once
 #include "backends/kernel.hpp"
 #include "ops/based/plan.hpp"
+#include "ops/linear_attention/lone_worker.hpp"
 
 namespace tk {
 
-struct based_copy_sums {
-  static constexpr int workers = 1, per_unit = 8, cluster = 1, stages = 1, own_slots = 1;
-  struct stage {};
-  struct own {};
+struct based_copy_sums : lone_worker {
   struct scratch {};
   struct args {
     moment_sums from;
@@ -21,10 +19,8 @@ struct based_copy_sums {
     int sequence, head, steps;
   };
 
-  static TK_BOTH int workers_of(args const&) { return workers; }
   static TK_BOTH int tasks(args const& a) { return a.b * a.h; }
   static TK_BOTH task task_at(args const& a, int i, int) { return {i / a.h, i % a.h, 0}; }
-  static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     constexpr int count = based_moments::count;

@@ -5,26 +5,22 @@
 #pragma once
 #include "backends/kernel.hpp"
 #include "ops/based/plan.hpp"
+#include "ops/linear_attention/lone_worker.hpp"
 
 namespace tk {
 
-struct based_place_states {
-  static constexpr int workers = 1, per_unit = 8, cluster = 1, stages = 1, own_slots = 1;
-  struct stage {};
-  struct own {};
+struct based_place_states : lone_worker {
   struct scratch {};
   using args = states_to_place;
   struct task {
     int sequence, head, tile, steps;
   };
 
-  static TK_BOTH int workers_of(args const&) { return workers; }
   static TK_BOTH int tasks(args const& a) { return a.b * a.h * based_moments::tiles; }
   static TK_BOTH task task_at(args const& a, int i, int) {
     constexpr int tiles = based_moments::tiles;
     return {i / tiles / a.h, i / tiles % a.h, i % tiles, 0};
   }
-  static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     constexpr int width = based_moments::width;

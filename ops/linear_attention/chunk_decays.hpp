@@ -8,6 +8,7 @@
 #include "backends/kernel.hpp"
 #include "core/activation.hpp"
 #include "ops/linear_attention/chunk_place.hpp"
+#include "ops/linear_attention/lone_worker.hpp"
 #include "ops/linear_attention/plan.hpp"
 
 namespace tk {
@@ -73,24 +74,19 @@ struct chunk_sums {
   }
 };
 
-template <class T> struct chunk_decays {
-  static constexpr int workers = 1, per_unit = 8, cluster = 1, stages = 1, own_slots = 1;
-  struct stage {};
-  struct own {};
+template <class T> struct chunk_decays : lone_worker {
   struct scratch {
     chunk_sums::table sums;
   };
   using args = decays_to_sum<T>;
   using task = chunk_sums::task;
 
-  static TK_BOTH int workers_of(args const&) { return workers; }
   static TK_BOTH int tasks(args const& a) {
     return chunk_sums::tasks(a.to.constant ? 1 : a.rows.blocks(a.C), a.rows.h);
   }
   static TK_BOTH task task_at(args const& a, int i, int) {
     return chunk_sums::task_at(i, a.rows.h);
   }
-  static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     chunk_place at{0, 0, a.C};

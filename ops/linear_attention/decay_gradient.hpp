@@ -14,6 +14,7 @@
 #include "core/column_totals.hpp"
 #include "core/vector.hpp"
 #include "ops/linear_attention/chunk_place.hpp"
+#include "ops/linear_attention/lone_worker.hpp"
 
 namespace tk {
 
@@ -54,10 +55,7 @@ struct chunk_meetings {
 };
 
 // T: of sums.
-template <class T> struct decay_gradient {
-  static constexpr int workers = 1, per_unit = 8, cluster = 1, stages = 1, own_slots = 1;
-  struct stage {};
-  struct own {};
+template <class T> struct decay_gradient : lone_worker {
   struct scratch {
     chunk_meetings met;
     shared_vec<float, longest_chunk> gradients;
@@ -68,13 +66,11 @@ template <class T> struct decay_gradient {
     chunk_place at;
   };
 
-  static TK_BOTH int workers_of(args const&) { return workers; }
   static TK_BOTH int tasks(args const& a) { return a.rows.blocks(a.met.C) * a.rows.h; }
   static TK_BOTH task task_at(args const& a, int i, int) {
     int const block = i / a.rows.h;
     return {block, i % a.rows.h, 0, place_of_chunk(a.rows, block, a.met.C)};
   }
-  static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     int const tokens = t.at.tokens;

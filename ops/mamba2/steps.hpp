@@ -6,6 +6,7 @@
 #include "core/activation.hpp"
 #include "ops/linear_attention/chunk_decays.hpp"
 #include "ops/linear_attention/chunk_place.hpp"
+#include "ops/linear_attention/lone_worker.hpp"
 #include "ops/mamba2/plan.hpp"
 
 namespace tk {
@@ -24,24 +25,19 @@ TK_DEVICE float of_head(head_vector const& x, int head) {
   return x.data ? x.data[head * x.h_stride] : 0.f;
 }
 
-template <class T> struct mamba2_steps {
-  static constexpr int workers = 1, per_unit = 8, cluster = 1, stages = 1, own_slots = 1;
-  struct stage {};
-  struct own {};
+template <class T> struct mamba2_steps : lone_worker {
   struct scratch {
     chunk_sums::table sums, steps, slopes;
   };
   using args = steps_to_take;
   using task = chunk_sums::task;
 
-  static TK_BOTH int workers_of(args const&) { return workers; }
   static TK_BOTH int tasks(args const& a) {
     return chunk_sums::tasks(a.rows.blocks(a.C), a.rows.h);
   }
   static TK_BOTH task task_at(args const& a, int i, int) {
     return chunk_sums::task_at(i, a.rows.h);
   }
-  static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     if (t.block == 0 && a.to.skip) spread_skip(c, a, t);
