@@ -6,4 +6,5 @@ foreach(t bf16 fp16)
     tk_instance(based_${t}_${normalises} ops/based/run.hpp
                 "tk::based_run<tk::${t}, ${normalises}>")
   endforeach()
+  tk_instance(based_step_${t} ops/based/token_step.hpp "tk::based_step_run<tk::${t}>")
 endforeach()

@@ -10,6 +10,9 @@ template <class T, bool Normalises> struct based_run {
   static based_sizes sizes();
   static void launch(based_scan_problem const& x, void* stream);
 };
+template <class T> struct based_step_run {
+  static void launch(based_scan_problem const& x, bool normalises, void* stream);
+};
 
 namespace {
 
@@ -24,7 +27,9 @@ template <class Body> auto with_instance(based_problem const& x, Body const& bod
 }  // namespace
 
 based_scans::based_scans(workspace_layout& workspace, based_problem const& x)
-    : rows_(rows_of(x.q, x.starts)) {
+    : rows_(rows_of(x.q, x.starts)),
+      steps_(x.repeat == repeat_kind::run && rows_.n == 1 && !rows_.is_packed) {
+  if (steps_) return;
   based_sizes const sizes = with_instance(x, [](auto run) { return run.sizes(); });
   int const length = sizes.C * sizes.segment, units = sizes.units(x.v.d);
   auto const heads = [&](int count) {
@@ -52,7 +57,9 @@ void based_scans::launch(based_problem const& x, float* normalisers, void* works
   y.normalisers = normalisers;
   y.scale = x.scale;
   y.states = at(states_), y.sums = at(sums_), y.copied_sums = at(copied_sums_);
-  with_instance(x, [&](auto run) { run.launch(y, stream); });
+  if (!steps_) with_instance(x, [&](auto run) { run.launch(y, stream); });
+  else if (x.q.type == element::bf16) based_step_run<bf16>::launch(y, x.normalises, stream);
+  else based_step_run<fp16>::launch(y, x.normalises, stream);
 }
 
 std::size_t workspace_bytes(based_problem const& x) {

@@ -32,8 +32,9 @@ extern "C" {
  * and the state where it meets a query, with its factor of scale, are rounded to the type: fp16
  * holds no more than 65504, and what is below 2^-24 is lost. NaN or infinity in v of a token may
  * reach earlier tokens of its chunk (0 times NaN), none of another sequence or head. `repeat`: a
- * token's bits depend on its sequence and head up to the end of its chunk, with TK_REPEAT_RUN as
- * well. */
+ * token's bits depend on its sequence and head up to the end of its chunk; with TK_REPEAT_RUN also
+ * on whether it is a sequence of one token in a batch of such: these are steps of decoding, in
+ * which nothing is rounded but o. */
 typedef struct tk_based_problem {
   size_t size; /* sizeof(tk_based_problem) */
   DLTensor const* q;

@@ -30,9 +30,10 @@ template <class Problem> void launch_as(element type, Problem const& x, void* st
   else based_backward_run<fp16>::launch(x, stream);
 }
 
-// The forward again, for z and o.
+// The forward again, for z and o; no step of decoding, which leaves no z.
 based_problem forward_of(based_backward_problem const& x, heads const& o) {
-  return {x.q, x.k, x.v, o, x.initial, {}, x.initial_sums, {}, x.starts, x.scale, true};
+  return {x.q, x.k,      x.v,     o,    x.initial,       {}, x.initial_sums,
+          {},  x.starts, x.scale, true, repeat_kind::row};
 }
 
 // Columns behind those of v, of which one counts; and those that a scan takes of q and k.

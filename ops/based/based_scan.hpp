@@ -28,8 +28,6 @@
 
 namespace tk {
 
-inline constexpr float least_normaliser = 1e-6f;
-
 // 1 + s + s^2 / 2 of scores without their scale.
 struct taylor {
   float scale;

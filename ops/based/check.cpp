@@ -18,7 +18,7 @@ constexpr signature initial_is = moments_are("initial_state"),
                     final_sums_are = sums_are("final_sums");
 
 checked<based_problem, 9> check(tk_based_problem const& given, bool data) {
-  expect_one_of("repeat", given.repeat, repeat_names);  // tokens are alike either way
+  int const repeat = expect_one_of("repeat", given.repeat, repeat_names);
   expect_one_of("normalise", given.normalise, flag_names);
   expect_reserved(given.reserved);
   expect_based_scale(given.scale);
@@ -66,6 +66,7 @@ checked<based_problem, 9> check(tk_based_problem const& given, bool data) {
   problem.v = as_heads(v, packed);
   problem.o = as_heads(o, packed);
   problem.scale = given.scale;
+  problem.repeat = static_cast<repeat_kind>(repeat);
   bool const states = given.final_state || given.final_sums;
   // Tokens may be there without a sequence.
   result.empty = problem.q.h == 0 || problem.starts.b == 0 || (problem.q.n == 0 && !states);

@@ -8,6 +8,8 @@
 
 namespace tk {
 
+inline constexpr float least_normaliser = 1e-6f;
+
 // One scan, as ops/based/based_scan.hpp has it.
 struct based_scan_problem {
   heads q, k, v, o;

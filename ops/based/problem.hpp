@@ -19,6 +19,7 @@ struct based_problem {
   sequence_starts starts;
   float scale;
   bool normalises;
+  repeat_kind repeat;
 };
 
 struct based_backward_problem {

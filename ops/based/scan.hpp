@@ -10,11 +10,12 @@ class based_scans {
  public:
   based_scans(workspace_layout& workspace, based_problem const& x);
   scan_rows const& rows() const { return rows_; }
-  // `normalisers`: [b, h, n], or null.
+  // `normalisers`: [b, h, n], or null; a step of decoding leaves none.
   void launch(based_problem const& x, float* normalisers, void* workspace, void* stream) const;
 
  private:
   scan_rows rows_;
+  bool steps_;  // one token of each sequence, by token_step.hpp
   // States of segments and their sums, where sequences are cut; else a copy of the initial sums, if
   // others may be written to their place.
   std::size_t states_ = 0, sums_ = 0, copied_sums_ = 0;

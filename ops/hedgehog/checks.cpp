@@ -59,7 +59,7 @@ void read_sequences(hedgehog_inputs& to, hedgehog_views const& x, hedgehog_given
       refuse(status::bad_value, "lengths and starts are both given; one must be NULL");
     x.lengths = read(given.lengths, lengths_is, how);
     expect_same_size(x.lengths, 0, x.q, 0);
-    to.lengths.data = static_cast<std::int32_t const*>(x.lengths.data);
+    to.lengths = {static_cast<std::int32_t const*>(x.lengths.data), true};
   }
 }
 

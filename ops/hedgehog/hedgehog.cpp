@@ -16,7 +16,12 @@ struct laid_out {
       : keys(rows_of(x.k, x.key_starts)),
         sizes(with_type(x.q.type, [](auto run) { return run.sizes(); })) {
     rows_of(x.q, x.starts);  // refuses too many
-    if (!splits(x)) return;
+    constexpr int most = 2 * hedgehog_block;
+    bool const may_add = keys.n == most && x.lengths.given;
+    steps =
+        x.repeat == repeat_kind::run && !keys.is_packed && x.q.n == 1 && (keys.n < most || may_add);
+    adds = steps && may_add && x.final_kv.given;
+    if (steps || !splits(x)) return;
     auto const states = static_cast<std::size_t>(keys.blocks(hedgehog_segment * hedgehog_block)) *
                         static_cast<std::size_t>(keys.h) * hedgehog_width * sizeof(float);
     kv = workspace.add(states * hedgehog_width);
@@ -40,6 +45,9 @@ struct laid_out {
   workspace_layout workspace;
   scan_rows keys;
   hedgehog_run_sizes sizes;
+  // One query of each sequence, and few keys, of which none goes to its state; or those of some
+  // sequences, which are added then.
+  bool steps, adds;
   std::size_t kv = 0, k = 0;
 };
 
@@ -55,6 +63,13 @@ void launch(hedgehog_problem const& x, void* workspace, void* stream) {
   if (plan.kv > 0) {
     y.states = in_workspace<float>(workspace, plan.kv);
     y.sums = in_workspace<float>(workspace, plan.k);
+  }
+  if (plan.steps) {
+    if (x.q.type == element::bf16) hedgehog_step_run<bf16>::launch(y, stream);
+    else hedgehog_step_run<fp16>::launch(y, stream);
+    if (!plan.adds) return;
+    y.adds_only = true;
+    y.rows.nq = 0;
   }
   with_type(x.q.type, [&](auto run) { run.launch(y, stream); });
 }

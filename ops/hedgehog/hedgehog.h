@@ -49,7 +49,9 @@ extern "C" {
  * tokens of its block (0 times NaN), none of another sequence or head. `repeat`: with TK_REPEAT_ROW
  * a token's bits depend on its sequence and head up to the end of its block, and on which of the
  * options are given; with TK_REPEAT_RUN the sums of long sequences may be cut to keep more
- * multiprocessors busy. */
+ * multiprocessors busy, and steps of decoding of a batch whose nk is below 128, or is 128 with
+ * lengths, have bits of their own: but for keys that final_* take in, nothing in them is rounded
+ * but o. */
 typedef struct tk_hedgehog_problem {
   size_t size; /* sizeof(tk_hedgehog_problem) */
   DLTensor const* q;

@@ -144,6 +144,7 @@ template <class T, bool Outputs> struct hedgehog_scan {
     }
   }
   static TK_DEVICE void load_common(common& s, args const& a, task const& t, be::arrival done) {
+    if (is_done(a, t)) return;
     if constexpr (resident) {
       if (Outputs) load_async(s.q, window(a.map_q, 0, 0, t.head), done);
       load_async(s.k, window(a.map_k, 0, 0, t.head), done);
@@ -151,11 +152,21 @@ template <class T, bool Outputs> struct hedgehog_scan {
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    if (is_done(a, t)) return pass_over(c);
     if constexpr (helpers > 0) hedgehog_weighers<hedgehog_scan>::add(c, a, t);
     else compute_alone(c, a, t);
   }
   template <class Context> static TK_DEVICE void help(Context& c, args const& a, task const& t) {
+    if (is_done(a, t)) return pass_over(c);
     hedgehog_weighers<hedgehog_scan>::weigh(c, a, t);
+  }
+
+  static TK_BOTH bool is_done(args const& a, task const& t) { return a.adds_only && t.steps == 0; }
+  template <class Context> static TK_DEVICE void pass_over(Context& c) {
+    if constexpr (resident) {
+      c.common.take();
+      release_loaded(c.w, c.common);
+    }
   }
 
   // What a task begins with, and what it leaves.
@@ -169,7 +180,8 @@ template <class T, bool Outputs> struct hedgehog_scan {
                                    task const& t) {
     float const* from = nullptr;
     if (Outputs && segments(a)) from = sizes::sums_of(a, t.block, t.head);
-    else if (begins(a, t) && a.initial_sums.data) from = a.initial_sums.at(t.sequence, t.head);
+    else if (begins(a, t) && a.initial_sums.data && !(a.adds_only && t.part > 0))
+      from = a.initial_sums.at(t.sequence, t.head);  // without queries, the first part's alone
     for (int i = w.lane(); i < D; i += be::worker_lanes)
       z[i / F].data[i % F] = from ? from[i] : 0.f;
   }

@@ -28,6 +28,7 @@ template <class T> struct hedgehog_sizes {
     state_sums initial_sums, final_sums;  // z
     partial_tiles<D, P> states;           // of segments, heads and columns; data may be null
     float* sums;                          // z of segments and heads
+    bool adds_only;  // tasks that add nothing have been done by a step of decoding
   };
   static TK_BOTH std::int64_t state_of(args const& a, int block, int head, int col) {
     return (std::int64_t{block} * a.rows.keys.h + head) * (D / P) + col / P;

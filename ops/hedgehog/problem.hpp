@@ -23,6 +23,7 @@ struct query_numbers {  // fp32 [b, h, nq], nq contiguous
 };
 struct sequence_lengths {  // int32 [b] on the device; null: all have as many keys
   std::int32_t const* data;
+  bool given;
 };
 
 // What forward and backward are both given.

@@ -38,6 +38,7 @@ template <class T> void hedgehog_run<T>::launch(hedgehog_scan_problem const& x, 
   a.initial_sums = {p.initial_k.data, p.initial_k.b_stride, p.initial_k.h_stride};
   a.final_sums = {p.final_k.data, p.final_k.b_stride, p.final_k.h_stride};
   a.normaliser = p.normaliser;
+  a.adds_only = x.adds_only;
   a.states.data = x.states;
   a.sums = x.sums;
   if (x.states) {

@@ -14,6 +14,7 @@ struct hedgehog_scan_problem {
   hedgehog_problem of;
   hedgehog_rows rows;
   float *states, *sums;  // of segments, where each is a task; null where sequences are
+  bool adds_only;        // a step of decoding has done all but to add keys to states
 };
 
 // What a compiled instance says of itself: tasks of a head.
@@ -32,6 +33,11 @@ struct hedgehog_gradient_problem {
 
 template <class T> struct hedgehog_run {
   static hedgehog_run_sizes sizes();
+  static void launch(hedgehog_scan_problem const& x, void* stream);
+};
+
+// Of steps of decoding (token_step.hpp).
+template <class T> struct hedgehog_step_run {
   static void launch(hedgehog_scan_problem const& x, void* stream);
 };
 

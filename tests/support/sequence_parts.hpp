@@ -169,11 +169,34 @@ std::vector<scan_part> parts_of(Case const& c, std::int64_t s,
 // The states of a forward that are handed from one call to the next: initial and final ones.
 template <class Operands>
 std::vector<std::pair<tensor Operands::*, tensor Operands::*>> handed_on_states() {
-  std::vector<std::pair<tensor Operands::*, tensor Operands::*>> all{
-      {&Operands::initial, &Operands::final}};
-  if constexpr (requires(Operands const& x) { x.final_sums; })
-    all.push_back({&Operands::initial_sums, &Operands::final_sums});
-  return all;
+  if constexpr (requires(Operands const& x) { x.final_kv; }) {
+    return {{&Operands::initial_kv, &Operands::final_kv},
+            {&Operands::initial_k, &Operands::final_k}};
+  } else {
+    std::vector<std::pair<tensor Operands::*, tensor Operands::*>> all{
+        {&Operands::initial, &Operands::final}};
+    if constexpr (requires(Operands const& x) { x.final_sums; })
+      all.push_back({&Operands::initial_sums, &Operands::final_sums});
+    return all;
+  }
+}
+// Without initial states all is as after zeros; o does not depend on whether there are final ones.
+template <class Operands> void check_absent_states(case_of<Operands> c) {
+  c.states = true;
+  Operands zeros(c), first(c), alone(c);
+  for (auto const& [initial, final] : handed_on_states<Operands>()) {
+    auto& x = zeros.*initial;
+    if (!x.in) continue;
+    for (std::int64_t r = 0; r < x.rows(); ++r)
+      for (std::int64_t col = 0; col < x.cols(); ++col) set(x, r, col, 0);
+    first.*initial = alone.*initial = alone.*final = {};
+  }
+  for (auto* const x : {&zeros, &first, &alone}) REQUIRE(launch_twice(*x) == "");
+  row_comparison bits;
+  for (auto const& x : results_of(first, zeros))
+    for (std::int64_t r = 0; x.all->in && r < x.all->rows(); ++r) bits.add(*x.few, r, *x.all, r);
+  for (std::int64_t r = 0; r < zeros.o.rows(); ++r) bits.add(alone.o, r, zeros.o, r);
+  CHECK_MESSAGE(bits.wrong() == "", describe(c) << ": " << bits.wrong());
 }
 // A forward whose state is handed from one call to the next. Each call's results become those of
 // the whole, which has been launched. In place: the final state is the same memory as the initial

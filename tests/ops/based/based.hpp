@@ -113,6 +113,7 @@ struct forward_operands : based_inputs {
     if (x.states && x.normalise) final_sums = make_sums(role::output, 0);
   }
   tensor o, final, final_sums;
+  tk_repeat repeat = TK_REPEAT_RUN;
 };
 
 template <class Body> std::string with_problem(forward_operands const& x, Body const& body) {
@@ -126,6 +127,7 @@ template <class Body> std::string with_problem(forward_operands const& x, Body c
   problem.starts = starts.get();
   problem.scale = x.of.scale;
   problem.normalise = x.of.normalise ? 1 : 0;
+  problem.repeat = x.repeat;
   return body(called_op{TK_OP_BASED, tk_based}, static_cast<tk_based_problem const*>(&problem));
 }
 

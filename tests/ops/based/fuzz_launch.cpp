@@ -139,11 +139,14 @@ void check_placed(tk::state_tensor const& x, bool is_there, wide columns) {
               "a placed state does not fit");
 }
 
-template <class T> void launch(tk::based_scan_problem const& x, bool normalises, void* stream) {
+bool steps(tk::based_scan_problem const& x) { return x.rows.n == 1 && !x.rows.is_packed; }
+
+template <class T>
+void launch(tk::based_scan_problem const& x, bool normalises, bool as_step, void* stream) {
   if (running.seen->spec->op->number == TK_OP_BASED_BACKWARD) {
     begin_launch('f', stream);
     require(is_of<T>(x.q) && normalises && x.scale == problem().scale, "another forward");
-    require(!x.final.given && !x.final_sums.given, "a forward with final states");
+    require(!x.final.given && !x.final_sums.given && !as_step, "a forward with final states");
     check_scan(x, true, false);
     check_tokens(x.o, x.v.d);
     check_place(x.normalisers, wide(x.q.b) * x.q.n * x.q.h * 4, "normalisers do not fit");
@@ -151,12 +154,15 @@ template <class T> void launch(tk::based_scan_problem const& x, bool normalises,
   }
   begin(TK_OP_BASED, running.workspace, stream);
   auto const& p = running.seen->problem<tk_based_problem>();
+  require(as_step == (steps(x) && p.repeat == TK_REPEAT_RUN), "a step as a chunk, or none as one");
   require(is_of<T>(x.q) && normalises == (p.normalise != 0), "another instance was chosen");
   require(x.scale == p.scale && !x.normalisers, "a number changed");
   agree(x.o, given("o"), given("starts").looked_at);
   check_state(x.final, "final_state");
   check_sums(x.final_sums, "final_sums");
-  check_scan(x, normalises, given("initial_sums").looked_at && given("final_sums").looked_at);
+  check_scan(x, normalises,
+             !as_step && given("initial_sums").looked_at && given("final_sums").looked_at);
+  if (as_step) require(!x.states, "a step in segments");
   if (!x.states && !x.copied_sums) require(running.needed == 0, "a workspace for nothing");
   touch();
 }
@@ -254,7 +260,12 @@ namespace tk {
 template <class T, bool Normalises> struct based_run {
   static based_sizes sizes() { return fuzz::sizes_of_based; }
   static void launch(based_scan_problem const& x, void* stream) {
-    fuzz::launch<T>(x, Normalises, stream);
+    fuzz::launch<T>(x, Normalises, false, stream);
+  }
+};
+template <class T> struct based_step_run {
+  static void launch(based_scan_problem const& x, bool normalises, void* stream) {
+    fuzz::launch<T>(x, normalises, true, stream);
   }
 };
 template <class T> struct based_backward_run {
@@ -265,6 +276,8 @@ template <class T> struct based_backward_run {
 };
 template struct based_backward_run<bf16>;
 template struct based_backward_run<fp16>;
+template struct based_step_run<bf16>;
+template struct based_step_run<fp16>;
 template struct based_run<bf16, false>;
 template struct based_run<bf16, true>;
 template struct based_run<fp16, false>;

@@ -12,7 +12,8 @@ namespace {
 std::vector<based_case> many_tokens() {
   std::vector<based_case> all{{.n = 130, .h = 2, .normalise = true, .states = true},
                               {.dv = 80, .lengths = {33, 0, 1, 77}},
-                              {.n = cut_length(), .dv = 16, .normalise = true}};
+                              {.n = cut_length(), .dv = 16, .normalise = true},
+                              {.b = 3, .n = 1, .h = 2, .normalise = true, .states = true}};
   all[1].type = dtype::fp16;
   return all;
 }

@@ -10,6 +10,13 @@ namespace {
 TEST_CASE("sequences and heads do not depend on others") {
   check_company<forward_operands>(company_cases());
 }
+TEST_CASE("one token of each sequence, too") {
+  check_company<forward_operands>(
+      {{.b = 3, .n = 1, .h = 2, .dv = 80, .states = true},
+       {.b = 2, .n = 1, .h = 3, .type = dtype::fp16, .normalise = true, .states = true},
+       {.b = 2, .n = 1, .h = 2, .dv = 144, .normalise = true}},
+      TK_REPEAT_RUN);
+}
 TEST_CASE("a sequence that is cut has the bits of one that is walked") {
   for (bool const normalise : {false, true})
     check_cut<forward_operands>({.dv = 16, .normalise = normalise, .states = normalise});

@@ -60,6 +60,8 @@ inline std::vector<based_case> stride_cases() {
         x.by = by, x.padding = padding, x.misalignment = off;
         if (turn % 4 == 1) x.dv = 48;
         cases.push_back(x);
+        x.n = 1, x.h = 3, x.states = true;  // a step of decoding
+        cases.push_back(x);
         ++turn;
       }
   return cases;

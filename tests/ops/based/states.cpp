@@ -26,6 +26,28 @@ TEST_CASE("token by token, the states in their places") {
     check_split<forward_operands>({.b = 2, .h = 3, .dv = 80, .normalise = normalise},
                                   std::vector<std::int64_t>(20, 1), true);
 }
+TEST_CASE("token by token, the states in other places") {
+  for (bool const normalise : {false, true})
+    check_split<forward_operands>({.h = 2, .dv = 144, .type = dtype::fp16, .normalise = normalise},
+                                  std::vector<std::int64_t>(5, 1), false);
+}
+// Each of its states lies otherwise than the rest.
+TEST_CASE("a step of states of which one begins at any address") {
+  for (bool const of_final : {false, true}) {
+    forward_operands x({.b = 2, .n = 1, .h = 2, .normalise = true, .states = true});
+    x.of.misalignment = 1;
+    if (of_final) x.final = x.make_state(role::output, 0);
+    else x.initial = x.make_state(role::input, 44);
+    REQUIRE(launch_twice(x) == "");
+    auto const v = compare(x);
+    CHECK_MESSAGE(v.ok(), v.wrong);
+  }
+}
+TEST_CASE("states that are not there") {
+  for (std::int64_t const n : {1, 40})
+    for (bool const normalise : {false, true})
+      check_absent_states<forward_operands>({.b = 2, .n = n, .h = 2, .normalise = normalise});
+}
 
 TEST_CASE("a long sequence, and one with a negative scale") {
   based_case long_one{.n = 6000, .dv = 16, .normalise = true, .states = true};

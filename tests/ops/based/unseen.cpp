@@ -54,6 +54,7 @@ TEST_CASE("NaN in one head and its state stays there") {
                 .normalise = normalise,
                 .states = true,
                 .lengths = {70, 3, 64}});
+    check_head({.b = 2, .n = 1, .h = 3, .dv = 80, .normalise = normalise, .states = true});
   }
 }
 

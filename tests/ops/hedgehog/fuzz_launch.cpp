@@ -40,13 +40,13 @@ void check_state(tk::state_tensor const& x, tk::sum_tensor const& y, char const*
           "sums changed");
 }
 
-void check_rows(tk::hedgehog_rows const& x) {
+void check_rows(tk::hedgehog_rows const& x, bool has_queries = true) {
   auto const &q = of("q"), &k = of("k"), &starts = of("starts"), &key_starts = of("key_starts");
   bool const packed = is_packed();
   std::size_t const n = packed ? 0 : 1;
   std::int64_t const b = packed ? starts.size[0] - 1 : q.size[0];
-  require(x.keys.is_packed == packed && x.keys.n == k.size[n] && x.nq == q.size[n] &&
-              x.keys.h == q.size[n + 1] && x.keys.b == b,
+  require(x.keys.is_packed == packed && x.keys.n == k.size[n] &&
+              x.nq == (has_queries ? q.size[n] : 0) && x.keys.h == q.size[n + 1] && x.keys.b == b,
           "the rows of a scan changed");
   at(x.queries.starts, starts, "starts moved");
   at(x.keys.packed.starts, key_starts.looked_at ? key_starts : starts, "key_starts moved");
@@ -94,13 +94,21 @@ class places {
   wide end_ = tk::counter_bytes;
 };
 
-template <class T> void launch(tk::hedgehog_scan_problem const& x, void* stream) {
-  begin(TK_OP_HEDGEHOG, running.workspace, stream);
+template <class T> void launch(tk::hedgehog_scan_problem const& x, bool as_step, void* stream) {
   auto const& p = x.of;
+  // Keys of some sequences are added to their states by a second launch.
+  bool const lengths = of("lengths").looked_at && x.rows.keys.n == 128,
+             steps = !x.rows.keys.is_packed && p.q.n == 1 && (x.rows.keys.n < 128 || lengths) &&
+                     running.seen->problem<tk_hedgehog_problem>().repeat == TK_REPEAT_RUN,
+             adds = steps && lengths && p.final_kv.given;
+  if (!x.adds_only) begin(TK_OP_HEDGEHOG, running.workspace, stream);
+  else require(adds && running.launches == 1 && stream == running.stream, "a second launch");
+  require(as_step == (steps && !x.adds_only), "a step as a block, or none as one");
+  if (steps) require(!x.states, "a step in segments");
   check_inputs<T, tk_hedgehog_problem>(p);
   agree(p.o, of("o"), is_packed());
   check_state(p.final_kv, p.final_k, "final_kv", "final_k");
-  check_rows(x.rows);
+  check_rows(x.rows, !x.adds_only);
   if (!x.states) {
     require(running.needed == 0 && !x.sums, "a workspace without states");
   } else {
@@ -109,7 +117,7 @@ template <class T> void launch(tk::hedgehog_scan_problem const& x, void* stream)
     at.next(x.states, states * 128 * 128, "states do not fit");
     at.next(x.sums, states * 128, "sums do not fit");
   }
-  touch();
+  if (!adds || x.adds_only) touch();
 }
 
 template <class T> void launch(tk::hedgehog_gradient_problem const& x, void* stream) {
@@ -149,7 +157,10 @@ namespace tk {
 
 template <class T> hedgehog_run_sizes hedgehog_run<T>::sizes() { return {fuzz::parts}; }
 template <class T> void hedgehog_run<T>::launch(hedgehog_scan_problem const& x, void* stream) {
-  fuzz::launch<T>(x, stream);
+  fuzz::launch<T>(x, false, stream);
+}
+template <class T> void hedgehog_step_run<T>::launch(hedgehog_scan_problem const& x, void* stream) {
+  fuzz::launch<T>(x, true, stream);
 }
 template <class T>
 void hedgehog_backward_run<T>::launch(hedgehog_gradient_problem const& x, void* stream) {
@@ -157,6 +168,8 @@ void hedgehog_backward_run<T>::launch(hedgehog_gradient_problem const& x, void* 
 }
 template struct hedgehog_run<bf16>;
 template struct hedgehog_run<fp16>;
+template struct hedgehog_step_run<bf16>;
+template struct hedgehog_step_run<fp16>;
 template struct hedgehog_backward_run<bf16>;
 template struct hedgehog_backward_run<fp16>;
 

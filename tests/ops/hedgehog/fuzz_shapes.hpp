@@ -27,6 +27,7 @@ inline shapes make_inputs(generator& g) {
   x.h = g.number(0, 7) ? 1 : g.number(0, 2);  // more do not fit into the arena
   x.nk = g.number(0, 3) ? g.number(0, 5) : g.size();
   x.nq = g.flip() ? x.nk : g.number(0, 5);
+  if (rarely(g)) x.nk = g.flip() ? 128 : g.number(126, 129), x.nq = 1;  // a step of decoding
   x.d = g.number(0, 15) ? 128 : g.number(1, 256);
   x.features = g.number(0, 15) ? 64 : 32;
   x.packed = g.number(0, 3) == 0;

@@ -168,6 +168,7 @@ struct hedgehog_operands : hedgehog_tensors {
     normaliser = make_normaliser(role::output);
   }
   tensor o, final_kv, final_k, normaliser;
+  tk_repeat repeat = TK_REPEAT_RUN;
 };
 
 template <class Body> std::string with_problem(hedgehog_operands const& x, Body const& body) {
@@ -186,6 +187,7 @@ template <class Body> std::string with_problem(hedgehog_operands const& x, Body 
   problem.lengths = lengths.get();
   problem.normaliser = normaliser.get();
   problem.scale = x.of.scale;
+  problem.repeat = x.repeat;
   return body(called_op{TK_OP_HEDGEHOG, tk_hedgehog},
               static_cast<tk_hedgehog_problem const*>(&problem));
 }

@@ -24,6 +24,12 @@ TEST_CASE("sequences and heads do not depend on others") {
   check_company<hedgehog_operands>(company());
 }
 
+TEST_CASE("one token of each sequence, too") {
+  check_company<hedgehog_operands>(
+      {{.b = 3, .n = 1, .h = 2, .states = true}, {.b = 2, .n = 1, .h = 3, .type = dtype::fp16}},
+      TK_REPEAT_RUN);
+}
+
 TEST_CASE("a long sequence alone and beside another, by rows") {
   hedgehog_case c{.b = 2, .n = cut_length(), .states = true};
   hedgehog_case const one{.n = c.n, .states = true};

@@ -50,6 +50,8 @@ inline std::vector<hedgehog_case> packed_cases() {
 // Sequences of a batch that have fewer keys than others.
 inline std::vector<hedgehog_case> length_cases() {
   return {
+      {.b = 4, .n = 127, .h = 2, .past = 126, .states = true, .keys = {65, 127, 1, 100}},
+      {.b = 4, .n = 90, .past = 89, .type = dtype::fp16, .states = true, .keys = {0, 900, -5, 33}},
       {.b = 4, .n = 128, .h = 2, .past = 127, .states = true, .keys = {65, 128, 1, 100}},
       {.b = 3, .n = 200, .past = 150, .type = dtype::fp16, .states = true, .keys = {200, 20, 0}},
       {.b = 3, .n = 130, .h = 2, .keys = {-5, 900, 64}},
@@ -67,6 +69,8 @@ inline std::vector<hedgehog_case> stride_cases() {
         hedgehog_case x{.b = 2, .n = 70, .h = 2, .past = turn % 3, .states = turn % 2 == 0};
         x.type = turn % 3 ? dtype::bf16 : dtype::fp16;
         x.by = by, x.padding = padding, x.misalignment = off;
+        cases.push_back(x);
+        x.past = x.n - 1, x.states = true;  // a step of decoding
         cases.push_back(x);
         ++turn;
       }

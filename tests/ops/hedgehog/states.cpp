@@ -65,6 +65,61 @@ TEST_CASE("token by token, the states in their place") {
   for (std::int64_t n = 181; n <= 200; ++n) ends.push_back(n);
   check_parts({.h = 2}, ends, true);
 }
+TEST_CASE("token by token, the states in other places") {
+  check_parts({.h = 2, .type = dtype::fp16}, {180, 181, 182, 183}, false);
+}
+// Some sequences have keys that go to their states.
+TEST_CASE("a step of sequences of different lengths, the states in their place") {
+  hedgehog_case const c{
+      .b = 5, .n = 128, .h = 2, .past = 127, .states = true, .keys = {128, 65, 0, 127, 300}};
+  hedgehog_operands apart(c), in_place(c);
+  REQUIRE(launch_twice(apart) == "");
+  for (auto const& [initial, final] : handed_on_states<hedgehog_operands>()) {
+    in_place.*initial = in_place.*final;
+    copy_inputs(in_place.*initial, apart.*initial);
+  }
+  REQUIRE(launch_twice(in_place) == "");
+  row_comparison bits;
+  for (auto const& x : results_of(in_place, apart))
+    for (std::int64_t r = 0; r < x.all->rows(); ++r) bits.add(*x.few, r, *x.all, r);
+  CHECK_MESSAGE(bits.wrong() == "", bits.wrong());
+  auto const v = compare(apart);
+  CHECK_MESSAGE(v.ok(), describe(c) << "\n  " << v.wrong);
+}
+// Each of its operands lies otherwise than the rest.
+TEST_CASE("a step of which one operand begins at any address") {
+  for (int const which : {0, 1, 2, 3, 4}) {
+    hedgehog_operands x({.b = 2, .n = 70, .h = 2, .past = 69, .states = true});
+    x.of.misalignment = 1;
+    if (which == 0) x.k = x.make(70, role::input, 62);
+    if (which == 1) x.v = x.make(70, role::input, 63);
+    if (which == 2) x.map_q = x.make_map(64);
+    if (which == 3) fill(x.initial_kv = x.make_state(role::input), data::reals, 68);
+    if (which == 4) x.final_kv = x.make_state(role::output);
+    REQUIRE(launch_twice(x) == "");
+    auto const v = compare(x);
+    CHECK_MESSAGE(v.ok(), "operand " << which << ": " << v.wrong);
+  }
+}
+// One feature of a query is 1, those of the state are others.
+TEST_CASE("the least feature counts") {
+  for (auto const repeat : {TK_REPEAT_RUN, TK_REPEAT_ROW}) {
+    hedgehog_operands x({.n = 1, .states = true});
+    x.repeat = repeat;
+    for (std::int64_t d = 0; d < hedgehog_width; ++d) {
+      set(x.q, 0, d, 1);
+      set(x.initial_k, 0, d, d > 0 && d < hedgehog_features ? 1e6 : 0);
+      for (std::int64_t f = 0; f < hedgehog_features; ++f) set(x.map_q, d, f, f == 0 ? 1 : 0);
+    }
+    REQUIRE(launch_twice(x) == "");
+    auto const v = compare(x);
+    CHECK_MESSAGE(v.ok(), v.wrong);
+  }
+}
+TEST_CASE("states that are not there") {
+  check_absent_states<hedgehog_operands>({.b = 2, .n = 70, .h = 2, .past = 69});
+  check_absent_states<hedgehog_operands>({.n = 130, .past = 70});
+}
 TEST_CASE("from the first token on") {
   std::vector<std::int64_t> ends;
   for (std::int64_t n = 1; n <= (test_level() == level::quick ? 3 : 200); ++n) ends.push_back(n);
