@@ -199,8 +199,10 @@ def package_pages(package):
                 for file in ("modules", "mixers")
                 for x in found_in(package / f"torch/{file}.py", r"^class (\w+)\(")
             ]
-            lines += [*(f".. autoclass:: tk_ops.torch.{x}" for x in [*classes, "repeat"]), ""]
-        elif name != "jax":
+            lines += [*(f".. autoclass:: tk_ops.torch.{x}" for x in classes)]
+        if name in ("torch", "jax"):
+            lines += [f".. autoclass:: tk_ops.{name}.repeat", ""]
+        else:
             lines[-1:] = ["   :members:", ""]
         made[f"tk_ops.{name}"] = lines
     return made

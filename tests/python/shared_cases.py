@@ -227,6 +227,24 @@ SHARED = {
     ),
 }
 
+# function(tk, *inputs) of one token of each of four sequences, fp64 where the type is the case's; and
+# packed, where tensors of tokens lack the batch, with these starts
+ONE_TOKEN = {
+    "linear_attention": (
+        lambda tk, *x, **packed: tk.linear_attention(*x, **packed),
+        *randn(3, 4, 1, 2, 64),
+        numpy.arange(5, dtype=numpy.int32),
+    ),
+    "mamba2": (
+        lambda tk, *x, **packed: tk.mamba2(*x, **packed),
+        randn(4, 1, 2, 64),
+        abs(randn(4, 1, 2)).astype(FP32),
+        -abs(randn(2)).astype(FP32),
+        *randn(2, 4, 1, 2, 64),
+        numpy.arange(5, dtype=numpy.int32),
+    ),
+}
+
 
 def shared(kind, tk, np):
     """The cases of this kind for the functions of tk, tk_ops.torch or tk_ops.jax."""

@@ -16,6 +16,7 @@ jax.config.update("jax_enable_x64", True)
 import jax.numpy as jnp  # noqa: E402
 
 import tk_ops  # noqa: E402
+import shared_cases  # noqa: E402
 import tk_ops.jax as tk  # noqa: E402
 
 BF16, FP16, FP32 = jnp.bfloat16, jnp.float16, jnp.float32
@@ -134,6 +135,75 @@ def test_second_derivatives():
         jax.grad(lambda x: jax.grad(lambda x: tk.silu(x).sum())(x).sum())(array(3))
     with pytest.raises(TypeError, match="forward-mode"):
         jax.jvp(tk.silu, (array(3),), (array(3),))
+
+
+@pytest.mark.parametrize("name", shared_cases.ONE_TOKEN)
+def test_one_token_of_packed_sequences(name):
+    """A scan of it is a step of decoding, which has bits of its own, but with repeat("row")."""
+    function, *inputs, starts = shared_cases.ONE_TOKEN[name]
+    inputs = [x if x.dtype == FP32 else x.astype(BF16) for x in inputs]
+    packed = function(tk, *(x[:, 0] if x.ndim > 1 else x for x in inputs), cu_seqlens=starts)
+    traced = jax.jit(lambda *x: function(tk, *x)[:, 0])
+    for _ in range(2):  # a program for each kind
+        with tk.repeat("row"):
+            equal(traced(*inputs), packed)
+        assert not (traced(*inputs) == packed).all()
+
+
+def asked(monkeypatch, function, *inputs):
+    """What the calls of ops in a function ask to repeat, by the ops' names."""
+    from tk_ops.jax import _library, features, products, rows, sequences
+
+    seen, launch = [], _library.launch
+
+    def noted(op, *arguments, **options):
+        if "repeat" in options:
+            seen.append((op, int(options["repeat"])))
+        return launch(op, *arguments, **options)
+
+    with monkeypatch.context() as patched:
+        for module in features, products, rows, sequences:
+            patched.setattr(module, "launch", noted)
+        function(*inputs)
+    return seen
+
+
+def test_repeat(monkeypatch):
+    """It reaches every op whose bits it decides, and gradients from the forward; it ends."""
+    x, w, heads = array(2, 128), array(128, 128), array(1, 2, 1, 128)
+    maps = *array(2, 1, 128, 64), *numpy.ones((2, 1), FP32)
+    dt = -array(1, 2, 1, dtype=FP32), array(1, dtype=FP32)
+    functions = {
+        "linear_cross_entropy": lambda: tk.linear_cross_entropy(x, w, numpy.zeros(2, int)),
+        "linear_attention": lambda: tk.linear_attention(heads, heads, heads),
+        "mamba2": lambda: tk.mamba2(heads, *dt, heads, heads),
+        "hedgehog": lambda: tk.hedgehog(heads, heads, heads, *maps),
+    }
+    for op, function in functions.items():
+        with tk.repeat("row"):
+            assert asked(monkeypatch, function) == [(op, 1)]
+        assert asked(monkeypatch, function) == [(op, 0)]
+
+    def later(function):
+        with tk.repeat("row"):
+            y, pull_back = jax.vjp(function, x, w)
+        pull_back(y)
+
+    for function in tk.linear, tk.matmul:  # and rows of dx, and dw
+        assert asked(monkeypatch, later, function) == [("gemm", 1), ("gemm", 1), ("gemm", 0)]
+    with pytest.raises(ValueError, match="must be run or row, not batch"):
+        tk.repeat("batch")
+
+
+def test_rows_repeat():
+    """A row of a product with a long k has its bits in any company, and so has its gradient."""
+    x, w = array(40, 4096), array(4096, 64)
+    row = jax.jit(lambda x: jax.value_and_grad(lambda x: tk.linear(x, w).astype(FP32).sum())(x)[1])
+    with tk.repeat("row"):
+        whole, gradients = tk.linear(x, w), row(x)
+        for rows in slice(0, 1), slice(13, 20):
+            equal(tk.linear(x[rows], w), whole[rows])
+            equal(row(x[rows]), gradients[rows])
 
 
 def test_nothing_to_do():

@@ -21,6 +21,7 @@ import torch.nn.functional as F  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples/python"))
+import shared_cases  # noqa: E402
 import tk_ops.torch as tk  # noqa: E402
 from mixers import Based, Hyena, Mamba2  # noqa: E402
 from models import Cache, Decoder, llama, side_by_side  # noqa: E402
@@ -162,20 +163,16 @@ def test_other_mixers(name, ids):
                 assert torch.equal(x, y[:n])
 
 
-def test_one_token_of_packed_sequences():
+@pytest.mark.parametrize("name", shared_cases.ONE_TOKEN)
+def test_one_token_of_packed_sequences(name):
     """A scan of it is no step of decoding, which would have bits of its own."""
-    q, k, v = torch.randn(3, 4, 1, 2, 64).bfloat16()
-    packed = (x[:, 0] for x in (q, k, v))
-    starts = torch.arange(5, dtype=torch.int32)
-    assert torch.equal(
-        tk.linear_attention(q, k, v)[:, 0], tk.linear_attention(*packed, cu_seqlens=starts)
-    )
-    x, B, C = torch.randn(3, 4, 1, 2, 64).bfloat16()
-    dt, A = torch.rand(4, 1, 2), -torch.rand(2)
-    x_of, dt_of, B_of, C_of = (y[:, 0] for y in (x, dt, B, C))
-    assert torch.equal(
-        tk.mamba2(x, dt, A, B, C)[:, 0], tk.mamba2(x_of, dt_of, A, B_of, C_of, cu_seqlens=starts)
-    )
+    function, *inputs = shared_cases.ONE_TOKEN[name]
+    *inputs, starts = (torch.as_tensor(x, device=DEVICE) for x in inputs)
+    inputs = [x if x.dtype == torch.float32 else x.bfloat16() for x in inputs]
+    packed = function(tk, *(x[:, 0] if x.dim() > 1 else x for x in inputs), cu_seqlens=starts)
+    assert torch.equal(function(tk, *inputs)[:, 0], packed)
+    with tk.repeat("run"):
+        assert not torch.equal(function(tk, *inputs)[:, 0], packed)
 
 
 def test_compiled(ids, alone):

@@ -106,13 +106,16 @@ with tk.repeat("row"), tk.replacing() as calls:
 tk.softmax(x, along=1)
 tk.repeat("batch")
 y = jax.numpy.zeros((3, 8))
+with jk.repeat("row"):
+    assert_type(jk.silu(y), jax.Array)
+jk.repeat("batches")
 assert_type(jk.softmax(y), jax.Array)
 assert_type(jk.based(y, y, y, return_final_states=True)[0], jax.Array)
 jk.softmax(y, dim=1)
 tk_ops.norm(x=x, y=x, kind=tk_ops.NormKind.RMS, eps=1e-6)
 tk_ops.norm(x=x, y=x, epsilon=1e-6)
 """
-WRONG = "softmax(x, along", 'repeat("batch")', "dim=1", "epsilon"
+WRONG = "softmax(x, along", 'repeat("batch")', 'repeat("batches")', "dim=1", "epsilon"
 
 
 @pytest.mark.skipif(not find_spec("mypy"), reason="mypy is missing")

@@ -8,11 +8,14 @@
 It needs jax and jax-tvm-ffi. What TK refuses is a ValueError, a TypeError for an element type, and
 a NotImplementedError for what the library cannot do, as a function is traced. Options are Python's
 numbers, known then. Gradients (reverse mode) are TK's kernels and repeat bit for bit; second
-derivatives and jax.jvp are refused. jax.vmap calls an op for one element after another. XLA knows
-nothing of an op's inside: sharded arrays go through jax.shard_map. Of more than one library, that
-of JAX's default backend says what is refused; on a GPU XLA gives the stream and the workspace.
+derivatives and jax.jvp are refused. With `repeat("row")` a row's result does not depend on the rows
+beside it either, as servers want it (batch invariance). jax.vmap calls an op for one element after
+another. XLA knows nothing of an op's inside: sharded arrays go through jax.shard_map. Of more than
+one library, that of JAX's default backend says what is refused; on a GPU XLA gives the stream and
+the workspace.
 """
 
+from ._repeat import repeat
 from .features import *  # noqa: F403
 from .features import __all__ as _features
 from .products import *  # noqa: F403
@@ -24,4 +27,4 @@ from .sequences import __all__ as _sequences
 from .values import *  # noqa: F403
 from .values import __all__ as _values
 
-__all__ = [*_features, *_products, *_rows, *_sequences, *_values]
+__all__ = [*_features, *_products, *_rows, *_sequences, *_values, "repeat"]

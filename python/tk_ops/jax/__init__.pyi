@@ -4,6 +4,8 @@ from typing import Literal, overload
 from jax import Array
 from jax.typing import ArrayLike, DTypeLike
 
+from tk_ops._repeat import repeat as repeat
+
 @overload
 def based(
     query: ArrayLike,

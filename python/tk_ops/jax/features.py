@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from tk_ops._options import BASED, HEDGEHOG
 
 from ._library import if_wanted, launch, like, made, operator, or_zeros
+from ._repeat import repeat_kind
 from .sequences import sequences
 
 __all__ = ["based", "hedgehog"]
@@ -81,7 +82,7 @@ def based(
 @operator
 class mixture:
     def run(options, *arrays):
-        scale, final_states = options
+        scale, repeat, final_states = options
         fields = dict(zip(HEDGEHOG, arrays, strict=True))
         q, v = fields["q"], fields["v"]
         n, h, d = q.shape[-3:]
@@ -92,7 +93,7 @@ class mixture:
             final_k=made(shape, jnp.float32) if final_states else None,
             normaliser=made((*q.shape[:-3], h, n), jnp.float32),
         )
-        found = launch("hedgehog", fields, results, scale=scale)
+        found = launch("hedgehog", fields, results, scale=scale, repeat=repeat)
         *results, normaliser = map(found.get, results)
         return tuple(results), (fields, found["o"], normaliser)
 
@@ -164,7 +165,8 @@ def hedgehog(
     NotImplementedError for other widths.
     """
     states = initial_states or (None, None)
-    options = query.shape[-1] ** -0.5 if scale is None else float(scale), bool(return_final_states)
+    scale = query.shape[-1] ** -0.5 if scale is None else float(scale)
+    options = scale, repeat_kind(), bool(return_final_states)
     arrays = query, key, value, map_q, map_k, alpha, beta, *states
     o, *states = mixture(options, *arrays, cu_seqlens_q, cu_seqlens_k, lengths)
     return (o, tuple(states)) if return_final_states else o

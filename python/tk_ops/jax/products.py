@@ -5,16 +5,17 @@ import math
 
 import jax.numpy as jnp
 
-from tk_ops import Bias
+from tk_ops import Bias, Repeat
 from tk_ops._options import mask_of, window_fields, window_of
 
 from ._library import if_wanted, launch, like, made, matrix, operator
+from ._repeat import repeat_kind
 
 __all__ = ["attention", "dot_product_attention", "linear", "matmul"]
 
 
 # ---- products of matrices ------------------------------------------------------------------------
-def multiply(a, b, transpose_a, transpose_b, dtype, bias=None):
+def multiply(a, b, transpose_a, transpose_b, dtype, repeat, bias=None):
     """op(a) op(b) + bias, of matrices or of batches of them."""
     shape = *a.shape[:-2], a.shape[-1 if transpose_a else -2], b.shape[-2 if transpose_b else -1]
     return launch(
@@ -25,6 +26,7 @@ def multiply(a, b, transpose_a, transpose_b, dtype, bias=None):
         transpose_b=transpose_b,
         alpha=1.0,
         bias_kind=Bias.NONE if bias is None else Bias.ROW,
+        repeat=repeat,
     )["d"]
 
 
@@ -34,29 +36,29 @@ class gemm:
         return multiply(a, b, *options), (a, b)
 
     def backward(wanted, options, saved, dd):
-        (a, b), (transpose_a, transpose_b, _) = saved, options
+        (a, b), (transpose_a, transpose_b, _, repeat) = saved, options
         dd, da, db = dd.astype(a.dtype), None, None
         if wanted[0]:
             left, right = (b, dd) if transpose_a else (dd, b)
             turned = (transpose_b, True) if transpose_a else (False, not transpose_b)
-            da = multiply(left, right, *turned, a.dtype)
+            da = multiply(left, right, *turned, a.dtype, repeat)
         if wanted[1]:
             left, right = (dd, a) if transpose_b else (a, dd)
             turned = (True, transpose_a) if transpose_b else (not transpose_a, False)
-            db = multiply(left, right, *turned, b.dtype)
+            db = multiply(left, right, *turned, b.dtype, Repeat.RUN)
         return da, db
 
 
 @operator
 class affine:
-    def run(options, x, kernel, bias):
-        return multiply(x, kernel, False, False, x.dtype, bias), (x, kernel, bias)
+    def run(repeat, x, kernel, bias):
+        return multiply(x, kernel, False, False, x.dtype, repeat, bias), (x, kernel, bias)
 
-    def backward(wanted, options, saved, dy):
+    def backward(wanted, repeat, saved, dy):
         x, kernel, bias = saved
         return (
-            multiply(dy, kernel, False, True, x.dtype) if wanted[0] else None,
-            multiply(x, dy, True, False, kernel.dtype) if wanted[1] else None,
+            multiply(dy, kernel, False, True, x.dtype, repeat) if wanted[0] else None,
+            multiply(x, dy, True, False, kernel.dtype, Repeat.RUN) if wanted[1] else None,
             dy.sum(0, dtype=jnp.float32).astype(bias.dtype) if wanted[2] else None,
         )
 
@@ -66,9 +68,9 @@ def matmul(a, b, *, preferred_element_type=None):
 
     a [..., m, k] and b [..., k, n] of the same leading sizes, or [k, n]; both bf16 or fp16, of one
     type. The result [..., m, n] has that type, or preferred_element_type: bf16, fp16 or fp32. Sums
-    are fp32, rounded once, in an order that only the sizes and the device decide. In gradients that
-    of the result is rounded to a's type first. TypeError for other types, ValueError for sizes that
-    do not fit.
+    are fp32, rounded once, in an order that only the sizes and the device decide, with repeat("row")
+    not the number of rows. In gradients that of the result is rounded to a's type first. TypeError
+    for other types, ValueError for sizes that do not fit.
     """
     a, b = jnp.asarray(a), jnp.asarray(b)
     shared = b.ndim == 2
@@ -83,11 +85,12 @@ def matmul(a, b, *, preferred_element_type=None):
         )
     dtype = jnp.dtype(preferred_element_type or a.dtype)
     shape = *a.shape[:-1], b.shape[-1]
+    options = False, False, dtype, repeat_kind()
     if shared:
-        return gemm((False, False, dtype), matrix(a), b).reshape(shape)
+        return gemm(options, matrix(a), b).reshape(shape)
     count = math.prod(a.shape[:-2])
     a, b = (x.reshape(count, *x.shape[-2:]) for x in (a, b))
-    return gemm((False, False, dtype), a, b).reshape(shape)
+    return gemm(options, a, b).reshape(shape)
 
 
 def linear(x, kernel, bias=None):
@@ -103,7 +106,7 @@ def linear(x, kernel, bias=None):
             " [k, n]"
         )
     rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
-    return affine((), rows, kernel, bias).reshape(*x.shape[:-1], kernel.shape[1])
+    return affine(repeat_kind(), rows, kernel, bias).reshape(*x.shape[:-1], kernel.shape[1])
 
 
 # ---- attention -----------------------------------------------------------------------------------

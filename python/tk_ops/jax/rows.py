@@ -8,6 +8,7 @@ from tk_ops import ActivationKind
 from tk_ops._options import loss_fields, mask_of, norm_kind
 
 from ._library import if_wanted, launch, like, made, matrix, operator, or_zeros
+from ._repeat import repeat_kind
 
 # fmt: off
 __all__ = ["cross_entropy", "embedding", "geglu", "gelu", "layer_norm", "linear_cross_entropy",
@@ -197,6 +198,7 @@ class losses_of_linear:
     """The sum of all losses. Its gradients come with it, in one walk through chunks of logits."""
 
     def run_for(wanted, options, x, weight, labels):
+        repeat, *options = options
         found = launch(
             "linear_cross_entropy",
             dict(x=x, w=weight, labels=labels),
@@ -206,6 +208,7 @@ class losses_of_linear:
                 dw=if_wanted(weight, wanted[1]),
             ),
             dloss_scale=1.0,
+            repeat=repeat,
             **loss_fields(*options),
         )
         return found["loss"].sum(), (found.get("dx"), found.get("dw"))
@@ -226,7 +229,8 @@ def linear_cross_entropy(
     """
     x, labels = jnp.asarray(x), jnp.asarray(labels)
     check_labels("linear_cross_entropy", x, labels)
-    options = ignore_index, float(label_smoothing), float(z_loss), float(softcap)
+    numbers = ignore_index, float(label_smoothing), float(z_loss), float(softcap)
+    options = repeat_kind(), *numbers
     return losses_of_linear(options, matrix(x), weight, labels.reshape(-1))
 
 

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from tk_ops._options import CONV1D, FFT_CONV, LINEAR_ATTENTION, MAMBA2, conv_activation
 
 from ._library import if_wanted, launch, like, made, operator, or_zeros
+from ._repeat import repeat_kind
 
 __all__ = ["causal_conv1d", "fft_conv", "linear_attention", "mamba2"]
 
@@ -24,12 +25,13 @@ def sequences(x, starts):
 @operator
 class scan:
     def run(options, *arrays):
-        scale, final_state = options
+        scale, repeat, final_state = options
         fields = dict(zip(LINEAR_ATTENTION, arrays, strict=True))
         q, v = fields["q"], fields["v"]
         shape = sequences(q, fields["starts"]), q.shape[-2], q.shape[-1], v.shape[-1]
         state = made(shape, jnp.float32) if final_state else None
-        found = launch("linear_attention", fields, dict(o=like(v), final_state=state), scale=scale)
+        results = dict(o=like(v), final_state=state)
+        found = launch("linear_attention", fields, results, scale=scale, repeat=repeat)
         return (found["o"], found.get("final_state")), fields
 
     def backward(wanted, options, fields, dout, dfinal_state=None):
@@ -72,7 +74,7 @@ def linear_attention(
     types, ValueError for sizes that do not fit, NotImplementedError for other d and dv.
     """
     scale = query.shape[-1] ** -0.5 if scale is None else float(scale)
-    options = scale, bool(return_final_state)
+    options = scale, repeat_kind(), bool(return_final_state)
     arrays = query, key, value, log_decay, decay, initial_state, cu_seqlens
     found = scan(options, *arrays)
     return found if return_final_state else found[0]
@@ -82,7 +84,7 @@ def linear_attention(
 @operator
 class ssd:
     def run(options, *arrays):
-        dt_softplus, dt_min, dt_max, final_state = options
+        dt_softplus, dt_min, dt_max, repeat, final_state = options
         fields = dict(zip(MAMBA2, arrays, strict=True))
         x = fields["x"]
         shape = sequences(x, fields["starts"]), *x.shape[-2:], fields["B"].shape[-1]
@@ -94,11 +96,12 @@ class ssd:
             dt_softplus=dt_softplus,
             dt_min=dt_min,
             dt_max=dt_max,
+            repeat=repeat,
         )
         return (found["y"], found.get("final_state")), fields
 
     def backward(wanted, options, fields, dy, dfinal_state=None):
-        dt_softplus, dt_min, dt_max, _ = options
+        dt_softplus, dt_min, dt_max, *_ = options
         names = MAMBA2[:-1]
         asked = [True] * 5 + list(wanted[5:9])  # the kernel makes the first five in any case
         found = launch(
@@ -138,7 +141,8 @@ def mamba2(
     cu_seqlens, gradients and errors are as in linear_attention.
     """
     low, high = dt_limit
-    options = bool(dt_softplus), float(low), float(high), bool(return_final_states)
+    numbers = bool(dt_softplus), float(low), float(high)
+    options = *numbers, repeat_kind(), bool(return_final_states)
     found = ssd(options, x, dt, A, B, C, D, z, dt_bias, initial_states, cu_seqlens)
     return found if return_final_states else found[0]
 

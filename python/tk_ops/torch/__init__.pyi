@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, Literal, overload
 
 import torch
 from torch import Tensor, nn
+
+from tk_ops._repeat import repeat as repeat
 
 from .replace import replacing as replacing
 
@@ -306,17 +307,6 @@ def quantise(
 def topk(
     input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> torch.return_types.topk: ...
-
-class repeat:
-    def __init__(self, kind: Literal["run", "row"]) -> None: ...
-    def __enter__(self) -> repeat: ...
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None: ...
 
 class Linear(nn.Linear):
     def forward(self, input: Tensor) -> Tensor: ...
