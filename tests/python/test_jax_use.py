@@ -177,6 +177,7 @@ def test_repeat(monkeypatch):
         "linear_cross_entropy": lambda: tk.linear_cross_entropy(x, w, numpy.zeros(2, int)),
         "linear_attention": lambda: tk.linear_attention(heads, heads, heads),
         "mamba2": lambda: tk.mamba2(heads, *dt, heads, heads),
+        "based": lambda: tk.based(heads[..., :16], heads[..., :16], heads),
         "hedgehog": lambda: tk.hedgehog(heads, heads, heads, *maps),
     }
     for op, function in functions.items():

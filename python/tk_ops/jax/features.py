@@ -20,7 +20,7 @@ MOMENTS = 153  # 1, 16 elements, and 136 pairs of them
 @operator
 class series:
     def run(options, *arrays):
-        scale, normalise, final_states = options
+        scale, normalise, repeat, final_states = options
         fields = dict(zip(BASED, arrays, strict=True))
         q, v = fields["q"], fields["v"]
         shape = sequences(q, fields["starts"]), q.shape[-2], MOMENTS
@@ -29,11 +29,13 @@ class series:
             final_state=made((*shape, v.shape[-1]), jnp.float32) if final_states else None,
             final_sums=made(shape, jnp.float32) if final_states and normalise else None,
         )
-        found = launch("based", fields, results, scale=scale, normalise=normalise)
+        found = launch(
+            "based", fields, results, scale=scale, normalise=normalise, repeat=repeat
+        )
         return (*map(found.get, results),), fields
 
     def backward(wanted, options, fields, dout, dfinal_state, dfinal_sums):
-        scale, normalise, _ = options
+        scale, normalise, *_ = options
         states = dict(dfinal_state=dfinal_state, dfinal_sums=dfinal_sums)
         found = launch(
             "based_backward",
@@ -73,7 +75,8 @@ def based(
     linear_attention.
     """
     states = initial_states or (None, None)
-    options = 0.25 if scale is None else float(scale), bool(normalise), bool(return_final_states)
+    scale = 0.25 if scale is None else float(scale)
+    options = scale, bool(normalise), repeat_kind(), bool(return_final_states)
     o, *states = series(options, query, key, value, *states, cu_seqlens)
     return (o, tuple(states)) if return_final_states else o
 

@@ -51,9 +51,12 @@ class based_backward:
 
 @operator
 class based:
-    schema = f"based({TENSORS}, float scale, bool normalise, bool final_state) -> (Tensor, Tensor, Tensor)"
+    schema = (
+        f"based({TENSORS}, float scale, bool normalise, int repeat, bool final_state)"
+        " -> (Tensor, Tensor, Tensor)"
+    )
 
-    def made(q, k, v, initial_state, initial_sums, starts, scale, normalise, final_state):
+    def made(q, k, v, initial_state, initial_sums, starts, scale, normalise, repeat, final_state):
         shape = sequences(q, starts), q.size(-2), MOMENTS
         return (
             like(v),
@@ -62,7 +65,7 @@ class based:
         )
 
     def launch(made, *arguments):
-        scale, normalise, final_state = arguments[6:]
+        scale, normalise, repeat, final_state = arguments[6:]
         launch(
             "based",
             **fields_of(BASED, arguments[:6]),
@@ -71,6 +74,7 @@ class based:
             final_sums=made[2] if final_state and normalise else None,
             scale=scale,
             normalise=normalise,
+            repeat=repeat,
         )
 
     def saved(made, *arguments):
@@ -78,7 +82,7 @@ class based:
 
     def backward(wanted, saved, options, dout, dfinal_state, dfinal_sums):
         dout = or_zeros(dout, saved[2])
-        scale, normalise, _ = options
+        scale, normalise, *_ = options
         found = based_backward(
             *saved, dout, dfinal_state, dfinal_sums, scale, normalise, *wanted[3:5]
         )

@@ -81,6 +81,7 @@ def based(
         cu_seqlens,
         0.25 if scale is None else scale,
         normalise,
+        repeat_kind(),
         return_final_states,
     )
     return (o, (state, sums if normalise else None)) if return_final_states else o
