@@ -21,7 +21,7 @@ template <class Kernel, class W, class Context> class row_group {
   static constexpr bool shared = kernel::shared, is_long = kernel::is_long,
                         shifted = kernel::shifted, across = kernel::across,
                         lean = kernel::lean,  // as row_extras says
-      finds_outputs = !whole_rows, holds_vectors = kernel::template holds_vectors<W>;
+      holds_vectors = kernel::template holds_vectors<W>;
   static constexpr int first_optional = extras_of<op>().vectors, inputs = row_inputs<kernel>::count;
   using map = be::fragment_map<R, N>;
   using places = flat_places<R, N, abreast>;
@@ -208,6 +208,10 @@ template <class Kernel, class W, class Context> class row_group {
     row_group& rows;
     int index, nth;
     vector_rows<V * parts_read<V, Optional>()> const& vectors;
+    // Or of this part alone.
+    static constexpr bool has_own =
+        op::vectors > 0 && !holds_vectors && parts_read<V, Optional>() == 1;
+    [[no_unique_address]] std::conditional_t<has_own, vector_rows<V>, no_memory> own;
 
     template <int I> TK_DEVICE auto operator()(row_input<I>) const {
       if constexpr (lean && I >= extras_of<op>().inputs) return absent{};
@@ -220,6 +224,7 @@ template <class Kernel, class W, class Context> class row_group {
     template <int I> TK_DEVICE auto operator()(row_vector<I>) const {
       if constexpr (!Optional && I >= first_optional) return absent{};
       else if constexpr (holds_vectors) return part_of<V>(rows.vectors_[I], index);
+      else if constexpr (has_own) return part_of<V>(own[I], 0);
       else return part_of<V>(vectors[I], nth);
     }
     TK_DEVICE int col() const { return rows.col_ + index * V; }
@@ -346,13 +351,15 @@ template <class Kernel, class W, class Context> class row_group {
     TK_UNROLL
     for (int first = 0; first < N / V; first += n) {
       vector_rows<V * n> of_columns;
-      if constexpr (kernel::parks_vectors) take_parked(of_columns, c_.scratch.vectors, first);
-      else if constexpr (reads_vectors)
+      if constexpr (reads_vectors && n > 1)
         read_vectors<kernel, W, Optional>(of_columns, a_, at_.row, col_ + first * V);
       TK_UNROLL
       for (int i = 0; i < n; ++i) {
-        part<V, Optional> const p{*this, first + i, i, of_columns};
-        body(p);
+        part<V, Optional> p{*this, first + i, i, of_columns, {}};
+        if constexpr (kernel::parks_vectors) take_parked(p.own, c_.scratch.vectors, first);
+        else if constexpr (reads_vectors && n == 1)
+          read_vectors<kernel, W, Optional>(p.own, a_, at_.row, col_ + first * V);
+        body(std::as_const(p));
       }
     }
   }
