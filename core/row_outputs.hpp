@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where a lane's rows of the outputs are (core/row_kernel.hpp), found once for all parts of their
-// columns.
+// Where a lane's rows of the outputs are (core/row_kernel.hpp): found once for all parts of their
+// columns, but where columns are shifted, which leaves no room for it.
 #pragma once
 #include "core/row_operand.hpp"
 #include "core/row_part.hpp"
@@ -15,10 +15,11 @@ template <class Kernel> class row_outputs {
   static constexpr int count = be::fragment_map<kernel::R, kernel::N>::rows_per_lane;
   using places = flat_places<kernel::R, kernel::N, kernel::abreast>;
   template <int I> using type = typename op::template output<I>;
+  static constexpr bool found = !whole_rows && !kernel::shifted;
 
  public:
   TK_DEVICE void find([[maybe_unused]] args const& a, [[maybe_unused]] place const& at) {
-    if constexpr (!whole_rows)
+    if constexpr (found)
       for_each_index<op::outputs>([&](auto i) __attribute__((always_inline)) {
         if (!a.out[i].data) return;
         auto const all = kernel::template rows_of<type<i>>(a.out[i], a, at);
@@ -27,7 +28,7 @@ template <class Kernel> class row_outputs {
       });
   }
   template <int I> TK_DEVICE auto rows(args const& a, place const& at) const {
-    if constexpr (whole_rows) {
+    if constexpr (!found) {
       return kernel::template rows_of<type<I>>(a.out[I], a, at);
     } else {
       found_rows<type<I>, count> x{{}, {}, a.width};
@@ -44,7 +45,7 @@ template <class Kernel> class row_outputs {
   static TK_DEVICE int row_of(place const& at, int r) {
     return at.row + places::lane_row() + places::row(r);
   }
-  void* of_[op::outputs > 0 ? op::outputs : 1][count];
+  void* of_[found && op::outputs > 0 ? op::outputs : 1][count];
 };
 
 }  // namespace tk
