@@ -14,7 +14,7 @@ namespace tk::be {
 constexpr int row_workers_per_unit(row_load of) { return of.sums > 0 ? 4 : 8; }
 constexpr int row_numbers_of_lane(row_load of) {
   bool const one = of.inputs == 1 && of.held == 1;
-  if (of.held > 2) return of.element_bytes == 2 ? 16 : 8;
+  if (of.held > 2) return of.element_bytes == 2 && of.values == 0 ? 16 : 8;
   if (of.sums > 0) return 16;
   if (of.element_bytes == 2)
     return one ? (of.values > 0 ? 16 : 32) : of.inputs == 2 && of.held == 2 ? 24 : 16;
