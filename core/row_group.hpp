@@ -208,7 +208,8 @@ template <class Kernel, class W, class Context> class row_group {
     row_group& rows;
     int index, nth;
     vector_rows<V * parts_read<V, Optional>()> const& vectors;
-    // Or of this part alone.
+    // Or of this part alone: a member, since nvcc 13.0 reads what only a reference leads to from
+    // generic memory, number by number.
     static constexpr bool has_own =
         op::vectors > 0 && !holds_vectors && parts_read<V, Optional>() == 1;
     [[no_unique_address]] std::conditional_t<has_own, vector_rows<V>, no_memory> own;

@@ -10,7 +10,8 @@ namespace tk::be {
 
 // Multiprocessors hold 1024 threads of 64 registers, or 512 of 128 where there are sums over rows:
 // in workers, 8 or 4. Each has at most so many numbers of a row, runs of 8, of an op with several
-// inputs fewer, so that loads of 64 bytes a lane are on their way.
+// inputs fewer, so that loads of 64 bytes a lane are on their way. Of three held, 16 have room with
+// random bytes beside 16 bits, but not with results in fp8, whose scales are numbers of rows.
 constexpr int row_workers_per_unit(row_load of) { return of.sums > 0 ? 4 : 8; }
 constexpr int row_numbers_of_lane(row_load of) {
   bool const one = of.inputs == 1 && of.held == 1;
