@@ -23,6 +23,8 @@
 // An op with `static constexpr int helpers` above 0 has workers of two kinds: the last so many run
 //   help(context, args, task)                in place of compute; they need fewer registers. A chip
 // may ask that they are half of all.
+// Of an op with `static constexpr int blocks_per_unit` so many blocks share a multiprocessor, where
+// blocks of the chip can; else one has it alone.
 // An op with a struct `resident` keeps it in shared memory while a block lives: every worker calls
 //   fill_resident(w, resident, args)   once, before the block's first task; it fills its share
 // and context has it as `resident`, which nobody changes then.
@@ -112,6 +114,11 @@ TK_DEVICE void work(Context& c, typename Op::args const& a, typename Op::task co
   if constexpr (helpers_of<Op>() > 0)
     if (c.w.id() >= Op::workers - helpers_of<Op>()) return Op::help(c, a, t);
   Op::compute(c, a, t);
+}
+
+template <class Op> constexpr int blocks_per_unit() {
+  if constexpr (requires { Op::blocks_per_unit; }) return Op::blocks_per_unit;
+  else return 1;
 }
 
 template <class Op>

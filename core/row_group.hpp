@@ -6,6 +6,7 @@
 #include "core/column_adder.hpp"
 #include "core/row_ends.hpp"
 #include "core/row_inputs.hpp"
+#include "core/row_numbers.hpp"
 #include "core/row_outputs.hpp"
 #include "core/row_part.hpp"
 #include "core/row_random.hpp"
@@ -20,13 +21,13 @@ template <class Kernel, class W, class Context> class row_group {
   static constexpr int R = kernel::R, N = kernel::N, abreast = kernel::abreast;
   static constexpr bool shared = kernel::shared, is_long = kernel::is_long,
                         shifted = kernel::shifted, across = kernel::across,
-                        lean = kernel::lean,  // as row_extras says
-      holds_vectors = kernel::template holds_vectors<W>;
+                        holds_vectors = kernel::template holds_vectors<W>;
   static constexpr int first_optional = extras_of<op>().vectors, inputs = row_inputs<kernel>::count;
   using map = be::fragment_map<R, N>;
   using places = flat_places<R, N, abreast>;
   using tile = reg_tile<float, R, N>;
   using ends = row_ends<kernel>;
+  using numbers = row_numbers<kernel>;
   static constexpr int vector_count = op::vectors > 0 ? op::vectors : 1;
   template <int V> using vector_rows = reg_row<W, R, V>[vector_count];
   // Whether values per column are read for each pass, and of how many parts of V columns at once:
@@ -43,6 +44,7 @@ template <class Kernel, class W, class Context> class row_group {
   }
 
  public:
+  static constexpr bool lean = kernel::lean;  // as row_extras says
   using column = reg_col<float, R>;
 
   TK_DEVICE row_group(Context& c, typename kernel::args const& a, [[maybe_unused]] int task)
@@ -126,25 +128,27 @@ template <class Kernel, class W, class Context> class row_group {
     maximum_and_sums<column> y{column(-inf), column(0.f), column(0.f)};
     constexpr bool is_one = std::is_same_v<G, nothing>;
     auto const add_other = [&](auto const& p) __attribute__((always_inline)) {
-      if constexpr (!is_one)
-        if (wants_other) y.other = y.other + share<plus>(p, g(p), 0.f);
+      if constexpr (!is_one) y.other = y.other + share<plus>(p, g(p), 0.f);
     };
     if constexpr (!is_long) {
       y.max = max(f);
       column const shift = exponent_of(y.max);
       fold([&](auto const& p) __attribute__((always_inline)) {
         y.sum = y.sum + share<plus>(p, exp2(subtract_unfused(f(p), shift)), 0.f);
-        add_other(p);
       });
+      if (wants_other) fold(add_other);
     } else {
       column top = -inf;  // of this lane
-      fold([&](auto const& p) __attribute__((always_inline)) {
+      auto const add = [&](auto const& p) __attribute__((always_inline)) {
         column const before = top;
         top = tk::max(top, share<larger>(p, f(p), -inf));
         column const shift = exponent_of(top);
         y.sum = y.sum * exp2(before - shift);
         y.sum = y.sum + share<plus>(p, exp2(subtract_unfused(f(p), shift)), 0.f);
-        add_other(p);
+      };
+      for_each_piece([&](bool inside) __attribute__((always_inline)) {
+        for_each_part_of_piece(inside, add);
+        if (wants_other) for_each_part<kernel::V>(add_other);
       });
       y.max = total<larger>(top);
       y.sum = y.sum * exp2(top - exponent_of(y.max));
@@ -163,37 +167,20 @@ template <class Kernel, class W, class Context> class row_group {
   }
 
   template <class T, int I, class F> TK_DEVICE column value(row_value<I>, F f) const {
-    column x = 0.f;
-    auto const of = kernel::template rows_of<T const>(a_.values[I], a_, at_);
-    for_each_row([&](int r, int row) { x.e[r] = f(*of.at(row, 0)); });
-    return x;
+    return numbers::template value<T, I>(a_, at_, f);
   }
   using columns = row_columns<R>;
   template <class T, int I> TK_DEVICE columns column_of(row_value<I>) const {
-    columns x;
-    TK_UNROLL
-    for (int& e : x.e) e = -1;
-    auto const of = kernel::template rows_of<T const>(a_.values[I], a_, at_);
-    for_each_row([&](int r, int row) {
-      T const at = *of.at(row, 0);
-      if (at >= 0 && at < a_.width) x.e[r] = static_cast<int>(at);
-    });
-    return x;
+    return numbers::template column_of<T, I>(a_, at_);
   }
   template <int I> TK_DEVICE column element(row_input<I>, columns const& at) const {
-    column x = 0.f;
-    auto const of = kernel::template input_rows<I>(a_, at_);
-    for_each_row([&](int r, int row) {
-      if (auto const line = line_of(of, row); line.there && at.e[r] >= 0)
-        x.e[r] = be::widen(line.data[at.e[r] / columns_each<op>(I)]);
-    });
-    return x;
+    return numbers::template element<I>(a_, at_, at);
   }
   template <int I> TK_DEVICE void put(row_value<I>, column const& x) const {
     if (!a_.values[I].data || places::lane_col() != 0 || (shared && kernel::worker_of(c_) != 0))
       return;
     auto const of = kernel::template rows_of<float>(a_.values[I], a_, at_);
-    for_each_row([&](int r, int row) { *of.at(row, 0) = x.e[r]; });
+    numbers::for_each_row(a_, at_, [&](int r, int row) { *of.at(row, 0) = x.e[r]; });
   }
 
   // Leaves the sums over the rows of a task.
@@ -204,7 +191,8 @@ template <class Kernel, class W, class Context> class row_group {
  private:
   // V of this worker's columns; `index` says which. Without Optional, values per column that need
   // not be there are not. Those that were read are of some parts, of which this is the `nth`.
-  template <int V, bool Optional> struct part {
+  // Inside: all of the rows have all of these columns.
+  template <int V, bool Optional, bool Inside = false> struct part {
     row_group& rows;
     int index, nth;
     vector_rows<V * parts_read<V, Optional>()> const& vectors;
@@ -249,7 +237,7 @@ template <class Kernel, class W, class Context> class row_group {
     template <class X>
     TK_DEVICE auto keep_random(X&& x, random_plane const& plane, unsigned below) const {
       return kept_at_random<R, V, abreast, !shifted, std::remove_cvref_t<X>>(
-          x, plane, below, rows.first_row(), col());
+          x, plane, below, numbers::first_row(rows.a_, rows.at_), col());
     }
     template <int I, class X> TK_DEVICE void add(column_sum<I>, [[maybe_unused]] X&& x) const {
       if constexpr (I < kernel::sums)
@@ -260,7 +248,7 @@ template <class Kernel, class W, class Context> class row_group {
     }
     template <int I, class X> TK_DEVICE void write_there(X&& x) const {
       auto const& to = rows.a_.out[I];
-      if (!to.data) return;
+      if (!row_outputs<kernel>::template is_there<I>(rows.a_)) return;
       using type = typename op::template output<I>;
       auto const rows_there = rows.out_.template rows<I>(rows.a_, rows.at_);
       auto const put = [&](auto&& y) __attribute__((always_inline)) {
@@ -288,22 +276,6 @@ template <class Kernel, class W, class Context> class row_group {
     }
   };
 
-  // The number of this lane's first row among those of all matrices.
-  TK_DEVICE int first_row() const {
-    return kernel::matrix_of(a_, at_) * a_.rows + at_.row + places::lane_row();
-  }
-  // body(r, row) for each of this lane's rows that is there.
-  template <class Body> TK_DEVICE void for_each_row(Body body) const {
-    for_each_place([&](int r, int row) {
-      if (row < kernel::row_count(a_)) body(r, row);
-    });
-  }
-  // And whether they are there or not.
-  template <class Body> TK_DEVICE void for_each_place(Body body) const {
-    TK_UNROLL
-    for (int r = 0; r < map::rows_per_lane; ++r)
-      body(r, at_.row + places::lane_row() + places::row(r));
-  }
   // Where the columns of this lane's row begin.
   TK_DEVICE int col_at(int piece) const {
     int const col = kernel::col_of(piece, kernel::worker_of(c_));
@@ -318,8 +290,9 @@ template <class Kernel, class W, class Context> class row_group {
   }
 
   // All inputs of a piece: from the ring, from the slots that are held there, from the n-th on, or
-  // from memory.
-  TK_DEVICE void read(int piece, bool take, [[maybe_unused]] int n = 0) {
+  // from memory. `inside`: all rows have all of it.
+  TK_DEVICE void read(int piece, bool take, [[maybe_unused]] int n = 0,
+                      [[maybe_unused]] bool inside = false) {
     int const col = col_at(piece);
     if constexpr (across) return in_.read_across(at_, col);
     for_each_index<inputs>([&](auto i) __attribute__((always_inline)) {
@@ -329,8 +302,8 @@ template <class Kernel, class W, class Context> class row_group {
           auto const of = kernel::template input_rows<i>(a_, at_);
           auto const& s =
               kernel::template slot_of<i>(take ? c_.in.take() : c_.in.peek(n++), c_.w.id());
-          if constexpr (shifted) tk::load(x, s, of, at_.row, col);
-          else tk::load(x, s, a_.width - col);
+          if (!shifted || inside) tk::load(x, s);
+          else tk::load(x, s, of, at_.row, col);
           return;
         }
       }
@@ -342,12 +315,13 @@ template <class Kernel, class W, class Context> class row_group {
     if constexpr (kernel::has_ring) {
       if (!unreleased_) return;
       if (!met) be::publish_shared(), c_.w.sync();  // as release_loaded()
-      for (int i = 0; i < a_.present; ++i) c_.in.release();
+      for (int i = 0; i < kernel::present(a_); ++i) c_.in.release();
       unreleased_ = false;
     }
   }
   // body(p) for each part of what is in registers.
-  template <int V, bool Optional = true, class Body> TK_DEVICE void for_each_part(Body body) {
+  template <int V, bool Optional = true, bool Inside = false, class Body>
+  TK_DEVICE void for_each_part(Body body) {
     constexpr int n = parts_read<V, Optional>();
     TK_UNROLL
     for (int first = 0; first < N / V; first += n) {
@@ -356,7 +330,7 @@ template <class Kernel, class W, class Context> class row_group {
         read_vectors<kernel, W, Optional>(of_columns, a_, at_.row, col_ + first * V);
       TK_UNROLL
       for (int i = 0; i < n; ++i) {
-        part<V, Optional> p{*this, first + i, i, of_columns, {}};
+        part<V, Optional, Inside> p{*this, first + i, i, of_columns, {}};
         if constexpr (kernel::parks_vectors) take_parked(p.own, c_.scratch.vectors, first);
         else if constexpr (reads_vectors && n == 1)
           read_vectors<kernel, W, Optional>(p.own, a_, at_.row, col_ + first * V);
@@ -369,22 +343,36 @@ template <class Kernel, class W, class Context> class row_group {
     if constexpr (!is_long) {
       for_each_part<V, Optional>(body);
     } else {
-      bool const take = !a_.pieces_fit_ring || pass_ == 0,
-                 last = !a_.pieces_fit_ring || pass_ == a_.passes - 1;
-      for (int piece = 0; piece < a_.pieces; ++piece) {
-        read(piece, take, last ? 0 : piece * a_.present);
-        unreleased_ = last && a_.through_ring;
-        release(false);
-        col_ = col_at(piece);
-        for_each_part<V, Optional>(body);
-      }
-      ++pass_;
+      for_each_piece([&](bool)
+                         __attribute__((always_inline)) { for_each_part<V, Optional>(body); });
     }
+  }
+  // In code of its own where all rows have all of a piece's columns; not where kernels that shift
+  // them write, too, of which nvcc 13.0 would leave all in local memory.
+  template <class Body> TK_DEVICE void for_each_part_of_piece(bool inside, Body body) {
+    if constexpr (!whole_rows && (!shifted || !kernel::writes))
+      if (inside) return for_each_part<kernel::V, true, true>(body);
+    for_each_part<kernel::V>(body);
+  }
+  // body(inside) for each piece of long rows, which is in registers then; `inside`: whether all
+  // rows have all of its columns.
+  template <class Body> TK_DEVICE void for_each_piece(Body body) {
+    bool const take = !a_.pieces_fit_ring || pass_ == 0,
+               last = !a_.pieces_fit_ring || pass_ == a_.passes - 1;
+    for (int piece = 0; piece < a_.pieces; ++piece) {
+      col_ = col_at(piece);
+      bool const inside = !ends::differ(a_) && col_ >= 0 && col_ + N <= a_.width;
+      read(piece, take, last ? 0 : piece * kernel::present(a_), inside);
+      unreleased_ = last && a_.through_ring;
+      release(false);
+      body(inside);
+    }
+    ++pass_;
   }
 
   // F over a part's columns that are inside, of those this lane has.
-  template <class F, int V, bool Optional, class X>
-  TK_DEVICE column share(part<V, Optional> const& p, X const& x, float start) const {
+  template <class F, int V, bool Optional, bool Inside, class X>
+  TK_DEVICE column share(part<V, Optional, Inside> const& p, X const& x, float start) const {
     int const col = p.col();
     if constexpr (whole_rows) {
       if (ends_.template has_all<V>(col)) return row_share<F>(x, start);
@@ -392,6 +380,7 @@ template <class Kernel, class W, class Context> class row_group {
     } else {
       reg_tile<float, R, V> y;
       put_part(y, 0, x);
+      if constexpr (Inside) return row_share<F>(y, start);
       if constexpr (kernel::whole) {
         constexpr int chunk = chunk_of<typename op::template input<0>>;
         int const left = a_.width - col - flat_places<R, V, abreast>::lane_col();
@@ -414,7 +403,8 @@ template <class Kernel, class W, class Context> class row_group {
   // body(p) for each part of the rows, of which total() then makes values of rows.
   template <class Body> TK_DEVICE void fold(Body body) {
     if constexpr (is_long) {
-      pass<kernel::V>(body);
+      for_each_piece([&](bool inside)
+                         __attribute__((always_inline)) { for_each_part_of_piece(inside, body); });
     } else {
       if constexpr (!rows_cross_warps<R, shared>) release(false);
       for_each_part<whole_rows ? N : kernel::V>(body);

@@ -39,7 +39,7 @@ template <class Kernel> class row_inputs {
     return static_cast<input_tiles<op, R, N, I> const&>(tiles_).tile;
   }
   TK_DEVICE bool is_there(int i) const {
-    return (kernel::lean && i < extras_of<op>().inputs) || a_.in[i].data;
+    return (has_extras<op>() && i < extras_of<op>().inputs) || a_.in[i].data;
   }
   // From memory.
   template <int I> TK_DEVICE void read(auto& to, place const& at, int col) const {

@@ -38,6 +38,7 @@
 //                      nothing counts, and inputs need not be read: they are 0 or what they are
 // It may say of its inputs
 //   columns_each(i)    2: each element of input i is two columns', where Op::pairs
+//   input_like(i)      the input whose strides input i has, too, and of its outputs output_like(i)
 //   number_of(i)       which of the values, if they are there, say that input i is a table: in row
 //                      r, whose number is n, its row place(args, n, r), or 0 where it has none
 // Order     a row belongs to one worker, or to the workers of one block, and is summed in the order
@@ -52,6 +53,8 @@
 //           multiples of 16 bytes are Shifted: a tile's columns begin at the boundary before it, or
 //           lanes exchange what they have of the same chunk (across).
 #pragma once
+#include <algorithm>
+
 #include "backends/kernel.hpp"
 #include "core/row_group.hpp"
 #include "core/row_operand.hpp"
@@ -74,7 +77,8 @@ template <class Op> struct row_args {
   int rows, all_rows, width, pieces;                    // rows of one matrix, and of all
   int groups_of_matrix, groups, n1;                     // matrix m is at m / n1, m % n1
   divisor by_rows, by_n1;
-  int numbers_are_wide;        // of 64 bits; a flag, but a word
+  divisor by_steps, by_present, by_pieces;  // steps of a group, inputs of a step, pieces of a pass
+  int numbers_are_wide;                     // of 64 bits; a flag, but a word
   int planned, planned_tasks;  // groups that the first tasks share; the rest is dealt late
   int in_task;                 // so many have each of these but the last ones
   int in_turn;        // whether tasks take groups in turn, or side by side; a flag, but a word
@@ -94,8 +98,11 @@ template <class Op, int... I> constexpr int widest_input(std::integer_sequence<i
 template <class Op, bool Lean = false>
 inline constexpr row_load load_of{
     widest_input<Op>(std::make_integer_sequence<int, Lean ? extras_of<Op>().inputs : Op::inputs>{}),
-    Op::held, Lean ? extras_of<Op>().sums : column_sums_of<Op>(),
-    Lean ? extras_of<Op>().inputs : Op::inputs, row_values_of<Op>()};
+    Op::held,
+    Lean ? extras_of<Op>().sums : column_sums_of<Op>(),
+    Lean ? extras_of<Op>().inputs : Op::inputs,
+    Lean ? extras_of<Op>().outputs : Op::outputs,
+    row_values_of<Op>()};
 
 // The first output or input.
 template <class Op, bool Output> struct first_operand {
@@ -122,7 +129,7 @@ inline constexpr bool rows_shift = be::rows_shift(be::row_classes(load_of<Op>), 
 template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kernel {
   using op = Op;
   static constexpr int inputs = Op::inputs, element_bytes = load_of<Op, Lean>.element_bytes;
-  static constexpr bool lean = Lean;
+  static constexpr bool lean = Lean, writes = load_of<Op, Lean>.outputs > 0;
   static constexpr auto tune = be::tune_rows(Class, load_of<Op, Lean>);
   static constexpr bool shared = tune.shared, is_long = Class == be::row_classes(load_of<Op, Lean>);
   // Rows at any place. Where they are summed, or go straight to registers and to one output, lanes
@@ -131,7 +138,7 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   // Pieces of three inputs would spill: they move element by element.
   static constexpr bool same_columns =
       (column_sums_of<Op>() > 0 && !(is_long && load_of<Op, Lean>.inputs > 2)) ||
-      (tune.per_unit > 0 && (Lean ? extras_of<Op>().outputs : Op::outputs) == 1);
+      (tune.per_unit > 0 && load_of<Op, Lean>.outputs == 1);
   static constexpr bool across = Shifted && be::moves_across && same_columns && !has_pairs<Op>() &&
                                  row_values_of<Op>() == 0,
                         shifted =
@@ -149,7 +156,7 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   static constexpr int N =
       tune.N + (shifted && shared && !is_long && tune.per_unit == 0 ? 1024 : 0);
   static constexpr int slots = tune.stages * tune.N / N;
-  static constexpr int per_unit = tune.per_unit;
+  static constexpr int per_unit = tune.per_unit, blocks_per_unit = tune.blocks;
   // Inputs are in slots of their own, held at once.
   static constexpr bool has_ring =
       reads_plain_rows<Op>() && !across && abreast == 1 && slots > 1 && slots >= inputs;
@@ -221,10 +228,11 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   // late, a few at a time, to those that are done.
   static constexpr int late_share = 16, late_groups = 4;  // one group in 16; by tasks of 4
   // How groups are dealt: to so many tasks, in turn or side by side. Rows that are moved at a time
-  // should lie together, and tasks should end together: short ones have tasks of a few groups,
-  // which the hardware deals to multiprocessors that are done; longer ones, of which the next are
-  // asked for, several times as many tasks as run at a time, in turn; of clusters, which begin
-  // slowly, fewer. Where sums are left, or blocks stay, tasks are as many as run.
+  // should lie together, and tasks should end together: short ones have tasks of a few groups, of
+  // fewer where not as many tasks as run at a time would be left, which the hardware deals to
+  // multiprocessors that are done; longer ones, of which the next are asked for, several times as
+  // many tasks as run at a time, in turn; of clusters, which begin slowly, fewer. Where sums are
+  // left, or blocks stay, tasks are as many as run.
   struct dealing {
     int tasks, in_turn;
   };
@@ -233,9 +241,13 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
     constexpr std::int64_t few = 16 * 1024;  // bytes
     constexpr bool many = per_unit > 0 && sums == 0;
     std::int64_t const bytes = width * element_bytes * group;
-    if (many && bytes <= few / 2)
-      return {ceil_div(groups, static_cast<int>(few / (bytes > 0 ? bytes : 1))), false};
-    int most = units * (many ? per_unit * waves : be::row_tasks_per_unit(width));
+    if (many && bytes <= few / 2) {
+      int const each = shared ? workers_for(static_cast<int>(width)) : workers,
+                at_a_time = units * per_unit * workers / each,
+                tasks = ceil_div(groups, static_cast<int>(few / (bytes > 0 ? bytes : 1)));
+      return {std::max(tasks, std::min(groups, at_a_time)), false};
+    }
+    int most = units * (many ? per_unit * waves : blocks_per_unit * be::row_tasks_per_unit(width));
     if constexpr (cluster > 1) {
       most = clusters * (many ? waves : 1);
       most = most > 0 ? most : 1;
@@ -260,9 +272,12 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
     return t;
   }
   static TK_BOTH int pieces(args const& a) { return is_long ? a.pieces : 1; }
+  static TK_BOTH int present(args const& a) {
+    return load_of<Op, Lean>.inputs == 1 ? 1 : a.present;
+  }
   // Of each piece all inputs that are there.
   static TK_BOTH int steps_of_group(args const& a) {
-    return (!is_long || a.pieces_fit_ring ? 1 : a.passes) * pieces(a) * a.present;
+    return (!is_long || a.pieces_fit_ring ? 1 : a.passes) * pieces(a) * present(a);
   }
   // A worker's part of a group.
   struct place {
@@ -281,16 +296,21 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   static TK_BOTH int col_of(int piece, int worker) {
     return piece * span + (shared ? worker * N : 0);
   }
-  // An operand's rows: those of one matrix, or all.
+  // An operand's rows, which lie as those of another one do: those of one matrix, or all.
   template <class T>
-  static TK_BOTH auto rows_of(row_memory const& x, args const& a, place const& at) {
+  static TK_BOTH auto rows_of(row_memory const& x, row_memory const& like, args const& a,
+                              place const& at) {
     auto* const data = static_cast<T*>(x.data);
     if constexpr (counted)
-      return counted_rows<T>{data,      a.all_rows, a.width,   x.row_stride,
-                             x.stride0, x.stride1,  a.by_rows, a.by_n1};
+      return counted_rows<T>{data,         a.all_rows,   a.width,   like.row_stride,
+                             like.stride0, like.stride1, a.by_rows, a.by_n1};
     else
-      return tensor<T>{data + steps_of(at.i, x.stride0) + steps_of(at.j, x.stride1), a.rows,
-                       a.width, x.row_stride};
+      return tensor<T>{data + (steps_of(at.i, like.stride0) + steps_of(at.j, like.stride1)), a.rows,
+                       a.width, like.row_stride};
+  }
+  template <class T>
+  static TK_BOTH auto rows_of(row_memory const& x, args const& a, place const& at) {
+    return rows_of<T>(x, x, a, at);
   }
   static TK_BOTH int row_count(args const& a) { return counted ? a.all_rows : a.rows; }
   // Before row r there are matrix_of rows + r of all matrices.
@@ -301,7 +321,7 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   template <int I> static TK_BOTH auto input_rows(args const& a, place const& at) {
     using type = typename Op::template input<I> const;
     auto const& x = a.in[I];
-    auto const rows = rows_of<type>(x, a, at);
+    auto const rows = rows_of<type>(x, a.in[input_like<Op>(I)], a, at);
     constexpr int by = number_of<Op>(I);
     if constexpr (by < 0) {
       return rows;
@@ -329,9 +349,12 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
                              [[maybe_unused]] task const& t, [[maybe_unused]] int step,
                              [[maybe_unused]] be::arrival done) {
     if constexpr (has_ring) {
-      int const each = steps_of_group(a), in = step % each, piece = in / a.present % pieces(a);
-      int const group = t.first + step / each * t.by;
-      int which = in % a.present;
+      divisor::parts const in_task = a.by_steps.of(step);
+      divisor::parts in_group{in_task.rest, 0};
+      if constexpr (load_of<Op, Lean>.inputs > 1) in_group = a.by_present.of(in_task.rest);
+      int const group = t.first + in_task.quotient * t.by,
+                piece = is_long ? a.by_pieces.of(in_group.quotient).rest : 0;
+      int which = in_group.rest;
       for_each_index<inputs>([&](auto i) __attribute__((always_inline)) {
         if (!a.in[i].data || which-- != 0) return;
         for (int w = 0; w < workers; ++w) {

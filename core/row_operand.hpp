@@ -58,6 +58,21 @@ template <class Op> constexpr row_extras extras_of() {
   if constexpr (has_extras<Op>()) return Op::extras;
   else return {Op::inputs, Op::outputs, Op::vectors, column_sums_of<Op>()};
 }
+// Whether there are kernels for less than all.
+template <class Op> constexpr bool has_lean() {
+  constexpr auto x = extras_of<Op>();
+  return has_extras<Op>() && (x.inputs < Op::inputs || x.outputs < Op::outputs || x.vectors > 0 ||
+                              x.sums < column_sums_of<Op>());
+}
+// Which operand's rows lie as those of this one, some elements away: their strides are the same.
+template <class Op> constexpr int input_like(int input) {
+  if constexpr (requires { Op::input_like(0); }) return Op::input_like(input);
+  else return input;
+}
+template <class Op> constexpr int output_like(int output) {
+  if constexpr (requires { Op::output_like(0); }) return Op::output_like(output);
+  else return output;
+}
 // Whether copies of the ring bring the rows of all inputs as they are: 16 bytes at once, which may
 // be two chunks of 1-byte elements.
 template <class Op> constexpr bool reads_plain_rows() {

@@ -21,11 +21,15 @@ template <class Kernel> class row_outputs {
   TK_DEVICE void find([[maybe_unused]] args const& a, [[maybe_unused]] place const& at) {
     if constexpr (found)
       for_each_index<op::outputs>([&](auto i) __attribute__((always_inline)) {
-        if (!a.out[i].data) return;
-        auto const all = kernel::template rows_of<type<i>>(a.out[i], a, at);
+        if (!is_there<i>(a)) return;
+        auto const all =
+            kernel::template rows_of<type<i>>(a.out[i], a.out[output_like<op>(i)], a, at);
         TK_UNROLL
         for (int r = 0; r < count; ++r) of_[i][r] = line_of(all, row_of(at, r)).data;
       });
+  }
+  template <int I> static TK_DEVICE bool is_there(args const& a) {
+    return (has_extras<op>() && I < extras_of<op>().outputs) || a.out[I].data;
   }
   template <int I> TK_DEVICE auto rows(args const& a, place const& at) const {
     if constexpr (!found) {

@@ -20,16 +20,17 @@
 namespace tk {
 
 // What an op asks of a lane: the widest element that is read; so many numbers of each element of a
-// row that are held at once; so many sums over rows for each column; so many inputs; so many
-// tensors with a number for each row.
+// row that are held at once; so many sums over rows for each column; so many inputs and outputs; so
+// many tensors with a number for each row.
 struct row_load {
-  int element_bytes, held, sums, inputs, values;
+  int element_bytes, held, sums, inputs, outputs, values;
 };
 
 // Tiles of R rows by N columns in registers: each worker has rows of its own, or the workers share
 // R rows of `workers` times N columns. In a row of a tile lie `abreast` short rows side by side.
 // `stages` slots of such tiles for all workers, fewer than there are inputs where rows go straight
-// to registers; values per column of up to `hold` bytes stay in registers. With `per_unit` above 0
+// to registers, for each of `blocks` that share a multiprocessor; values per column of up to `hold`
+// bytes stay in registers. With `per_unit` above 0
 // all rows do, so many blocks share a multiprocessor (core/block.hpp, direct_op), and where workers
 // share rows, a block has as many of them as a row needs; `ahead`: registers hold the next rows,
 // too, which are asked for before these are computed. The workers of `cluster` blocks share rows.
@@ -38,6 +39,7 @@ struct row_tuning {
   bool shared;
   bool ahead = false;
   int cluster = 1;
+  int blocks = 1;
 };
 
 }  // namespace tk

@@ -5,8 +5,8 @@
 //                                           tile from a tensor of any type
 //   load_add(x, tensor, vector_width, row, col)
 //                                           the same, added to an fp32 tile
-//   load(x, vectors, left)                  from shared memory, a vector for each row; whole chunks
-//                                           of 16 bytes from column `left` on are zero
+//   load(x, vectors)                        from shared memory, a vector for each row: all of it,
+//                                           whether load_async brought it or not
 //   load(x, vectors, tensor, row, col)      what load_async brought there, and from the tensor what
 //                                           it did not bring: the ends of rows
 //   load(row, p, cols, vector_width, col)   a reg_row of any tile: p[col + ...] of p[0, cols)
@@ -229,13 +229,12 @@ TK_DEVICE void load_add(reg_tile<float, R, C>& dst, tensor<T const> const& src, 
   }
 }
 template <class T, int R, int C>
-TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_vec<T, C> const (&src)[R], int left) {
+TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_vec<T, C> const (&src)[R]) {
   using map = be::fragment_map<R, C>;
   int const row = map::lane_row(be::worker_lane()), col = map::lane_col(be::worker_lane());
   for_each_chunk<T, map, true>(true, [&](auto, int i, int r, int c) __attribute__((always_inline)) {
-    T const* const p = src[row + r].data + col + c;
     chunk_words<T> x;
-    x.template read<true>(p, p, 0, left - col - c, true);
+    read_words<chunk_bytes<T> / 4>(x.w, src[row + r].data + col + c);
     x.put(dst, i);
   });
 }

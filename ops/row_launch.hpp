@@ -173,8 +173,14 @@ typename Kernel::args args_of_rows(row_problem<typename Kernel::op> const& x,
   a.pieces_fit_ring = a.through_ring && a.pieces * a.present <= kernel::stages;
   a.n1 = static_cast<int>(shape.n1);
   a.all_rows = static_cast<int>(shape.n0 * shape.n1 * shape.rows);
-  a.by_rows = divisor(static_cast<std::uint32_t>(std::max(a.rows, 1)));  // there may be none
-  a.by_n1 = divisor(static_cast<std::uint32_t>(std::max(a.n1, 1)));
+  auto const by = [](int n) {
+    return divisor(static_cast<std::uint32_t>(std::max(n, 1)));  // there may be none
+  };
+  a.by_rows = by(a.rows);
+  a.by_n1 = by(a.n1);
+  a.by_steps = by(kernel::steps_of_group(a));
+  a.by_present = by(a.present);
+  a.by_pieces = by(a.pieces);
   a.groups_of_matrix = ceil_div(kernel::row_count(a), kernel::group);
   a.groups = a.groups_of_matrix;
   if (!kernel::counted) a.groups *= static_cast<int>(shape.n0 * shape.n1);
@@ -277,7 +283,7 @@ template <class Op> row_choice choose_rows(row_problem<Op> const& x, std::int64_
       if (shifted) return {true, Lean, class_for<Op, true, Lean>(width)};
     return {false, Lean, class_for<Op, false, Lean>(width)};
   };
-  if constexpr (has_extras<Op>() && be::lean_rows)
+  if constexpr (has_lean<Op>() && be::lean_rows)
     if (is_lean(x)) return choose(std::true_type{});
   return choose(std::false_type{});
 }
@@ -295,7 +301,7 @@ template <class Op, class Body> void with_kernel(row_choice const& choice, Body 
       if (choice.shifted) return with_class<Op, true, Lean>(choice.number, body);
     with_class<Op, false, Lean>(choice.number, body);
   };
-  if constexpr (has_extras<Op>() && be::lean_rows)
+  if constexpr (has_lean<Op>() && be::lean_rows)
     if (choice.lean) return with(std::true_type{});
   with(std::false_type{});
 }

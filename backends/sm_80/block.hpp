@@ -245,7 +245,9 @@ template <class Op> inline constexpr int block_threads = Op::workers * worker_la
 // Dynamic shared memory may begin anywhere.
 template <class Op> inline constexpr int block_smem_bytes = sizeof(memory_of<Op>) + tile_alignment;
 
-template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename Op::args const a) {
+template <class Op>
+TK_SHARING_KERNEL(block_threads<Op>, blocks_per_unit<Op>())
+run_block(TK_ARGUMENT typename Op::args const a) {
   static_assert(alignof(memory_of<Op>) <= tile_alignment);
   auto& m = *reinterpret_cast<memory_of<Op>*>(ptx::aligned_smem(tile_alignment));
   if (ptx::thread() == 0) m.init();

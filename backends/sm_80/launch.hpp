@@ -36,9 +36,11 @@ template <class Op> void launch(typename Op::args const& a, void* stream) {
     auto const smem = static_cast<std::size_t>(direct_smem_bytes<Op>(workers));
     rt::launch(run_direct<Op>, {tasks, workers * worker_lanes, smem, stream}, a);
   } else {
-    static_assert(block_smem_bytes<Op> <= smem_bytes,
-                  "the op's tiles exceed a block's shared memory");
-    int const blocks = std::min(tasks, rt::multiprocessors());
+    constexpr int abreast = blocks_per_unit<Op>();
+    static_assert(
+        abreast * (block_smem_bytes<Op> + reserved_smem_bytes) <= smem_bytes + reserved_smem_bytes,
+        "the op's tiles exceed a block's shared memory");
+    int const blocks = std::min(tasks, rt::multiprocessors() * abreast);
     rt::launch(run_block<Op>, {blocks, block_threads<Op>, block_smem_bytes<Op>, stream}, a);
   }
 }

@@ -23,5 +23,8 @@ namespace tk::be {
 
 inline constexpr int warp_lanes = 32, worker_warps = 4, worker_lanes = 128, worker_rows = 64;
 inline constexpr bool limited_memory = true;  // an op that needs more does not compile
+// What a multiprocessor keeps of its shared memory for each block; it has as much more than one
+// block may ask for (CUDA C++ Programming Guide, 9.0).
+inline constexpr int reserved_smem_bytes = 1024;
 
 }  // namespace tk::be

@@ -17,11 +17,13 @@ inline constexpr int tile_alignment = 1024;    // PTX ISA, "Swizzling modes"
 inline constexpr int smem_bytes = 227 * 1024;  // of one block (CUDA C++ Programming Guide, 9.0)
 
 // Registers per lane of the producers' warpgroup and of each worker: together at most what a launch
-// gives a block, as many to each warpgroup, in eights.
-constexpr int launch_registers(int workers) { return 65536 / 128 / (workers + 1) / 8 * 8; }
+// gives a block, as many to each warpgroup, in eights, where so many blocks share a multiprocessor.
+constexpr int launch_registers(int workers, int blocks = 1) {
+  return 65536 / 128 / blocks / (workers + 1) / 8 * 8;
+}
 constexpr int producer_registers(int workers) { return workers == 1 ? 56 : workers == 2 ? 40 : 32; }
-constexpr int worker_registers(int workers) {
-  int const left = (workers + 1) * launch_registers(workers) - producer_registers(workers),
+constexpr int worker_registers(int workers, int blocks = 1) {
+  int const left = (workers + 1) * launch_registers(workers, blocks) - producer_registers(workers),
             each = left / workers / 8 * 8;
   return each < 256 ? each : 256 - 8;
 }

@@ -271,9 +271,12 @@ template <class Op> inline constexpr int block_threads = worker_lanes * (Op::wor
 template <class Op>
 inline constexpr int block_smem_bytes = sizeof(block_memory<Op>) + tile_alignment;
 
-template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename Op::args const a) {
-  static_assert(producer_registers(Op::workers) + Op::workers * worker_registers(Op::workers) <=
-                    (Op::workers + 1) * launch_registers(Op::workers),
+template <class Op>
+TK_SHARING_KERNEL(block_threads<Op>, blocks_per_unit<Op>())
+run_block(TK_ARGUMENT typename Op::args const a) {
+  constexpr int abreast = blocks_per_unit<Op>(), registers = worker_registers(Op::workers, abreast);
+  static_assert(producer_registers(Op::workers) + Op::workers * registers <=
+                    (Op::workers + 1) * launch_registers(Op::workers, abreast),
                 "warpgroups would wait for registers for ever");
   auto& m = *reinterpret_cast<block_memory<Op>*>(ptx::aligned_smem(tile_alignment));
   if (ptx::thread() == 0) {
@@ -291,7 +294,7 @@ template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename 
     move<Op>(m, a, ptx::broadcast(ptx::thread() / warp_lanes), rank);
   } else if constexpr (constexpr int helpers = helpers_of<Op>(); helpers > 0) {
     static_assert(Op::workers == 2 * helpers);
-    constexpr int mean = worker_registers(Op::workers);
+    constexpr int mean = registers;
     if (group > Op::workers - helpers) {
       ptx::take_registers<mean - lent_registers>();
       run_worker<Op, true>(m, a, worker{group - 1});
@@ -300,7 +303,7 @@ template <class Op> TK_KERNEL(block_threads<Op>) run_block(TK_ARGUMENT typename 
       run_worker<Op, false>(m, a, worker{group - 1});
     }
   } else {
-    ptx::take_registers<worker_registers(Op::workers)>();
+    ptx::take_registers<registers>();
     run_worker<Op, false>(m, a, worker{group - 1});
   }
   if constexpr (Op::cluster > 1) ptx::cluster_sync();

@@ -84,9 +84,11 @@ template <class Op> void launch(typename Op::args const& a, void* stream) {
     }();
     rt::launch(kernel, direct_shape<Op>(tasks, Op::workers_of(a), stream), a);
   } else {
-    static_assert(block_smem_bytes<Op> <= smem_bytes,
-                  "the op's tiles exceed a block's shared memory");
-    int const teams = std::min(tasks, rt::multiprocessors() / Op::cluster);
+    constexpr int abreast = blocks_per_unit<Op>();
+    static_assert(
+        abreast * (block_smem_bytes<Op> + reserved_smem_bytes) <= smem_bytes + reserved_smem_bytes,
+        "the op's tiles exceed a block's shared memory");
+    int const teams = std::min(tasks, rt::multiprocessors() * abreast / Op::cluster);
     with_timeline<Op>(teams * Op::cluster, stream, [&] {
       rt::launch(
           run_block<Op>,

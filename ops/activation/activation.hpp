@@ -26,6 +26,7 @@ template <class Body> TK_DEVICE void with_activation(activation_kind kind, Body 
 
 template <class T> struct activation {
   static constexpr int inputs = 2, outputs = 1, vectors = 0, held = 1;
+  static constexpr row_extras extras{.inputs = 1, .outputs = 1, .vectors = 0, .sums = 0};
   static constexpr row_input<0> a{};
   static constexpr row_input<1> b{};
   static constexpr row_output<0> y{};
@@ -40,8 +41,9 @@ template <class T> struct activation {
 
   template <class Rows> static TK_DEVICE void run(Rows& rows, args const& x) {
     with_activation(x.kind, [&](auto act, auto) {
-      if (x.gated) rows.each([&](auto const& p) { p.write(y, map(act, p(a)) * p(b)); });
-      else rows.each([&](auto const& p) { p.write(y, map(act, p(a))); });
+      if constexpr (!Rows::lean)
+        if (x.gated) return rows.each([&](auto const& p) { p.write(y, map(act, p(a)) * p(b)); });
+      rows.each([&](auto const& p) { p.write(y, map(act, p(a))); });
     });
   }
 };

@@ -4,7 +4,7 @@
 #pragma once
 #include "ops/activation/activation.hpp"
 #include "ops/activation/problem.hpp"
-#include "ops/row_launch.hpp"
+#include "ops/element_launch.hpp"
 
 namespace tk {
 
@@ -23,10 +23,11 @@ template <class T>
 void activation_run<T>::launch(activation_problem const& x, void* workspace, void* stream) {
   if constexpr (sizeof(T) == 2) {
     if (x.interleaved)
-      return launch_rows<activation_of_pairs<T>>({{x.kind}, {rows_of_pairs(x.a)}, {x.y}}, workspace,
-                                                 stream);
+      return launch_elements<activation_of_pairs<T>>({{x.kind}, {rows_of_pairs(x.a)}, {x.y}},
+                                                     workspace, stream);
   }
-  launch_rows<activation<T>>({{x.kind, x.b.data != nullptr}, {x.a, x.b}, {x.y}}, workspace, stream);
+  launch_elements<activation<T>>({{x.kind, x.b.data != nullptr}, {x.a, x.b}, {x.y}}, workspace,
+                                 stream);
 }
 
 }  // namespace tk

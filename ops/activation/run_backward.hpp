@@ -17,10 +17,10 @@ void activation_backward_run<T>::launch(activation_backward_problem const& x, vo
                                         void* stream) {
   if constexpr (sizeof(T) == 2) {
     if (x.interleaved)
-      return launch_rows<activation_backward_of_pairs<T>>(
+      return launch_elements<activation_backward_of_pairs<T>>(
           {{x.kind}, {rows_of_pairs(x.a), x.dy}, {rows_of_pairs(x.da)}}, workspace, stream);
   }
-  launch_rows<activation_backward<T>>(
+  launch_elements<activation_backward<T>>(
       {{x.kind, x.b.data != nullptr}, {x.a, x.b, x.dy}, {x.da, x.db}}, workspace, stream);
 }
 

@@ -105,6 +105,7 @@ TK_DEVICE void with_scores(row_input<I> x, cross_entropy_numbers const& a, Body 
 
 template <class T> struct cross_entropy {
   static constexpr int inputs = 1, outputs = 1, vectors = 0, values = 3, held = 1;
+  static constexpr row_extras extras{.inputs = 1, .outputs = 0, .vectors = 0, .sums = 0};
   static constexpr row_input<0> x{};
   static constexpr row_output<0> dx{};
   static constexpr row_value<0> labels{};
@@ -137,9 +138,11 @@ template <class T> struct cross_entropy {
       if (a.of.z_loss > 0) of_row = of_row + a.of.z_loss * square(log_sum);
       rows.put(loss, combine<zero_where_0>(of_row * label.factor, label.factor));
       rows.put(lse, log_sum);
-      if (!a.wants_dx) return;
-      row_gradient<Rows> const gradient(label, lse_log2, a.dloss, a.of);
-      rows.each([&](auto const& p) { gradient.template write<is_capped>(p, dx, s, a.of); });
+      if constexpr (!Rows::lean) {
+        if (!a.wants_dx) return;
+        row_gradient<Rows> const gradient(label, lse_log2, a.dloss, a.of);
+        rows.each([&](auto const& p) { gradient.template write<is_capped>(p, dx, s, a.of); });
+      }
     });
   }
 };

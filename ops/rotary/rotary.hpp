@@ -34,9 +34,13 @@ template <class T, class C> struct rotary_halves {
   static constexpr row_input<1> second{};
   static constexpr row_input<2> cos{};
   static constexpr row_input<3> sin{};
+  static constexpr row_extras extras{.inputs = inputs, .outputs = outputs, .vectors = 0, .sums = 0};
   template <int I> using input = std::conditional_t<(I < 2), T, C>;
   template <int> using output = T;
   static constexpr int number_of(int input) { return input < 2 ? -1 : 0; }
+  // Halves lie alike.
+  static constexpr int input_like(int input) { return input == 1 ? 0 : input; }
+  static constexpr int output_like(int) { return 0; }
   using args = rotary_args;
   static TK_BOTH std::int64_t place(args const& a, std::int64_t number, int i) {
     return a.place(number, i);
@@ -54,6 +58,7 @@ template <class T, class C> struct rotary_halves {
 // Columns 2 i and 2 i + 1: x and y are 2 w wide.
 template <class T, class C> struct rotary_pairs {
   static constexpr int inputs = 3, outputs = 1, vectors = 0, held = 1, values = 1;
+  static constexpr row_extras extras{.inputs = inputs, .outputs = outputs, .vectors = 0, .sums = 0};
   static constexpr bool pairs = true;
   static constexpr row_input<0> x{};
   static constexpr row_input<1> cos{};

@@ -67,8 +67,9 @@ template <class T, int R, int N, bool All> struct flat_rows : simple_op {
     k.in.take();
     TK_UNROLL
     for (int step = 0; step < 2; ++step) {
-      tk::load(p, k.in.peek(step).of[k.w.id()], is.template whole_chunks<T>());
-      store(out(1 + step, is.rows, N), chunk_of<T>, 0, 0, cast<T>(p * 1.f));
+      tk::load(p, k.in.peek(step).of[k.w.id()]);
+      store(out(1 + step, is.rows, is.template whole_chunks<T>()), chunk_of<T>, 0, 0,
+            cast<T>(p * 1.f));
     }
     k.w.sync();
     k.in.release();
@@ -133,8 +134,7 @@ template <class T, int R, int N, bool All = false> void check_rows() {
         float const inside = in_rows && c < is.cols ? v : 0;
         if (in_rows && c < is.cols) put(0, e, v), put(6, e, v);
         put(7, e, 2 * inside);
-        if (in_rows) put(1, e, in_chunks ? v : 0);
-        if (in_rows) put(2, e, in_chunks ? tk::widen(from[at(e + N)]) : 0);
+        if (in_rows && in_chunks) put(1, e, v), put(2, e, tk::widen(from[at(e + N)]));
         put(3, e, inside - sum);
         float const x = (inside + 2 * sum) * w - w;
         put(4, e, x);
