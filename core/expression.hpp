@@ -52,6 +52,11 @@ template <int R> struct operand<reg_col<float, R>> {
     return x.e[r];
   }
 };
+template <> inline constexpr bool has_halves<operand<float>> = true;
+template <> inline constexpr bool has_halves<nothing> = true;
+template <int R> inline constexpr bool has_halves<operand<reg_col<float, R>>> = true;
+template <class F, class A, class B>
+inline constexpr bool has_halves<operand<lazy<F, A, B>>> = has_halves<A> && has_halves<B>;
 template <int R, int C> struct operand<reg_tile<float, R, C>> {
   static constexpr int rows = R, cols = C;
   reg_tile<float, R, C> const& x;
@@ -190,6 +195,8 @@ template <class F, class A> struct operand<lazy_map<F, A>> {
     return x.template element<Map>(i, r);
   }
 };
+template <class F, class A>
+inline constexpr bool has_halves<operand<lazy_map<F, A>>> = has_halves<A>;
 template <class F, tile_expression A> TK_DEVICE auto map(F f, A&& a) {
   using X = std::remove_cvref_t<A>;
   lazy_map<F, operand<X>> const e{f, {a}};
@@ -207,6 +214,9 @@ template <class T, class X> struct narrowed {
   X x;
   using map = be::fragment_map<rows, cols>;
   TK_DEVICE float value(int i, int r) const { return x.template element<map>(i, r); }
+  template <int Half> TK_DEVICE float half(int i, int r) const {
+    return x.template element<half_map<rows, cols, Half>>(i, r);
+  }
   TK_DEVICE std::uint32_t word(int i, int r) const {
     return be::pack(T{}, value(2 * i, r), value(2 * i + 1, r));
   }

@@ -33,12 +33,36 @@ __attribute__((noinline)) reg_col<float, Op::rows> share_by_row(Op const from, f
   }
   return all;
 }
+// The same of columns in halves, which are in no order.
+template <class F, class Op>
+__attribute__((noinline)) reg_col<float, Op::rows> share_of_halves(Op const from, float start) {
+  constexpr int n = 32;
+  using even = half_map<Op::rows, Op::cols, 0>;
+  using odd = half_map<Op::rows, Op::cols, 1>;
+  reg_col<float, Op::rows> all;
+  for (int r = 0; r < Op::rows; ++r) {
+    float chain[2 * n];
+    for (float& x : chain) x = start;
+    for (int c = 0; c < Op::cols; c += 2 * n)
+      for (int k = 0; k < n; ++k) {
+        int const i = even::element(r, c + 2 * k);
+        chain[k] = F{}(chain[k], from.template element<even>(i, r));
+        chain[n + k] = F{}(chain[n + k], from.template element<odd>(i, r));
+      }
+    for (int half = n; half > 0; half /= 2)
+      for (int k = 0; k < half; ++k) chain[k] = F{}(chain[k], chain[k + half]);
+    all.e[r] = chain[0];
+  }
+  return all;
+}
 // Several running values per row and lane keep the chain of dependent operations short. They begin
 // with `start`, which changes nothing, and in long rows with their first element.
 template <class F, class X> TK_DEVICE auto row_share(X const& x, float start) {
   using op = operand<X>;
   using map = be::fragment_map<op::rows, op::cols>;
-  if constexpr (be::worker_lanes == 1) return share_by_row<F>(op{x}, start);
+  if constexpr (be::worker_lanes == 1 && has_halves<op> && op::cols % 64 == 0)
+    return share_of_halves<F>(op{x}, start);
+  else if constexpr (be::worker_lanes == 1) return share_by_row<F>(op{x}, start);
   reg_col<float, op::rows> chain[map::chains];
   TK_UNROLL
   for (auto& s : chain) s = reg_col<float, op::rows>(start);

@@ -67,6 +67,10 @@ template <class Kernel> class row_ends {
     for (int const end : of_) all = all && lane + last < end;
     return all;
   }
+  // Whether the op ends none of the rows there. What is outside of all rows is not written anyway.
+  template <int V> TK_DEVICE bool none_ends(args const& a, int col) const {
+    return !differ(a) || has_all<V>(col);
+  }
   template <int V> TK_DEVICE bool has_none(int col) const {
     int const lane = col + flat_places<R, V, abreast>::lane_col();
     bool none = true;

@@ -29,7 +29,7 @@ template <class Kernel, class W, class Context> class row_group {
   using ends = row_ends<kernel>;
   using numbers = row_numbers<kernel>;
   static constexpr int vector_count = op::vectors > 0 ? op::vectors : 1;
-  template <int V> using vector_rows = reg_row<W, R, V>[vector_count];
+  template <int V> using vector_rows = reg_row<held_element<W>, R, V>[vector_count];
   // Whether values per column are read for each pass, and of how many parts of V columns at once:
   // of as many as 64 bytes of a lane hold, all on their way together, where there is room: not
   // beside sums over rows, or what rows that begin anywhere need.
@@ -160,10 +160,15 @@ template <class Kernel, class W, class Context> class row_group {
   template <class Body> TK_DEVICE void each(Body body) {
     release(false);
     out_.find(a_, at_);
+    in_.find_next(at_);
+    auto const all = [&](auto const& p) __attribute__((always_inline)) {
+      in_.prefetch_next(p.col(), kernel::V);
+      body(p);
+    };
     if constexpr (first_optional < op::vectors) {
-      if (!a_.vectors[first_optional].data) return pass<kernel::V, false>(body);
+      if (!a_.vectors[first_optional].data) return pass<kernel::V, false>(all);
     }
-    pass<kernel::V>(body);
+    pass<kernel::V>(all);
   }
 
   template <class T, int I, class F> TK_DEVICE column value(row_value<I>, F f) const {
@@ -221,10 +226,7 @@ template <class Kernel, class W, class Context> class row_group {
       return one_column<R, V, abreast>(at, col());
     }
     TK_DEVICE bool has(row_columns<R> const& at) const {
-      bool any = false;
-      TK_UNROLL
-      for (int const e : at.e) any = any || static_cast<unsigned>(e - col()) < V / abreast;
-      return any;
+      return any_within(at, col(), V / abreast);
     }
     template <class X> TK_DEVICE auto inside(X&& x) const {
       return within<R, V, abreast, shifted, std::remove_cvref_t<X>>(x, rows.ends_.of_lane(), col(),
@@ -251,27 +253,26 @@ template <class Kernel, class W, class Context> class row_group {
       if (!row_outputs<kernel>::template is_there<I>(rows.a_)) return;
       using type = typename op::template output<I>;
       auto const rows_there = rows.out_.template rows<I>(rows.a_, rows.at_);
-      auto const put = [&](auto&& y) __attribute__((always_inline)) {
+      auto const put = [&](auto const& y) __attribute__((always_inline)) {
         if constexpr (across)
-          store_across<abreast>(rows_there, to.vector_width, rows.at_.row, col(),
-                                cast<type>(std::move(y)));
-        else
-          store<abreast, kernel::whole>(rows_there, to.vector_width, rows.at_.row, col(),
-                                        cast<type>(std::move(y)));
+          store_across<abreast>(rows_there, to.vector_width, rows.at_.row, col(), y);
+        else store<abreast, kernel::whole>(rows_there, to.vector_width, rows.at_.row, col(), y);
       };
+      auto const none_ends = [&] { return rows.ends_.template none_ends<V>(rows.a_, col()); };
+      constexpr bool may_end = is_within<std::remove_cvref_t<X>>;
       if constexpr (whole_rows) {  // at once: what lies between two passes is memory
-        put(static_cast<X&&>(x));
+        if constexpr (may_end)
+          if (none_ends()) return put(narrowed<type, decltype(x.x)>{x.x});
+        put(cast<type>(static_cast<X&&>(x)));
       } else {
         reg_tile<float, R, V> y;
-        if constexpr (is_within<std::remove_cvref_t<X>>) {
-          // What is outside of all rows is not written.
-          if (!ends::differ(rows.a_) || rows.ends_.template has_all<V>(col()))
-            put_elements(y, 0, x.x);
+        if constexpr (may_end) {
+          if (none_ends()) put_elements(y, 0, x.x);
           else put_part(y, 0, x);
         } else {
           put_part(y, 0, x);
         }
-        put(std::move(y));
+        put(cast<type>(std::move(y)));
       }
     }
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The inputs of the rows that a worker has at once (core/row_group.hpp): tiles, and what is on its
-// way to those of the next rows.
+// way to those of the next rows. A worker of one lane reads where they lie, but where a result is
+// to lie there as well, and asks its caches for the next ones when it writes.
 #pragma once
 #include "core/block.hpp"
 #include "core/row_ends.hpp"
@@ -9,10 +10,19 @@
 
 namespace tk {
 
+// Beside random bytes g++ 12.2 reads these before they are drawn where rows are in place, but not
+// with -fno-strict-aliasing.
+template <class Op, int I>
+inline constexpr bool is_in_place = whole_rows && columns_each<Op>(I) == 1 && !has_random<Op>();
+template <class Op, int R, int N, int I, class T = typename Op::template input<I>>
+using input_tile =
+    std::conditional_t<is_in_place<Op, I> && std::is_same_v<T, held_element<T>>,
+                       rows_in_place<T, R, N>,
+                       reg_tile<std::conditional_t<is_in_place<Op, I>, held_element<T>, T>, R, N>>;
 // The tiles of the inputs from the I-th on.
 template <class Op, int R, int N, int I = 0, bool End = I == Op::inputs>
 struct input_tiles : input_tiles<Op, R, N, I + 1> {
-  reg_tile<typename Op::template input<I>, R, N> tile;
+  input_tile<Op, R, N, I> tile;
 };
 template <class Op, int R, int N, int I> struct input_tiles<Op, R, N, I, true> {};
 // The words that are asked for, of inputs I to before Count.
@@ -43,15 +53,46 @@ template <class Kernel> class row_inputs {
   }
   // From memory.
   template <int I> TK_DEVICE void read(auto& to, place const& at, int col) const {
+    using type = typename op::template input<I>;
     auto const load = [&](auto const& rows) __attribute__((always_inline)) {
-      tk::load<abreast, kernel::whole, columns_each<op>(I)>(to, rows, a_.in[I].vector_width, at.row,
-                                                            col);
+      if constexpr (!is_in_place<op, I>)
+        tk::load<abreast, kernel::whole, columns_each<op>(I)>(to, rows, a_.in[I].vector_width,
+                                                              at.row, col);
+      else if constexpr (std::is_same_v<type, held_element<type>>)
+        find<type>(to, rows, at.row, col, is_result(I));
+      else widen<type>(to, rows, at.row, col);
     };
-    if (!is_there(I))
-      for (auto& e : to.e) e = {};
+    if (!is_there(I)) clear(to);
     else if constexpr (has_row_ends<op>())
       load(ended(kernel::template input_rows<I>(a_, at), op::ends(a_.op)));
     else load(kernel::template input_rows<I>(a_, at));
+  }
+  // The rows after these, and columns of them.
+  TK_DEVICE void find_next([[maybe_unused]] place const& at) {
+    if constexpr (whole_rows) {
+      after_.end = a_.width;
+      if constexpr (has_row_ends<op>())
+        if (row_ends<kernel>::differ(a_)) {
+          int const end = op::ends(a_.op).of(at.row + R);
+          after_.end = end < a_.width ? end : a_.width;
+        }
+      for_each_index<count>([&](auto i) __attribute__((always_inline)) {
+        after_.of[i] = nullptr;
+        if (!is_there(i)) return;
+        auto const line = line_of(kernel::template input_rows<i>(a_, at), at.row + R);
+        if (line.there) after_.of[i] = reinterpret_cast<char const*>(line.data);
+      });
+    }
+  }
+  TK_DEVICE void prefetch_next([[maybe_unused]] int col, [[maybe_unused]] int cols) const {
+    if constexpr (whole_rows)
+      for_each_index<count>([&](auto i) __attribute__((always_inline)) {
+        constexpr int bytes = sizeof(typename op::template input<i>), each = columns_each<op>(i);
+        if (!after_.of[i]) return;
+        int const end = (col + cols < after_.end ? col + cols : after_.end) / each * bytes;
+        for (int k = col / each * bytes; k < end; k += 64)
+          __builtin_prefetch(after_.of[i] + k, 0, 2);
+      });
   }
   // All of rows at any place: tiles are made when all is asked for.
   TK_DEVICE void read_across(place const& at, int col) {
@@ -72,6 +113,19 @@ template <class Kernel> class row_inputs {
   }
 
  private:
+  // Whether a result lies where input i does.
+  TK_DEVICE bool is_result(int i) const {
+    for (auto const& out : a_.out)
+      if (out.data == a_.in[i].data) return true;
+    return false;
+  }
+  template <class T> static TK_DEVICE void clear(rows_in_place<T, R, N>& x) {
+    for (auto& e : x.copy) e = {};
+    x.data = x.copy;
+  }
+  template <class Tile> static TK_DEVICE void clear(Tile& x) {
+    for (auto& e : x.e) e = {};
+  }
   using asked = asked_inputs<op, R, N, count>;
   template <int I> static TK_DEVICE auto& tile_of(input_tiles<op, R, N>& x) {
     return static_cast<input_tiles<op, R, N, I>&>(x).tile;
@@ -88,14 +142,18 @@ template <class Kernel> class row_inputs {
       if (is_there(i))
         tk::load<abreast>(tile<i>(), static_cast<asked_inputs<op, R, N, count, i> const&>(x).rows,
                           col);
-      else
-        for (auto& e : tile<i>().e) e = {};
+      else clear(tile<i>());
     });
   }
 
   using next = std::conditional_t<kernel::across, asked, input_tiles<op, R, N>>;
   typename kernel::args const& a_;
   input_tiles<op, R, N> tiles_;
+  struct rows_after {
+    char const* of[count];
+    int end;
+  };
+  [[no_unique_address]] std::conditional_t<whole_rows, rows_after, no_memory> after_;
   [[no_unique_address]] std::conditional_t<kernel::ahead, next, no_memory> next_;
 };
 

@@ -187,7 +187,7 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
                                          : chunk_of<typename Op::template input<0>>)-1;
   // Columns that are computed at once: of whole rows, as many as registers hold; and those that are
   // kept at once, with random bytes two runs, for which a lane draws once.
-  static constexpr int V = whole_rows ? 64 : columns_at_once<R, N>(8),
+  static constexpr int V = whole_rows ? 128 : columns_at_once<R, N>(8),
                        kept_at_once = whole_rows         ? N
                                       : has_random<Op>() ? columns_at_once<R, N>(16)
                                                          : V;

@@ -79,13 +79,28 @@ template <int V, class T, int R, int C> struct columns_part<V, reg_row<T, R, C>>
   reg_row<T, R, C> const* x;
   int index;
   template <class Map> TK_DEVICE float element(int i, int) const {
-    return x->value(index * (Map::count / Map::rows_per_lane) + Map::nth(i));
+    int const at = index * (Map::count / Map::rows_per_lane) + Map::nth(i);
+    if constexpr (is_half<Map>) return element_in_pair<Map>(reinterpret_cast<T const*>(x->e), at);
+    else return x->value(at);
+  }
+};
+template <int V, class T, int R, int C> struct columns_part<V, rows_in_place<T, R, C>> {
+  static constexpr int rows = R, cols = V;
+  T const* x;
+  TK_DEVICE columns_part(rows_in_place<T, R, C> const* of, int index) : x(of->data + index * V) {}
+  template <class Map> TK_DEVICE float element(int i, int) const {
+    if constexpr (is_half<Map>) return element_in_pair<Map>(x, i);
+    else return be::widen(x[i]);
   }
 };
 template <int V, class Tile> inline constexpr bool is_lazy<columns_part<V, Tile>> = true;
 template <class X> inline constexpr bool is_columns_part = false;
 template <int V, class Tile> inline constexpr bool is_columns_part<columns_part<V, Tile>> = true;
 template <int V, class Tile> struct operand<columns_part<V, Tile>> : columns_part<V, Tile> {};
+template <int V, int C>
+inline constexpr bool has_halves<operand<columns_part<V, rows_in_place<bf16, 1, C>>>> = true;
+template <int V, int C>
+inline constexpr bool has_halves<operand<columns_part<V, reg_row<bf16, 1, C>>>> = true;
 template <int V, class Tile> TK_DEVICE columns_part<V, Tile> part_of(Tile const& x, int index) {
   return {&x, index};
 }
@@ -135,6 +150,13 @@ template <class X> struct operand<rotated_pairs<X>> : rotated_pairs<X> {};
 template <int R> struct row_columns {
   int e[be::column_map<R>::count];
 };
+// Whether any of them is one of `cols` from `col` on.
+template <int R> TK_DEVICE bool any_within(row_columns<R> const& x, int col, int cols) {
+  bool any = false;
+  TK_UNROLL
+  for (int const e : x.e) any = any || static_cast<unsigned>(e - col) < static_cast<unsigned>(cols);
+  return any;
+}
 // 1 in one column of each row, else 0, of V columns from `col` on.
 template <int R, int V, int S> struct one_column {
   using map = be::fragment_map<R, V>;

@@ -9,8 +9,8 @@ namespace tk {
 
 // For rows that are not there: none of them, none of these. Without Optional, what need not be
 // there is not read.
-template <class Kernel, class W, bool Optional = true, int R, int V, int Count>
-TK_DEVICE void read_vectors(reg_row<W, R, V> (&to)[Count], typename Kernel::args const& a, int row,
+template <class Kernel, class W, bool Optional = true, class E, int R, int V, int Count>
+TK_DEVICE void read_vectors(reg_row<E, R, V> (&to)[Count], typename Kernel::args const& a, int row,
                             int col) {
   using op = typename Kernel::op;
   constexpr int first_optional = extras_of<op>().vectors;

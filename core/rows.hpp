@@ -9,6 +9,8 @@
 //                                           whether load_async brought it or not
 //   load(x, vectors, tensor, row, col)      what load_async brought there, and from the tensor what
 //                                           it did not bring: the ends of rows
+//   find(x, tensor, row, col, copied)       where a worker is one lane: the row itself, or a copy
+//   widen(x, tensor, row, col)              there, too: 16 bits as fp32
 //   load(row, p, cols, vector_width, col)   a reg_row of any tile: p[col + ...] of p[0, cols)
 //   store(tensor, vector_width, row, col, cast<T>(x))
 //                                           to global memory, clipped; T may be of 1 byte
@@ -135,14 +137,36 @@ TK_DEVICE void for_each_chunk(bool whole, Body body) {
 
 // Where a worker is one lane, a flat row lies in it as in memory, and moves at once.
 inline constexpr bool whole_rows = be::worker_lanes == 1;
+// What such a worker holds elements of rows as: compilers make no SIMD of conversions of fp16,
+// which is widened as it comes.
+template <class T>
+using held_element = std::conditional_t<whole_rows && std::is_same_v<T, fp16>, float, T>;
 // dst[0, C) = src[0, C), of which the columns from `first` to before `left` are there; the others
 // become zero.
-template <int C, class T> TK_DEVICE void copy_part(T* dst, T const* src, int first, int left) {
+template <int C, class E, class T>
+TK_DEVICE void copy_part(E* dst, T const* src, int first, int left) {
   int const begin = first < 0 ? 0 : first < C ? first : C;
   int const end = left < begin ? begin : left < C ? left : C;
-  __builtin_memset(dst, 0, sizeof(T) * begin);
-  __builtin_memcpy(dst + begin, src + begin, sizeof(T) * (end - begin));
-  __builtin_memset(dst + end, 0, sizeof(T) * (C - end));
+  __builtin_memset(dst, 0, sizeof(E) * begin);
+  if constexpr (std::is_same_v<E, T>)
+    __builtin_memcpy(dst + begin, src + begin, sizeof(T) * (end - begin));
+  else be::fragment_map<1, C>::widen(dst + begin, src + begin, end - begin);
+  __builtin_memset(dst + end, 0, sizeof(E) * (C - end));
+}
+// Its row of a tensor: in memory where all of the columns are there, else a copy, as a tile has it.
+template <class T, int R, int C> struct rows_in_place {
+  static_assert(R == 1 && std::is_same_v<T, held_element<T>>);
+  T const* data;
+  T copy[C];
+};
+template <class T, int R, int C>
+TK_DEVICE void find(rows_in_place<T, R, C>& dst, rows_with<T const> auto const& src, int row,
+                    int col, bool copied) {
+  flat_lines<T const, R, C> const from(src, row, col);
+  dst.data = from.line[0];
+  if (!copied && from.first <= 0 && from.left[0] >= C) return;
+  copy_part<C>(dst.copy, from.line[0], from.first, from.left[0]);
+  dst.data = dst.copy;
 }
 // body(n, i, p) for one cache line of the tile after another: its elements from i on are p[0, n),
 // in src or in a copy that is zero outside. Asks for the row that is read next: caches guess no
@@ -180,6 +204,14 @@ TK_DEVICE void twice(T* dst, flat_lines<T const, R, C, S, 2> const& from) {
   }
 }
 
+// Of a worker of one lane, widened.
+template <class T, int R, int C>
+  requires(whole_rows && sizeof(T) == 2)
+TK_DEVICE void widen(reg_tile<float, R, C>& dst, rows_with<T const> auto const& src, int row,
+                     int col) {
+  flat_lines<T const, R, C> const from(src, row, col);
+  for (int r = 0; r < R; ++r) copy_part<C>(dst.e + r * C, from.line[r], from.first, from.left[r]);
+}
 template <int S = 1, bool Whole = false, int Each = 1, class T, int R, int C>
 TK_DEVICE void load(reg_tile<T, R, C>& dst, rows_with<T const> auto const& src, int vector_width,
                     int row, int col) {
@@ -253,12 +285,13 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_vec<T, C> const (&src)[R],
         x.put(dst, i);
       });
 }
-template <int S = 1, bool Whole = false, class T, int R, int C>
-TK_DEVICE void load(reg_row<T, R, C>& dst, T const* src, int cols, int vector_width, int col) {
+template <int S = 1, bool Whole = false, class E, class T, int R, int C>
+TK_DEVICE void load(reg_row<E, R, C>& dst, T const* src, int cols, int vector_width, int col) {
+  static_assert(std::is_same_v<E, T> || std::is_same_v<E, held_element<T>>);
   using map = be::fragment_map<R, C>;
   int const lane = flat_lane_col<R, C, S>() + col, left = cols - lane;
   if constexpr (is_flat<R> && whole_rows) {
-    copy_part<C>(reinterpret_cast<T*>(dst.e), src + lane, -lane, left);
+    copy_part<C>(reinterpret_cast<E*>(dst.e), src + lane, -lane, left);
   } else if constexpr (is_flat<R>) {
     bool const aligned = vector_width == chunk_of<T> && col % chunk_of<T> == 0;
     for_each_chunk<T, map, Whole, 1>(
@@ -319,6 +352,8 @@ template <class T, class X> TK_DEVICE std::uint32_t word_of_chunk(X const& x, in
   else if constexpr (sizeof(T) == 2) return x.word(i / 2 + k, r);
   else return x.word(i / 2 + 2 * k, r) | x.word(i / 2 + 2 * k + 1, r) << 16;
 }
+template <class X> inline constexpr bool evaluates_halves = false;
+template <class T, class X> inline constexpr bool evaluates_halves<narrowed<T, X>> = has_halves<X>;
 template <int S = 1, bool Whole = false, class Rows, class X>
   requires requires(Rows const& dst) { line_of(dst, 0); }
 TK_DEVICE void store(Rows const& dst, int vector_width, int row, int col, X const& x) {
@@ -328,14 +363,21 @@ TK_DEVICE void store(Rows const& dst, int vector_width, int row, int col, X cons
   flat_lines<T, X::rows, X::cols, S> const to(dst, row, col);
   if constexpr (whole_rows) {
     constexpr int C = X::cols;
+    constexpr bool in_halves = std::is_same_v<T, bf16> && C % 32 == 0 && evaluates_halves<X>;
     auto const bytes = dst.rows * dst.cols * static_cast<std::int64_t>(sizeof(T));
     for (int r = 0; r < X::rows; ++r) {
-      alignas(64) T line[C];
-      for (int c = 0; c < C; ++c) put(line + c, x.value(r * C + c, r));
-      int const begin = to.first < 0 ? 0 : to.first, end = to.left[r] < C ? to.left[r] : C;
-      if (begin == 0 && end == C) be::fragment_map<X::rows, C>::write_line(to.line[r], line, bytes);
-      else if (begin < end)
-        __builtin_memcpy(to.line[r] + begin, line + begin, sizeof(T) * (end - begin));
+      alignas(64) float line[C];
+      if constexpr (in_halves) {
+        for (int c = 0; c < C; c += 32)
+          for (int k = 0; k < 16; ++k) {
+            line[c + k] = x.template half<0>(r * C + c + 2 * k, r);
+            line[c + 16 + k] = x.template half<1>(r * C + c + 2 * k, r);
+          }
+      } else {
+        for (int c = 0; c < C; ++c) line[c] = x.value(r * C + c, r);
+      }
+      be::fragment_map<X::rows, C>::template write_line<in_halves>(to.line[r], line, to.first,
+                                                                   to.left[r], bytes);
     }
     return;
   }

@@ -74,6 +74,21 @@ template <class T, class Word> TK_DEVICE float packed_value(Word const* e, int i
   }
 }
 
+// Where a worker is one lane, of each pair of columns the first (Half 0) or the second, for numbers
+// in any order: element i of such a map is i + Half, i even. Halves of words of bf16 are numbers by
+// one operation each; two neighbours that should lie in two registers take several.
+template <int R, int C, int Half> struct half_map : be::fragment_map<R, C> {
+  static constexpr int half = Half;
+};
+template <class Map> inline constexpr bool is_half = requires { Map::half; };
+template <class Map> TK_DEVICE float element_in_pair(bf16 const* x, int i) {
+  std::uint32_t w;
+  __builtin_memcpy(&w, x + i, sizeof w);
+  return std::bit_cast<float>(Map::half ? w & 0xffff0000 : w << 16);
+}
+// Whether an operand has such elements.
+template <class X> inline constexpr bool has_halves = false;
+
 template <int R, int C> struct reg_tile<float, R, C> {
   static_assert(is_shape<R, C>, "a tile's dimensions are multiples of 16, or its rows below 16");
   using element = float;

@@ -4,48 +4,12 @@
 //   (lane 0, element i) -> (row i / C, col i % C)
 #pragma once
 #include <atomic>
-#include <cstddef>
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
-#include "backends/host/arithmetic.hpp"
+#include "backends/host/line.hpp"
 
 namespace tk::be {
 
 TK_DEVICE int worker_lane() { return 0; }
-
-// What is written to a tensor of this size or more goes past the caches, which would read each line
-// first and keep it in the place of others. (Of 32 MB, EPYC of the fourth generation, 32 MB of L3:
-// an op over rows takes 0.85 of the time.)
-inline constexpr std::int64_t cached_bytes = 16 << 20;
-// Whole cache lines only, else false. Other threads may read them after stores_settle().
-TK_DEVICE bool write_past_caches([[maybe_unused]] void* dst, [[maybe_unused]] void const* src,
-                                 [[maybe_unused]] std::size_t bytes) {
-#if defined(__SSE2__)
-  if (bytes % 64 != 0 || reinterpret_cast<std::uintptr_t>(dst) % 64 != 0) return false;
-  auto const* const from = static_cast<char const*>(src);
-  auto* const to = static_cast<char*>(dst);
-  for (std::size_t i = 0; i < bytes; i += 64) {
-#if defined(__AVX512F__)
-    _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i), _mm512_loadu_si512(from + i));
-#else
-    for (std::size_t k = i; k < i + 64; k += 16)
-      _mm_stream_si128(reinterpret_cast<__m128i*>(to + k),
-                       _mm_loadu_si128(reinterpret_cast<__m128i const*>(from + k)));
-#endif
-  }
-  return true;
-#else
-  return false;
-#endif
-}
-TK_DEVICE void stores_settle() {
-#if defined(__SSE2__)
-  _mm_sfence();
-#endif
-}
 
 template <int R, int C> struct fragment_map {
   static_assert((R % 16 == 0 || R < 16) && C % 16 == 0,
@@ -75,11 +39,16 @@ template <int R, int C> struct fragment_map {
 #endif
         for (int k = 0; k < chains; ++k) body(r * C + first + k, r, k);
   }
-  // A row of a flat tile to a tensor of so many bytes.
-  template <class T>
-  static TK_DEVICE void write_line(T* dst, T const (&line)[C], std::int64_t bytes) {
-    if (bytes < cached_bytes || !write_past_caches(dst, line, sizeof line))
-      __builtin_memcpy(dst, line, sizeof line);
+  // The first n columns of a row, as numbers.
+  template <class T> static TK_DEVICE void widen(float* dst, T const* src, int n) {
+    widen_line(dst, src, n);
+  }
+  // Columns [begin, end) of a row of a flat tile to a tensor of so many bytes. In halves, of each
+  // 32 columns those with even numbers come first.
+  template <bool InHalves, class T>
+  static TK_DEVICE void write_line(T* dst, float const (&line)[C], int begin, int end,
+                                   std::int64_t bytes) {
+    write_rounded<InHalves>(dst, line, begin, end, bytes);
   }
 };
 template <int R> struct column_map {
