@@ -8,17 +8,19 @@
 
 namespace tk::be {
 
-// Multiprocessors hold 1024 threads of 64 registers, or 512 of 128 where there are sums over rows:
-// in workers, 8 or 4. Each has at most so many numbers of a row, runs of 8, of an op with several
-// inputs fewer, so that loads of 64 bytes a lane are on their way. Of three held, 16 have room with
-// random bytes beside 16 bits, but not with results in fp8, whose scales are numbers of rows.
+// Multiprocessors hold 1024 threads of 64 registers, or 512 of 128 where there are sums over rows,
+// or numbers of rows, for whose sake fewer lanes should have more of a row: in workers, 8 or 4.
+// Each lane has at most so many numbers of a row, runs of 8, of an op with several inputs fewer, so
+// that loads of 64 bytes a lane are on their way. Three are held of results in fp8, whose scales
+// are numbers of rows, and beside random bytes.
 constexpr bool reads_one(row_load of) { return of.inputs == 1 && of.held == 1; }
 constexpr int row_workers_per_unit(row_load of) {
-  return of.sums > 0 || (of.values > 0 && reads_one(of)) ? 4 : 8;
+  return of.sums > 0 || (of.values > 0 && (reads_one(of) || of.held > 2)) ? 4 : 8;
 }
 constexpr int row_numbers_of_lane(row_load of) {
   bool const one = reads_one(of);
-  if (of.held > 2) return of.element_bytes == 2 && of.values == 0 ? 16 : 8;
+  if (of.held > 2 && of.values > 0) return of.inputs == 1 ? 32 : 16;
+  if (of.held > 2) return of.element_bytes == 2 ? 16 : 8;
   if (of.sums > 0) return 16;
   if (of.element_bytes == 2) return one ? 32 : of.inputs == 2 && of.held == 2 ? 24 : 16;
   return one ? 16 : 8;
