@@ -61,7 +61,9 @@ void launch_elements(row_problem<Op> const& given, void* workspace, void* stream
   auto const& x = joined.in[0];
   std::int64_t const width = x.width, pieces = width / piece, rest = width % piece;
   bool const one_row = x.outer * x.middle * x.rows == 1;
-  if (width <= (one_row ? piece : long_row)) return launch_rows(joined, workspace, stream);
+  // Of rows that begin anywhere each piece would, too.
+  if (width <= (one_row ? piece : long_row) || (!one_row && !are_whole(joined)))
+    return launch_rows(joined, workspace, stream);
   if (x.outer > 1 || x.middle * x.rows > most_rows / pieces)
     return launch_rows(given, workspace, stream);
   auto const launch_pieces = [&](std::int64_t first, std::int64_t rows, std::int64_t columns) {
