@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The block template: slots arrive in order, once, and stay while they are held, whatever the
-// number of slots, workers, steps and tasks; slots that only some workers read; own and common
-// slots; a slot that is stored from before it is released; the workers' meeting, turns and scratch;
-// tasks in rounds and on demand.
+// number of slots, workers, steps, tasks and blocks abreast; slots that only some workers read; own
+// and common slots; a slot that is stored from before it is released; the workers' meeting, turns
+// and scratch; tasks in rounds and on demand.
 #include "tests/contract/support.hpp"
 
 #include "tests/core/shapes.hpp"
@@ -14,8 +14,8 @@ TK_BOTH constexpr int steps_of(int task) { return task * 7 % (most_steps + 1); }
 
 // ---- slots of a ring: a vector and a tile each, filled side by side
 TK_BOTH constexpr int left_of(int step) { return step % 3 == 2 ? 8 : 16; }  // the rest is zero
-template <int Stages, int Workers, int Held> struct slots : simple_op {
-  static constexpr int stages = Stages, workers = Workers, N = 32;
+template <int Stages, int Workers, int Held, int Blocks> struct slots : simple_op {
+  static constexpr int stages = Stages, workers = Workers, blocks_per_unit = Blocks, N = 32;
   struct stage {
     shared_vec<float, 16> v;
     shared_tile<bf16, M, N> tile;
@@ -62,8 +62,8 @@ template <int Stages, int Workers, int Held> struct slots : simple_op {
   }
 };
 
-template <int Stages, int Workers, int Held> void check_slots() {
-  using op = slots<Stages, Workers, Held>;
+template <int Stages, int Workers, int Held, int Blocks = 1> void check_slots() {
+  using op = slots<Stages, Workers, Held, Blocks>;
   constexpr int N = op::N, size = M * N;
   int const tasks = tasks_at_least(13);
   auto const v = wholes(tasks * most_steps * 16 + 1, 5, 1000);
@@ -102,7 +102,7 @@ template <int Stages, int Workers, int Held> void check_slots() {
 }
 
 TEST_CASE("slots come in order, once, and stay while they are held") {
-  expect_cases const counted(9 * 2 * tasks_at_least(13));
+  expect_cases const counted(10 * 2 * tasks_at_least(13));
   check_slots<1, 1, 1>();
   check_slots<2, 1, 1>();
   check_slots<2, 1, 2>();
@@ -112,6 +112,7 @@ TEST_CASE("slots come in order, once, and stay while they are held") {
   check_slots<4, 2, 4>();
   check_slots<2, 3, 2>();
   check_slots<7, 3, 3>();
+  check_slots<2, 1, 2, 3>();
 }
 
 // ---- slots that are skipped: worker 0 reads all, the others those before and after some
