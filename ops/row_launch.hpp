@@ -28,6 +28,7 @@ template <class Op> struct row_problem {
   any_tensor sums[column_sums_of<Op>() + 1]{};        // of input 0's type or fp32
   row_tensor_view values[row_values_of<Op>() + 1]{};  // one number for each row
   row_table tables[Op::inputs]{};
+  bool may_be_lean = true;  // else the bits are those of what has all operands
 };
 
 // The rows of an operand as a kernel sees them: of n0 x n1 matrices.
@@ -284,7 +285,7 @@ template <class Op> row_choice choose_rows(row_problem<Op> const& x, std::int64_
     return {false, Lean, class_for<Op, false, Lean>(width)};
   };
   if constexpr (has_lean<Op>() && be::lean_rows)
-    if (is_lean(x)) return choose(std::true_type{});
+    if (x.may_be_lean && is_lean(x)) return choose(std::true_type{});
   return choose(std::false_type{});
 }
 // body(kernel) with a pointer to the kernel that was chosen, null.

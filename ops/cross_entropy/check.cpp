@@ -13,7 +13,7 @@ constexpr signature loss_is = one_of_each_row("loss", fp32_only),
                     lse_is = one_of_each_row("lse", fp32_only);
 
 checked<cross_entropy_problem, 5> check(tk_cross_entropy_problem const& given, bool data) {
-  expect_one_of("repeat", given.repeat, repeat_names);  // rows are alike either way
+  int const repeat = expect_one_of("repeat", given.repeat, repeat_names);
   expect_reserved(given.reserved);
   if (given.reserved2 != 0)
     refuse(status::bad_struct, "reserved2 is ", given.reserved2, "; it must be 0");
@@ -50,7 +50,8 @@ checked<cross_entropy_problem, 5> check(tk_cross_entropy_problem const& given, b
                     .loss = as_rows(loss),
                     .lse = as_rows(lse),
                     .terms = terms,
-                    .dloss_scale = given.dloss_scale};
+                    .dloss_scale = given.dloss_scale,
+                    .repeat = static_cast<repeat_kind>(repeat)};
   return result;
 }
 

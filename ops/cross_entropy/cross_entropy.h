@@ -34,9 +34,9 @@ extern "C" {
  * label_smoothing. A row of -inf alone has lse -inf, and NaN in loss and dx. NaN or +inf gives NaN
  * in the row's loss and in all of its dx, and nothing in other rows. With a softcap, infinities are
  * +-softcap. `repeat`: the bits of a row of loss, lse and dx depend on that row of x and its
- * label, with TK_REPEAT_RUN as well; this holds between problems in which every row of every
- * tensor begins and ends at a multiple of 16 bytes, and between others in which that row of x has
- * the same address modulo 16. */
+ * label, with TK_REPEAT_RUN as well, but there also on whether dx is given; this holds between
+ * problems in which every row of every tensor begins and ends at a multiple of 16 bytes, and
+ * between others in which that row of x has the same address modulo 16. */
 typedef struct tk_cross_entropy_problem {
   size_t size; /* sizeof(tk_cross_entropy_problem) */
   DLTensor const* x;

@@ -17,6 +17,7 @@ struct cross_entropy_problem {
   row_tensor_view x, dx, labels, loss, lse;
   cross_entropy_terms terms;
   float dloss_scale;
+  repeat_kind repeat;
 };
 
 struct cross_entropy_backward_problem {

@@ -35,6 +35,7 @@ void cross_entropy_run<T>::launch(cross_entropy_problem const& x, void* workspac
   y.values[0] = x.labels;
   y.values[1] = x.loss;
   y.values[2] = x.lse;
+  y.may_be_lean = x.repeat == repeat_kind::run;
   launch_rows(y, workspace, stream);
 }
 

@@ -30,6 +30,7 @@ class linear_cross_entropy_chunk {
     y.lse = numbers_of(of_.lse, 4);
     y.terms = of_.terms;
     y.dloss_scale = 1;
+    y.repeat = of_.repeat;
     return y;
   }
   // From here on logits are their gradients.
