@@ -45,7 +45,8 @@ template <class Op> constexpr int number_of(int input) {
   if constexpr (requires { Op::number_of(0); }) return Op::number_of(input);
   else return -1;
 }
-// From these numbers on, inputs, outputs, vectors and sums over rows may be absent. Often the
+// From these numbers on, inputs, outputs, vectors and sums over rows may be absent; inputs and
+// outputs before them never are. Often the
 // inputs, outputs and sums among them all are, and the first vectors are there: there are lean
 // kernels for that, in which p(...) of what is absent adds nothing to a sum.
 struct row_extras {

@@ -30,10 +30,10 @@ struct row_load {
 // R rows of `workers` times N columns. In a row of a tile lie `abreast` short rows side by side.
 // `stages` slots of such tiles for all workers, fewer than there are inputs where rows go straight
 // to registers, for each of `blocks` that share a multiprocessor; values per column of up to `hold`
-// bytes stay in registers. With `per_unit` above 0
-// all rows do, so many blocks share a multiprocessor (core/block.hpp, direct_op), and where workers
-// share rows, a block has as many of them as a row needs; `ahead`: registers hold the next rows,
-// too, which are asked for before these are computed. The workers of `cluster` blocks share rows.
+// bytes stay in registers. With `per_unit` above 0 all rows do, so many blocks share a
+// multiprocessor (core/block.hpp, direct_op), and where workers share rows, a block has as many of
+// them as a row needs; `ahead`: registers hold the next rows, too, which are asked for before these
+// are computed. The workers of `cluster` blocks share rows.
 struct row_tuning {
   int workers, R, N, abreast, stages, hold, per_unit;
   bool shared;
