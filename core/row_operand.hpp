@@ -46,9 +46,9 @@ template <class Op> constexpr int number_of(int input) {
   else return -1;
 }
 // From these numbers on, inputs, outputs, vectors and sums over rows may be absent; inputs and
-// outputs before them never are. Often the
-// inputs, outputs and sums among them all are, and the first vectors are there: there are lean
-// kernels for that, in which p(...) of what is absent adds nothing to a sum.
+// outputs before them never are. Often the inputs, outputs and sums among them all are, and the
+// first vectors are there: there are lean kernels for that, in which p(...) of what is absent adds
+// nothing to a sum.
 struct row_extras {
   int inputs, outputs, vectors, sums;
 };
