@@ -50,7 +50,7 @@ typedef enum tk_norm_kind {
  * with TK_REPEAT_RUN as well; this holds between problems in which every row of every tensor begins
  * and ends at a multiple of 16 bytes (8 of fp8), and between others in which that row of x, and of
  * y of fp8, has the same address modulo 16; and between such with dropout, between such without,
- * and of the same types. */
+ * of the same types, and of which the same tensors are given. */
 typedef struct tk_norm_problem {
   size_t size; /* sizeof(tk_norm_problem) */
   DLTensor const* x;
