@@ -3,7 +3,8 @@
 // them, one after another, with Op::workers workers. For each task
 //   load(stage, args, task, step, done)      fills the slot of one step, 0 <= step < task.steps
 //   load_own(own, args, task, worker, done)  fills what one worker reads through the whole task
-//   load_common(common, args, task, done)    fills what all of them do (optional)
+//   load_common(common, args, task, done)    fills what all of them do (optional); it is one for
+//                                            all, and they may write to it, too
 //   compute(context, args, task)             runs once per worker
 // A worker takes every slot once, in order.
 // The backend decides who runs what, and when. In compute, context has

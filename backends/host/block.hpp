@@ -14,10 +14,10 @@ namespace tk::be {
 template <block_op Op> struct worker_memory {
   typename Op::stage stages[Op::stages];
   typename Op::own own[Op::own_slots];
-  typename common_of<Op>::type common[1];
 };
 template <class Op> struct block_memory : resident_memory<Op> {
   worker_memory<Op> of[Op::workers];
+  typename common_of<Op>::type common[1];
   typename Op::scratch scratch[Op::workers];
 };
 template <class Op> using meeting_place = typename meeting<Op::workers>::shared;
@@ -44,12 +44,9 @@ void run_worker(block_memory<Op>& m, meeting_place<Op>& place, typename Op::args
   auto const fill_own = [&]([[maybe_unused]] auto& s, int, arrival done) {
     if constexpr (has_own<Op>) Op::load_own(s, a, t, id, done);
   };
-  auto const fill_common = [&]([[maybe_unused]] auto& s, int, arrival done) {
-    if constexpr (has_common<Op>) Op::load_common(s, a, t, done);
-  };
   ring in(mine.stages, fill_stage);
   ring own(mine.own, fill_own);
-  ring common(mine.common, fill_common);
+  ring common(m.common, [](auto&, int, arrival) {});  // run_task has filled it
   context<Op, decltype(in), decltype(own), decltype(common)> c{{id},
                                                                in,
                                                                own,
@@ -73,6 +70,7 @@ template <class Op> void fill_resident(block_memory<Op>& m, typename Op::args co
 template <class Op>
 void run_task(block_memory<Op>& m, typename Op::args const& a, typename Op::task const& t) {
   meeting_place<Op> place;
+  if constexpr (has_common<Op>) Op::load_common(m.common[0], a, t, arrival{});
   if constexpr (Op::workers == 1) {
     run_worker(m, place, a, t, 0);
   } else {

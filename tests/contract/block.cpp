@@ -195,6 +195,7 @@ template <int Workers, int Own_slots, bool Common> struct parts_of_block : simpl
   };
   struct shared_by_all {
     shared_tile<float, M, 16> tile;
+    float words[Workers];  // each worker's, for all
   };
   using common = std::conditional_t<Common, shared_by_all, no_memory>;
   struct scratch {
@@ -205,9 +206,10 @@ template <int Workers, int Own_slots, bool Common> struct parts_of_block : simpl
     float const* v;  // of each task: own of each worker, common, then each step; 16 values each
     be::source<float, M, 16> rows;  // the same
     unsigned* tickets;
-    float* out;  // of each task and worker 4
+    float* out;  // of each task and worker `results`
     int* ran;
   };
+  static constexpr int results = 5;
   static constexpr int vectors = Workers + 1 + most_steps;
   static TK_BOTH float const* vector(args const& a, task const& t, int i) {
     return a.v + (t.index * vectors + i) * 16;
@@ -241,11 +243,14 @@ template <int Workers, int Own_slots, bool Common> struct parts_of_block : simpl
   }
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     float all_value = 0;  // taken first: to wait for what is own may be to wait for all
+    [[maybe_unused]] float* words = nullptr;
     if constexpr (Common) {
-      auto& tile = k.common.take().tile;
-      all_value = tile.data[tile.offset(0, 2) / 4];
+      auto& all = k.common.take();
+      all_value = all.tile.data[all.tile.offset(0, 2) / 4];
+      words = all.words;
     }
     float const own_value = k.own.take().v.data[14];  // copied by another lane than the first
+    if (Common && k.w.leader()) words[k.w.id()] = own_value;
     float sum = 0;
     for (int step = 0; step < t.steps; ++step) {
       k.turn.await();
@@ -255,13 +260,17 @@ template <int Workers, int Own_slots, bool Common> struct parts_of_block : simpl
       k.in.release();
     }
     float const met = exchange(k, own_value);
+    float together = 0;
+    if constexpr (Common)
+      for (int w = 0; w < Workers; ++w) together += words[w] * static_cast<float>(w + 1);
     // What was taken first is still there.
     k.w.sync();
     k.own.release();
     if constexpr (Common) k.common.release();
-    float const results[4] = {own_value, all_value, sum, met};
+    float const values[results] = {own_value, all_value, sum, met, together};
+    float* const out = a.out + (t.index * Workers + k.w.id()) * results;
     if (k.w.leader())
-      for (int i = 0; i < 4; ++i) a.out[(t.index * Workers + k.w.id()) * 4 + i] = results[i];
+      for (int i = 0; i < results; ++i) out[i] = values[i];
     report(k, a, t.index);
   }
 };
@@ -270,7 +279,7 @@ template <int Workers, int Own_slots, bool Common>
 void check_parts_of_block(int tasks, bool demand) {
   using op = parts_of_block<Workers, Own_slots, Common>;
   auto const v = wholes(at(tasks * op::vectors * 16), 5, 50);
-  device_array<float> const dv(v), out(untouched<float>(at(tasks * Workers * 4)));
+  device_array<float> const dv(v), out(untouched<float>(at(tasks * Workers * op::results)));
   device_array<unsigned> const tickets(1);
   tensor<float const> const rows{dv.data(), tasks * op::vectors, 16, 16, 1, 0};
   run<op>({tasks, dv.data(), be::read_from<M, 16>(rows), demand ? tickets.data() : nullptr,
@@ -278,13 +287,15 @@ void check_parts_of_block(int tasks, bool demand) {
   std::vector<float> expected;
   for (int task = 0; task < tasks; ++task) {
     auto const value = [&](int i, int n) { return v[at((task * op::vectors + i) * 16 + n)]; };
-    float sum = 0, met = 0;
+    float sum = 0, met = 0, together = 0;
     for (int step = 0; step < steps_of(task); ++step) sum += value(Workers + 1 + step, 3);
     for (int round = 0; round < op::rounds; ++round)
       for (int w = 0; w < Workers; ++w)
         met += value(w, 14) * static_cast<float>((round + 1) * (w + 1));
+    for (int w = 0; w < Workers; ++w) together += value(w, 14) * static_cast<float>(w + 1);
     for (int w = 0; w < Workers; ++w)
-      expected.insert(expected.end(), {value(w, 14), Common ? value(Workers, 2) : 0.f, sum, met});
+      expected.insert(expected.end(), {value(w, 14), Common ? value(Workers, 2) : 0.f, sum, met,
+                                       Common ? together : 0.f});
   }
   check_same(out.read(), expected);
   CHECK(tickets.read()[0] == 0);
