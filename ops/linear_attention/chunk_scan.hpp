@@ -19,7 +19,7 @@
 //           scan, rounded, and multiplied by those of the reversed one, row by row.
 // Order     a state is kept * start + since: the state at the segment's beginning, and the sum of
 //           what came after, which begins at 0. So segments may be summed before the state they
-//           begin with is known (Outputs = false), and give the same bits. Columns of v are
+//           begin with is known (scan_leaves::sums), and give the same bits. Columns of v are
 //           independent, P of a head are a unit. The workers of a block have a unit each, of one
 //           head or of heads that share q and k, which are loaded once for all. Some of them are a
 //           team: they have one head, and each makes the weights of a part of a chunk's keys.
@@ -36,16 +36,17 @@
 
 namespace tk {
 
-// What a scan that runs in the direction of its name leaves of meetings.
-enum class scan_meets { nothing, forward, reversed };
+// What a scan leaves: o; o and the meetings of one that runs in the direction of its name; the
+// states that chunks meet; or the sums of segments alone.
+enum class scan_leaves { outputs, forward_meetings, reversed_meetings, states, sums };
 
-template <class T, int D, class Family, bool Decays, bool Outputs,
-          scan_meets Meets = scan_meets::nothing>
-struct chunk_scan {
-  static constexpr bool meets = Meets != scan_meets::nothing,
-                        meets_forward = Meets == scan_meets::forward,
-                        meets_reversed = Meets == scan_meets::reversed;
-  static_assert(!meets || (Decays && Outputs));
+template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct chunk_scan {
+  static constexpr bool meets_forward = Leaves == scan_leaves::forward_meetings,
+                        meets_reversed = Leaves == scan_leaves::reversed_meetings,
+                        meets = meets_forward || meets_reversed,
+                        outputs = meets || Leaves == scan_leaves::outputs,
+                        keeps = Leaves == scan_leaves::states, walks = outputs || keeps;
+  static_assert(!meets || Decays);
   using sizes = chunk_scan_sizes<T, D, Family>;
   using args = typename sizes::args;
   static constexpr auto tune = sizes::tune;
@@ -53,7 +54,7 @@ struct chunk_scan {
                        P = sizes::P, segment = sizes::segment, share = sizes::share,
                        teams = sizes::teams;
   static constexpr int K = C / share;  // keys of a worker
-  static constexpr int own_stages = !Outputs ? tune.sum_slots
+  static constexpr int own_stages = !outputs ? tune.sum_slots
                                     : meets  ? tune.met_slots
                                              : 0,
                        stages = own_stages ? own_stages : tune.slots;
@@ -61,7 +62,7 @@ struct chunk_scan {
   // q S runs beside q k^T, where its worker has the weights alone; else beside p v, apart from it.
   static constexpr bool together = tune.together && !meets, early = together && share == 1,
                         apart = together && share > 1 && Decays;
-  static constexpr bool weighs = Family::weighs, gates = weighs && Outputs && !meets;
+  static constexpr bool weighs = Family::weighs, gates = weighs && outputs;
 
   template <int> struct nothing_there {};
   struct with_queries {
@@ -78,7 +79,7 @@ struct chunk_scan {
   };
   template <bool There, class X, int Nth>
   using where = std::conditional_t<There, X, nothing_there<Nth>>;
-  struct stage : where<Outputs, with_queries, 0>,
+  struct stage : where<outputs, with_queries, 0>,
                  where<gates, with_gates, 1>,
                  where<weighs, with_weights, 2>,
                  where<meets, with_met, 3> {
@@ -105,8 +106,8 @@ struct chunk_scan {
   struct with_states {
     shared_vec<float, D> states;
   };
-  struct scratch : where<Outputs, with_state, 0>,
-                   where<(Outputs && share > 1), with_weights_of_team, 5>,
+  struct scratch : where<walks, with_state, 0>,
+                   where<(outputs && share > 1), with_weights_of_team, 5>,
                    where<gates, with_skip, 1>,
                    where<meets, with_meetings, 2>,
                    where<meets_forward, with_columns, 3>,
@@ -143,7 +144,7 @@ struct chunk_scan {
       t.first = (t.block - a.rows.first_block(t.sequence, segment * C)) * segment;
       int const left = t.first < 0 ? 0 : chunks - t.first;
       t.steps = left < 0 ? 0 : left < segment ? left : segment;
-      if (!Outputs && is_last(a, t)) t.steps = 0;  // nothing begins with its sum
+      if (!walks && is_last(a, t)) t.steps = 0;  // nothing begins with its sum
     }
     int const head = t.group * a.sharing;
     t.first_chunk = a.rows.first_block(t.sequence, C);
@@ -169,7 +170,7 @@ struct chunk_scan {
 
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
     int const chunk = chunk_of(a, t, step), row = t.at.first + chunk * C, end = t.at.first + t.at.n;
-    if constexpr (Outputs) load_async(s.q, window(a.q, row, 0, t.q, t.at.batch, end), done);
+    if constexpr (outputs) load_async(s.q, window(a.q, row, 0, t.q, t.at.batch, end), done);
     load_async(s.k, window(a.k, row, 0, t.k, t.at.batch, end), done);
     TK_UNROLL
     for (int i = 0; i < teams; ++i) {
@@ -207,16 +208,21 @@ struct chunk_scan {
         reg_tile<T, D, P> const x = cast<T>(start * kept + since);
         tk::store(c.scratch.state, x);
         if (u.mine && step < t.steps) tk::store(a.kept, met_at(step), x);
-      } else if constexpr (Outputs) {
+      } else if constexpr (outputs) {
         tk::store(c.scratch.state, cast<T>(start * kept + since));
+      } else if constexpr (keeps) {
+        if (!u.mine || step >= t.steps) return;
+        auto const to =
+            window(a.chunk_states, 0, u.col, u.head, t.first_chunk + chunk_of(a, t, step));
+        store_async(c.w, to, cast<T>(start * kept + since), c.scratch.state);
       }
     };
-    if constexpr (Outputs) {
+    if constexpr (walks) {
       if (a.states.data) tk::load(start, a.states, at);
       else sizes::begin(start, a, t.sequence, u.head, u.col);
       put_state(0);
       if constexpr (gates) fetch_skip(c, a, u);
-      if constexpr (share > 1) meet(c);  // its team has read the weights of the task before
+      if constexpr (outputs && share > 1) meet(c);  // its team has read weights of the task before
     }
     for (int step = 0; step < t.steps; ++step) {
       int const chunk = chunk_of(a, t, step), tokens = sizes::tokens(t.at.n, chunk);
@@ -224,7 +230,7 @@ struct chunk_scan {
       if constexpr (meets_reversed) tk::load(met_state, a.kept, met_at(step));
       auto const& x = c.in.take();
       [[maybe_unused]] reg_tile<float, C, K> s, pairs;
-      if constexpr (Outputs) {
+      if constexpr (outputs) {
         begin_scores(s, x.q, x.k, w % share);
         if constexpr (meets_forward) begin_pairs(pairs, x, w);
       }
@@ -245,8 +251,8 @@ struct chunk_scan {
       }
       [[maybe_unused]] reg_tile<float, C, P> o, of_values;
       [[maybe_unused]] reg_tile<T, C, K> p;
-      if constexpr (share == 1 || !Outputs) c.w.sync();  // these, and the state, are there
-      if constexpr (Outputs) {
+      if constexpr (share == 1 || !outputs) c.w.sync();  // these, and the state, are there
+      if constexpr (outputs) {
         if constexpr (early) mm_ab(o, x.q, c.scratch.state);
         weigh(s, x, a, w, sum);
         p = cast<T>(s);
@@ -283,7 +289,7 @@ struct chunk_scan {
       } else {
         mma_atb(since, x.k, x.v[w]);
       }
-      if constexpr (Outputs) {
+      if constexpr (outputs) {
         [[maybe_unused]] reg_tile<T, C, P> v;
         if constexpr (gates) tk::load(v, x.v[w]);
         if constexpr (apart) {
@@ -303,13 +309,13 @@ struct chunk_scan {
       if constexpr (meets) {
         if (u.mine) leave_meetings(c, a, met_at(step));
       }
-      if constexpr (Outputs) {
+      if constexpr (walks) {
         bool const ends = a.reversed ? chunk % segment == 0 : (chunk + 1) % segment == 0;
         if (ends) start = start * kept + since, since = 0.f, kept = 1;
         put_state(step + 1);
       }
     }
-    if constexpr (Outputs) {
+    if constexpr (walks) {
       if (!a.final.data || !u.mine || !is_last(a, t)) return;
       start = start * kept + since;
       start = start * a.final_scale;

@@ -9,7 +9,7 @@
 namespace tk {
 
 struct linear_scans {
-  static constexpr bool weighs = false, scales = true;
+  static constexpr bool weighs = false, scales = true, keeps = false;
   static constexpr linear_attention_tuning tune(int d) { return be::tune_linear_attention(d); }
 };
 
@@ -34,6 +34,9 @@ template <class T, int D, class Family> struct chunk_scan_sizes {
     float scale, initial_scale, final_scale;
     partial_tiles<D, P> states;  // of segments, heads and units
     packed_tiles<D, P> kept;     // of chunks, heads and units
+    // Of a family that keeps.
+    be::sink<T, D, P> chunk_states;
+    bool keeps;
     // Of a family that weighs: weights as decays, skip[h, columns of v]; each may be null.
     float const *weights, *skip;
     be::source<T, C, P> gate;

@@ -91,6 +91,8 @@ struct scan_problem {
   float* meetings;    // [chunks, h, units, C]
   float* met_states;  // [chunks, h, units, D], of a reversed one
   void* kept;         // the states that the first one's chunks meet, of q's type
+  // Of a family that keeps: the states that chunks meet, in place of o; data may be null.
+  heads chunk_states;  // [chunks, D, h, columns of v]
 };
 
 // What two scans of a backward leave for the gradients of decays, the first and the reversed one.

@@ -21,17 +21,19 @@ template <class T, int D, class Family> scan_sizes chunk_scan_run<T, D, Family>:
 
 template <class T, int D, class Family, bool Decays>
 void launch_scan(typename chunk_scan_sizes<T, D, Family>::args const& a, void* stream) {
+  using enum scan_leaves;
   if (a.states.data) {
-    be::launch<chunk_scan<T, D, Family, Decays, false>>(a, stream);
+    be::launch<chunk_scan<T, D, Family, Decays, sums>>(a, stream);
     be::launch<segment_scan<T, D, Family, Decays>>(a, stream);
   }
-  if constexpr (Decays) {
-    using enum scan_meets;
+  if constexpr (Family::keeps) {
+    if (a.keeps) return be::launch<chunk_scan<T, D, Family, Decays, states>>(a, stream);
+  } else if constexpr (Decays) {
     if (a.meetings && a.reversed)
-      return be::launch<chunk_scan<T, D, Family, true, true, reversed>>(a, stream);
-    if (a.meetings) return be::launch<chunk_scan<T, D, Family, true, true, forward>>(a, stream);
+      return be::launch<chunk_scan<T, D, Family, true, reversed_meetings>>(a, stream);
+    if (a.meetings) return be::launch<chunk_scan<T, D, Family, true, forward_meetings>>(a, stream);
   }
-  be::launch<chunk_scan<T, D, Family, Decays, true>>(a, stream);
+  be::launch<chunk_scan<T, D, Family, Decays, outputs>>(a, stream);
 }
 
 template <class T, int D, class Family>
@@ -41,7 +43,6 @@ void chunk_scan_run<T, D, Family>::launch(scan_problem const& x, void* stream) {
   a.q = be::read_from<of::C, D>(typed<T const>(x.q));
   a.k = be::read_from<of::C, D>(typed<T const>(x.k));
   a.v = be::read_from<of::C, of::P>(typed<T const>(x.v));
-  a.o = be::write_to<of::C, of::P>(typed<T>(x.o));
   a.decays = x.decays;
   a.rows = x.rows;
   a.columns = static_cast<int>(x.v.d);
@@ -64,6 +65,13 @@ void chunk_scan_run<T, D, Family>::launch(scan_problem const& x, void* stream) {
     a.met = be::read_from<of::C, of::P>(typed<T const>(x.met));
     a.met_states = x.met_states;
     a.kept.data = static_cast<std::uint32_t*>(x.kept);
+  }
+  if constexpr (Family::keeps) {
+    a.keeps = x.chunk_states.data != nullptr;
+    if (a.keeps) a.chunk_states = be::write_to<D, of::P>(typed<T>(x.chunk_states));
+    else a.o = be::write_to<of::C, of::P>(typed<T>(x.o));
+  } else {
+    a.o = be::write_to<of::C, of::P>(typed<T>(x.o));
   }
   if constexpr (Family::weighs) {
     a.weights = x.weights;

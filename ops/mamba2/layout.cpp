@@ -8,7 +8,7 @@ namespace tk {
 template class scans<ssm_scans>;
 
 mamba2_layout::mamba2_layout(mamba2_inputs_given const& x, bool with_slopes)
-    : of(x.x, std::max(x.x.d, x.B.d), {nullptr, true, false, 0, 0, 0}, x.starts) {
+    : of(x.x, x.B.d, {nullptr, true, false, 0, 0, 0}, x.starts) {
   constexpr std::int64_t most = std::numeric_limits<int>::max() - 1024;
   if (x.x.h * x.x.d > most)
     throw error(status::unsupported, "h p is " + std::to_string(x.x.h * x.x.d) +

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 tk_op_uses(linear_attention)
-# element type, the larger of p and s; the backward scans with the same
+# element type, columns of B and C; the backward scans with the same
 foreach(t bf16 fp16)
   foreach(d 64 128 256)
     tk_instance(mamba2_${t}_${d} ops/mamba2/run.hpp

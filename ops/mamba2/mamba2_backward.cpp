@@ -1,67 +1,91 @@
 // SPDX-License-Identifier: MIT
-// mamba2 backward: with z the scan of the forward, for what the gate was given, and then
-//   dC  of (dout, x, B) with weights; its states are the forward's
-//   dB  of (x, dout, C), reversed; its states are their gradients G
-//   u   of (B, C, dout), reversed, of which dx is made; its states are G transposed
-// of each head. The first two leave what C and B meet, for the gradients of steps.
-#include <algorithm>
-
+// mamba2 backward: with z the scan of the forward, for what the gate was given. Then two scans
+// leave of each chunk and head the state that it meets, S, and the gradient of the one that it
+// leaves, G:
+//   S  of (B, x) with weights, from the initial state on
+//   G  of (C, dout), reversed, from the final state's gradient on; it ends with dinitial
+// of which chunk_gradients.hpp makes dx, dB and dC, and what step_gradients.hpp makes the rest of.
 #include "core/element.hpp"
 #include "ops/mamba2/layout.hpp"
 
 namespace tk {
 
-template <class T> struct mamba2_backward_run {
+template <class T> struct mamba2_gate_run {
   static void launch(gate_backward_problem const& x, void* stream);
+};
+template <class T, int D> struct mamba2_gradients_run {
+  static void launch(chunk_gradients_problem const& x, void* stream);
+};
+template <class T> struct mamba2_step_gradients_run {
   static void launch(step_gradients_problem const& x, void* stream);
-  static void launch(group_sums_problem const& x, void* stream);
 };
 
 namespace {
 
-template <class Problem> void launch_as(element type, Problem const& x, void* stream) {
-  if (type == element::bf16) mamba2_backward_run<bf16>::launch(x, stream);
-  else mamba2_backward_run<fp16>::launch(x, stream);
+template <class T> void launch_gradients(chunk_gradients_problem const& x, void* stream) {
+  if (x.B.d <= 64) mamba2_gradients_run<T, 64>::launch(x, stream);
+  else if (x.B.d <= 128) mamba2_gradients_run<T, 128>::launch(x, stream);
+  else mamba2_gradients_run<T, 256>::launch(x, stream);
 }
 
 struct laid_out : mamba2_layout {
-  explicit laid_out(mamba2_backward_problem const& x) : mamba2_layout(x, true) {
-    states = of.lay_out_states(
-        workspace, {{x.x.d, x.B.d, {1, 1, shares_of(x).q}, true}, {x.B.d, x.x.d, shares_of(x)}});
-    meetings.lay_out(workspace, of, x.x.d, x.B.d);
-    auto const chunks = static_cast<std::size_t>(of.chunks());
+  explicit laid_out(mamba2_backward_problem const& x)
+      : mamba2_layout(x, true), sizes(of.sizes_of(x.B.d)) {
+    segments = of.lay_out_states(workspace, {{x.B.d, x.x.d, shares_of(x)}});
     auto const size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
-    std::size_t const h = size(x.x.h), all = size(x.x.b * x.x.n) * h;
-    dB = workspace.add(all * size(x.B.d) * 2);
-    dC = workspace.add(all * size(x.B.d) * 2);
+    std::size_t const chunks = size(of.chunks()), h = size(x.x.h), p = size(x.x.d),
+                      D = size(sizes.D), C = size(sizes.C);
+    auto const lay_out = [&](std::size_t count) { return workspace.add(count * sizeof(float)); };
+    for (auto& at : states) at = workspace.add(chunks * h * D * p * 2);
+    for (auto& at : of_tokens) at = lay_out(chunks * h * C);
+    met = lay_out(chunks * h * size(met_states::count(sizes.D)));
+    if (int const slices = slices_of_group(shares_of(x).q); slices > 1)
+      groups = lay_out(chunks * size(x.B.h) * size(slices) * 2 * C * D);
     if (x.z.d > 0) {
-      y = workspace.add(all * size(x.x.d) * 2);
-      dout = workspace.add(all * size(x.x.d) * 2);
+      y = workspace.add(size(x.x.b * x.x.n) * h * p * 2);
+      dout = workspace.add(size(x.x.b * x.x.n) * h * p * 2);
     }
     stride = (h + 3) / 4 * 4;
-    D_stride = h * size(x.x.d);
-    of_A = workspace.add(chunks * stride * sizeof(float));
-    if (x.ddt_bias.given) of_bias = workspace.add(chunks * stride * sizeof(float));
-    if (x.dD.given)
-      of_D = workspace.add(chunks * (x.dD.of_columns ? D_stride : stride) * sizeof(float));
+    of_A = lay_out(chunks * stride);
+    if (x.ddt_bias.given) of_bias = lay_out(chunks * stride);
+    if (!x.dD.given) return;
+    if (!x.dD.of_columns) skipped = lay_out(chunks * h * C);
+    of_D = lay_out(chunks * (x.dD.of_columns ? h * p : stride));
   }
-  float* sums(void* memory, std::size_t at) const {
+  float* floats(void* memory, std::size_t at) const {
     return at > 0 ? in_workspace<float>(memory, at) : nullptr;
   }
+  left_of_chunks left(mamba2_backward_problem const& x, void* memory) const {
+    auto const at = [&](std::size_t offset) { return floats(memory, offset); };
+    return {
+        at(of_tokens[0]), at(of_tokens[1]), at(of_tokens[2]), at(of_tokens[3]),
+        at(of_tokens[4]), at(skipped),      at(met),          x.dD.of_columns ? at(of_D) : nullptr};
+  }
+  // Of each chunk, head after head.
+  heads chunk_states(mamba2_backward_problem const& x, void* memory, int which) const {
+    heads y{};
+    y.data = in_workspace<char>(memory, states[which]);
+    y.type = x.x.type;
+    y.b = of.chunks(), y.n = sizes.D, y.h = x.x.h, y.d = x.x.d;
+    y.n_stride = y.d;
+    y.h_stride = y.n * y.n_stride;
+    y.b_stride = y.h * y.h_stride;
+    return y;
+  }
 
-  meetings_layout meetings;
-  std::size_t states, dB = 0, dC = 0, y = 0, dout = 0;
-  std::size_t of_A = 0, of_bias = 0, of_D = 0, stride = 0, D_stride = 0;
+  scan_sizes sizes;
+  std::size_t segments, states[2] = {}, of_tokens[5] = {}, met = 0, groups = 0, y = 0, dout = 0;
+  std::size_t stride = 0, of_A = 0, of_bias = 0, of_D = 0, skipped = 0;
 };
 
-// A tensor of each head in the workspace, of x's type and so many columns.
-heads of_heads(heads const& x, std::int64_t columns, void* workspace, std::size_t at) {
+// A tensor like x in the workspace.
+heads like(heads const& x, void* workspace, std::size_t at) {
   heads y{};
-  y.data = at > 0 ? in_workspace<char>(workspace, at) : nullptr;
+  y.data = in_workspace<char>(workspace, at);
   y.type = x.type;
-  y.b = x.b, y.n = x.n, y.h = x.h, y.d = columns;
-  y.h_stride = columns;
-  y.n_stride = x.h * columns;
+  y.b = x.b, y.n = x.n, y.h = x.h, y.d = x.d;
+  y.h_stride = x.d;
+  y.n_stride = x.h * y.h_stride;
   y.b_stride = x.n * y.n_stride;
   return y;
 }
@@ -71,14 +95,34 @@ heads pass_gate(laid_out const& plan, mamba2_backward_problem const& x, void* wo
                 void* stream) {
   if (x.z.d == 0) return x.dy;
   auto forward = scan_of(plan, x, workspace);
-  forward.o = of_heads(x.x, x.x.d, workspace, plan.y);
-  plan.of.launch(forward, plan.states, workspace, stream);
-  auto const dout = of_heads(x.x, x.x.d, workspace, plan.dout);
-  launch_as(
-      x.x.type,
-      gate_backward_problem{x.dy, x.z, forward.o, dout, x.dz, plan.of.rows(), plan.of.chunk()},
-      stream);
+  forward.o = like(x.x, workspace, plan.y);
+  plan.of.launch(forward, plan.segments, workspace, stream);
+  auto const dout = like(x.x, workspace, plan.dout);
+  gate_backward_problem const y{x.dy, x.z, forward.o, dout, x.dz, plan.of.rows(), plan.of.chunk()};
+  if (x.x.type == element::bf16) mamba2_gate_run<bf16>::launch(y, stream);
+  else mamba2_gate_run<fp16>::launch(y, stream);
   return dout;
+}
+
+// S and G.
+void leave_states(laid_out const& plan, mamba2_backward_problem const& x, heads const& dout,
+                  void* workspace, void* stream) {
+  auto const run = [&](scan_problem const& y) {
+    plan.of.launch(y, plan.segments, workspace, stream);
+  };
+  auto forward = scan_of(plan, x, workspace);
+  forward.skip = nullptr;
+  forward.chunk_states = plan.chunk_states(x, workspace, 0);
+  run(forward);
+  auto backward = forward;
+  backward.k = x.C;
+  backward.v = dout;
+  backward.weights = nullptr;
+  backward.initial = x.dfinal;
+  backward.final = x.dinitial;
+  backward.reversed = true;
+  backward.chunk_states = plan.chunk_states(x, workspace, 1);
+  run(backward);
 }
 
 }  // namespace
@@ -91,60 +135,39 @@ void launch(mamba2_backward_problem const& x, void* workspace, void* stream) {
   laid_out const plan(x);
   take_steps(plan, x, workspace, stream);
   auto const dout = pass_gate(plan, x, workspace, stream);
-  auto const dB = of_heads(x.x, x.B.d, workspace, plan.dB),
-             dC = of_heads(x.x, x.B.d, workspace, plan.dC);
-  auto const shares = shares_of(x);
-  auto const scan = [&](heads const& q, heads const& k, heads const& v, heads const& to,
-                        head_shares const& shares, state_tensor const& initial) {
-    scan_problem y{};
-    y.q = q;
-    y.k = k;
-    y.v = v;
-    y.o = to;
-    y.shares = shares;
-    y.initial = initial;
-    y.scale = y.initial_scale = y.final_scale = 1;
-    return y;
-  };
-  auto const run = [&](scan_problem const& y) {
-    plan.of.launch(y, plan.states, workspace, stream);
-  };
+  leave_states(plan, x, dout, workspace, stream);
   auto const tables = plan.tables(workspace);
-  auto of_C = scan(dout, x.x, x.B, dC, {1, 1, shares.q}, x.initial);
-  of_C.weights = tables.weights;
-  plan.meetings.ask(of_C, x.C, workspace);
-  run(of_C);
-  auto of_B = scan(x.x, dout, x.C, dB, {1, 1, shares.q}, x.dfinal);
-  of_B.reversed = true;
-  of_B.final = x.dinitial;
-  plan.meetings.ask(of_B, x.B, workspace);
-  run(of_B);
-  auto of_x = scan(x.B, x.C, dout, x.dx, shares, x.dfinal);
-  of_x.reversed = of_x.transposed = true;
-  run(of_x);
-
-  step_gradients_problem y{};
-  y.x = x.x;
-  y.dout = dout;
-  y.dx = x.dx;
-  y.met = plan.meetings.left(workspace, tables.decays);
-  y.rows = plan.of.rows();
-  y.tables = tables;
-  y.A = x.A;
-  y.ddt = x.ddt;
-  y.dA = x.dA;
-  y.dD = x.dD;
-  y.ddt_bias = x.ddt_bias;
-  y.of_A = plan.sums(workspace, plan.of_A);
-  y.of_bias = plan.sums(workspace, plan.of_bias);
-  y.of_D = plan.sums(workspace, plan.of_D);
-  y.stride = static_cast<int>(plan.stride);
-  y.D_stride = static_cast<int>(plan.D_stride);
-  launch_as(x.x.type, y, stream);
-  launch_as(x.x.type,
-            group_sums_problem{dB, dC, x.dB, x.dC, tables.weights, tables.decays, plan.of.rows(),
-                               plan.of.chunk()},
-            stream);
+  auto const left = plan.left(x, workspace);
+  chunk_gradients_problem const of_chunks{x.B,
+                                          x.C,
+                                          x.x,
+                                          dout,
+                                          x.dB,
+                                          x.dC,
+                                          x.dx,
+                                          plan.chunk_states(x, workspace, 0),
+                                          plan.chunk_states(x, workspace, 1),
+                                          tables,
+                                          left,
+                                          plan.floats(workspace, plan.groups),
+                                          plan.of.rows()};
+  if (x.x.type == element::bf16) launch_gradients<bf16>(of_chunks, stream);
+  else launch_gradients<fp16>(of_chunks, stream);
+  step_gradients_problem of_steps{};
+  of_steps.left = left;
+  of_steps.rows = plan.of.rows();
+  of_steps.C = plan.sizes.C, of_steps.D = plan.sizes.D, of_steps.p = static_cast<int>(x.x.d);
+  of_steps.tables = tables;
+  of_steps.A = x.A;
+  of_steps.ddt = x.ddt;
+  of_steps.dA = x.dA;
+  of_steps.dD = x.dD;
+  of_steps.ddt_bias = x.ddt_bias;
+  of_steps.of_A = plan.floats(workspace, plan.of_A);
+  of_steps.of_bias = plan.floats(workspace, plan.of_bias);
+  of_steps.of_D = x.dD.of_columns ? nullptr : plan.floats(workspace, plan.of_D);
+  of_steps.stride = static_cast<int>(plan.stride);
+  mamba2_step_gradients_run<float>::launch(of_steps, stream);
 }
 
 }  // namespace tk

@@ -21,11 +21,12 @@ extern "C" {
  *   dA = sum of dt'_t g_t      ddt_bias = sum of ddt_t      dinitial_state = exp(dt'_1 A) G_1
  * dB and dC are sums over the heads of a group. The slope is 0 where dt' was clamped.
  *
- * Shapes, types, packed sequences and limits as in mamba2.h; states and gradients of each head on
- * the way are rounded to the type; of g linear_attention_backward.h speaks. Deterministic; a
- * token's bits depend on its sequence and group alone. Workspace: 2 n h s numbers of the type, of
- * states h p s for each chunk, p and s counted in the tiles of the chip, with z also 2 n h p; and
- * for each tile of s 8 h bytes a token and 4 h p a chunk. */
+ * Shapes, types, packed sequences and limits as in mamba2.h; states on the way, and their
+ * gradients, are rounded to the type, sums over heads are fp32; of g linear_attention_backward.h
+ * speaks. Deterministic; a token's bits depend on its sequence and group alone. Workspace: 2 h p s
+ * numbers of the type for each chunk, s counted in the tiles of the chip, with z also 2 n h p; 36
+ * bytes for each token and head; and where a group has more than 16 heads, for each 16 of them 8 s
+ * bytes a token. */
 typedef struct tk_mamba2_backward_problem {
   size_t size; /* sizeof(tk_mamba2_backward_problem) */
   DLTensor const* x;

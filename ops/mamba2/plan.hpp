@@ -29,28 +29,47 @@ struct gate_backward_problem {
   int C;
 };
 
-// What ops/mamba2/step_gradients.hpp takes. dx comes with what the scan gives, per dt', and gets
-// its share of the skip.
-struct step_gradients_problem {
-  heads x, dout, dx;
-  decay_meetings met;
+// A task of chunk_gradients.hpp has so many heads of a group.
+inline constexpr int heads_at_once = 16;
+TK_BOTH int slices_of_group(int heads) {
+  return heads > heads_at_once ? ceil_div(heads, heads_at_once) : 1;
+}
+
+// <S, G> of a chunk and head is left as so many sums.
+struct met_states {
+  static constexpr int rows = 64;
+  static TK_BOTH constexpr int count(int D) { return D > rows ? 2 * rows : rows; }
+};
+
+// What ops/mamba2/chunk_gradients.hpp leaves for step_gradients.hpp, of tokens [chunks, h, C]. In
+// the words of ops/linear_attention/decay_gradient.hpp m is before + sees - seen, and m' is after.
+struct left_of_chunks {
+  float *before, *sees, *seen, *after;
+  float *direct, *skipped;  // x u, x dout; the second may be null
+  float* states;            // [chunks, h, met_states::count(D)]
+  float* skipped_columns;   // [chunks, h, p], x dout summed over tokens; may be null
+};
+struct chunk_gradients_problem {
+  heads B, C, x, dout, dB, dC, dx;
+  heads states, gradients;  // [chunks, D, h, p]
+  step_tables tables;
+  left_of_chunks left;
+  float* slices;  // of groups (group_slices.hpp)
   scan_rows rows;
+};
+
+// What ops/mamba2/step_gradients.hpp takes.
+struct step_gradients_problem {
+  left_of_chunks left;
+  scan_rows rows;
+  int C, D, p;
   step_tables tables;
   head_vector A;
   step_tensor ddt;
   head_vector dA, dD, ddt_bias;  // the last two may be absent
-  // Sums of chunks, [chunks, stride]: of A, dt_bias and D of heads, and of D of columns.
+  // Sums of chunks, [chunks, stride], of A, dt_bias and D of heads; of D of columns they are left.
   float *of_A, *of_bias, *of_D;
-  int stride, D_stride;
-};
-
-// What ops/mamba2/group_sums.hpp takes: dB and dC of groups of what heads have.
-struct group_sums_problem {
-  heads dB_of_heads, dC_of_heads, dB, dC;
-  float const* weights;
-  decay_table layout;  // of weights
-  scan_rows rows;
-  int C;
+  int stride;
 };
 
 }  // namespace tk

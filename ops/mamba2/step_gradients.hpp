@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The gradients that are left when the scans of the backward have run. With w = dt', of a token t
-// of a chunk that ends with token e, and u_t what the scan gives dx per w_t,
-//           dx_t = w_t u_t + D dout_t                      e_t = x_t u_t
+// The gradients that are left when chunk_gradients.hpp has run. With w = dt', of a token t of a
+// chunk
 //           g_t = the gradient of log decay_t (ops/linear_attention/decay_gradient.hpp)
-//           dw_t = e_t + A g_t                             ddt_t = dw_t slope_t
+//           dw_t = x_t u_t + A g_t             ddt_t = dw_t slope_t
 //           dA = sum of w_t g_t   ddt_bias = sum of ddt_t  dD = sum of x_t dout_t
-// A task has a chunk of some heads, a worker each; sums are left chunk by chunk for
+// A task has a chunk of some heads (chunk_sums); sums are left chunk by chunk for
 // core/column_totals.hpp.
 #pragma once
 #include "backends/kernel.hpp"
-#include "core/vector.hpp"
-#include "ops/linear_attention/decay_gradient.hpp"
+#include "core/column_totals.hpp"
+#include "ops/linear_attention/chunk_decays.hpp"
+#include "ops/linear_attention/chunk_place.hpp"
+#include "ops/linear_attention/lone_worker.hpp"
 #include "ops/mamba2/plan.hpp"
 
 namespace tk {
@@ -22,132 +23,105 @@ TK_DEVICE void put_as(void* data, element type, std::int64_t at, float x) {
   else put(static_cast<fp16*>(data) + at, x);
 }
 
-template <class T> struct step_gradients {
-  static constexpr int workers = be::chunk_workers, cluster = 1, stages = 2, own_slots = 1, R = 64;
-  struct stage {
-    shared_tile<T, R, R> a[workers], b[workers], c[workers];
-  };
-  struct own {};
+// T: of sums.
+template <class T> struct step_gradients : lone_worker {
+  static constexpr int parts = 8;  // of the shares of a head's <S, G>
   struct scratch {
-    chunk_meetings met;
-    shared_vec<float, R> weights, slopes, direct, of_A, of_bias, columns;  // direct: e
-    col_exchange<R> exchange;
+    // From the last token on, what it has of earlier ones; what later ones have of it; terms of dA
+    // and ddt_bias. The first is then x dout.
+    chunk_sums::table earlier, later, of_A, of_bias;
+    float states[chunk_sums::heads][parts];
   };
-  using source = be::source<T, R, R>;
-  struct args {
-    source x, dout, u;
-    be::sink<T, R, R> dx;
-    int x_parts, p;
-    step_gradients_problem of;
-  };
-  struct task {
-    worker_heads heads;
-    int block, steps;
-    chunk_place at;
-  };
+  using args = step_gradients_problem;
+  using task = chunk_sums::task;
 
   static TK_BOTH int tasks(args const& a) {
-    return a.of.rows.blocks(a.of.met.C) * worker_heads::groups(a.of.rows.h, workers);
+    return chunk_sums::tasks(a.rows.blocks(a.C), a.rows.h);
   }
   static TK_BOTH task task_at(args const& a, int i, int) {
-    int const h = a.of.rows.h, groups = worker_heads::groups(h, workers), block = i / groups;
-    auto const at = place_of_chunk(a.of.rows, block, a.of.met.C);
-    return {{i % groups * workers, h}, block, at.tokens > 0 ? a.x_parts : 0, at};
-  }
-
-  static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    TK_UNROLL
-    for (int w = 0; w < workers; ++w) {
-      auto const to = [&](auto& tile, source const& from) {
-        int const end = t.at.row + t.at.tokens;
-        load_async(tile, window(from, t.at.row, step * R, t.heads.of(w), t.at.batch, end), done);
-      };
-      to(s.a[w], a.x);
-      to(s.b[w], a.u);
-      to(s.c[w], a.dout);
-    }
+    return chunk_sums::task_at(i, a.rows.h);
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
-    int const id = c.w.id(), head = t.heads.of(id);
-    bool const mine = t.heads.has(id);
-    auto const place = a.of.tables.decays.row(t.block, head, a.of.rows.h, a.of.met.C);
+    auto const at = place_of_chunk(a.rows, t.block, a.C);
     auto& s = c.scratch;
-    bool const skips = a.of.tables.skip != nullptr, by_columns = a.of.dD.of_columns;
-    float const rate = a.of.A.data[head * a.of.A.h_stride];
-    // Others read these after release_loaded's barrier.
-    for (int i = c.w.lane(); i < R; i += be::worker_lanes) {
-      bool const is_there = i < t.at.tokens;
-      s.weights.data[i] = is_there ? a.of.tables.weights[place + i] : 0.f;
-      s.slopes.data[i] = is_there ? a.of.tables.slopes[place + i] : 0.f;
+    read(c, a, t, at.tokens);
+    chunk_sums::sum_parts(c.w, s.earlier, a.C);
+    chunk_sums::sum_parts(c.w, s.later, a.C);
+    auto const first = (std::int64_t{t.block} * a.rows.h + t.head) * a.C;
+    auto const to = at.batch * a.ddt.b_stride + at.row * a.ddt.n_stride + t.head * a.ddt.h_stride;
+    chunk_sums::for_each(
+        a.C, [](int, int) { return 0; },
+        [&](int head, int token, int) {
+          auto const nth = first + head * a.C + token;
+          float of_A = 0, ddt = 0;
+          if (head < t.heads && token < at.tokens) {
+            float const rate = a.A.data[(t.head + head) * a.A.h_stride],
+                        g = gradient(a, s, head, token,
+                                     a.tables.decays.data[first + head * a.C + at.tokens - 1]);
+            ddt = (a.left.direct[nth] + rate * g) * a.tables.slopes[nth];
+            of_A = a.tables.weights[nth] * g;
+            put_as(a.ddt.data, a.ddt.type, to + token * a.ddt.n_stride + head * a.ddt.h_stride,
+                   ddt);
+          }
+          s.of_A[head][token] = of_A, s.of_bias[head][token] = ddt;
+        });
+    leave_sums(c, a, t, s.of_A, a.of_A);
+    leave_sums(c, a, t, s.of_bias, a.of_bias);
+    if (a.left.skipped) {
+      chunk_sums::write(c.w, t, a.C, [&](int head, int token) {
+        s.earlier[head][token] =
+            token < at.tokens ? a.left.skipped[first + head * a.C + token] : 0.f;
+      });
+      leave_sums(c, a, t, s.earlier, a.of_D);
     }
-    s.met.load(a.of.met, a.of.rows, t.block, head, t.at.tokens, a.of.tables.weights + place);
-    reg_col<float, R> direct = 0.f, skipped = 0.f;
-    for (int step = 0; step < t.steps; ++step) {
-      auto const& slot = c.in.take();
-      reg_tile<T, R, R> left, right;
-      tk::load(left, slot.a[id]);
-      tk::load(right, slot.b[id]);
-      reg_tile<T, R, R> dout;
-      tk::load(dout, slot.c[id]);
-      release_loaded(c.w, c.in);
-      int const col = step * R;
-      direct = direct + row_sum_share(left * right);
-      auto const to = window(a.dx, t.at.row, col, head, t.at.batch, t.at.row + t.at.tokens);
-      auto const w = load_col(s.weights);
-      if (mine && skips) {
-        float const* const row = a.of.tables.skip + std::int64_t{head} * a.p + col;
-        tk::store(to, cast<T>(right * w + dout * load_row<R, R>(row, a.p - col)));
-      } else if (mine) {
-        tk::store(to, cast<T>(right * w));
-      }
-      if (a.of.of_D && by_columns) {
-        col_sum(c.w, s.columns, left * dout, s.exchange);
-        float* const sums = a.of.of_D + std::int64_t{t.block} * a.of.D_stride + head * a.p;
-        if (mine) tk::store(sums + col, s.columns, a.p - col);
-        c.w.sync();  // all have read the columns
-      } else if (a.of.of_D) {
-        skipped = skipped + row_sum_share(left * dout);
-      }
+    if (a.left.skipped_columns && at.tokens == 0) {
+      float* const none =
+          a.left.skipped_columns + (std::int64_t{t.block} * a.rows.h + t.head) * a.p;
+      for (int i = c.w.lane(); i < t.heads * a.p; i += be::worker_lanes) none[i] = 0;
     }
-    tk::store(s.direct, total(direct));
-    tk::store(s.columns, total(skipped));
-    s.met.sum_up(c.w);
-    if (mine) leave(c, a, t, head, rate);
-    c.w.sync();  // all have read the sums
   }
 
  private:
-  // From the sums of tokens, left in scratch.
+  // Where no token is, and where no head is, sums are of zeros.
   template <class Context>
-  static TK_DEVICE void leave(Context& c, args const& a, task const& t, int head, float rate) {
+  static TK_DEVICE void read(Context& c, args const& a, task const& t, int tokens) {
     auto& s = c.scratch;
-    int const tokens = t.at.tokens;
-    float const across = s.met.across();
-    auto const& to = a.of.ddt;
-    for (int token = c.w.lane(); token < tokens; token += be::worker_lanes) {
-      float const g = s.met.gradient(token, across);
-      float const ddt = (s.direct.data[token] + rate * g) * s.slopes.data[token];
-      std::int64_t const at = t.at.batch * to.b_stride +
-                              (std::int64_t{t.at.row} + token) * to.n_stride + head * to.h_stride;
-      put_as(to.data, to.type, at, ddt);
-      s.of_A.data[token] = s.weights.data[token] * g;
-      s.of_bias.data[token] = ddt;
+    auto const& x = a.left;
+    auto const first = std::int64_t{t.block} * a.rows.h + t.head;
+    for (int i = c.w.lane(); i < chunk_sums::heads * a.C; i += be::worker_lanes) {
+      int const head = i / a.C, token = i % a.C;
+      bool const is_there = head < t.heads && token < tokens;
+      auto const at = first * a.C + i;
+      s.earlier[head][a.C - 1 - token] = is_there ? x.before[at] + x.sees[at] - x.seen[at] : 0.f;
+      s.later[head][token] = is_there ? x.after[at] : 0.f;
     }
-    c.w.sync();
-    auto const leave_sum = [&](shared_vec<float, R> const& x, float* to) {
-      if (!to) return;
-      float const sum = sum_of(x, tokens);
-      if (c.w.lane() == 0) to[std::int64_t{t.block} * a.of.stride + head] = sum;
-    };
-    leave_sum(s.of_A, a.of.of_A);
-    leave_sum(s.of_bias, a.of.of_bias);
-    if (!a.of.dD.of_columns) {
-      leave_sum(s.columns, a.of.of_D);
-    } else if (a.of.of_D && tokens == 0) {
-      float* const none = a.of.of_D + std::int64_t{t.block} * a.of.D_stride + head * a.p;
-      for (int i = c.w.lane(); i < a.p; i += be::worker_lanes) none[i] = 0;
+    int const states = met_states::count(a.D);
+    for (int i = c.w.lane(); i < t.heads * parts; i += be::worker_lanes) {
+      int const head = i / parts, part = i % parts;
+      float sum = 0;
+      for (int k = part; tokens > 0 && k < states; k += parts)
+        sum += x.states[(first + head) * states + k];
+      s.states[head][part] = sum;
     }
+  }
+  // Of a token's log decay; `decay` is the log2 of the chunk's.
+  static TK_DEVICE float gradient(args const& a, scratch const& s, int head, int token,
+                                  float decay) {
+    float across = 0;
+    TK_UNROLL
+    for (int i = 0; i < parts; ++i) across += s.states[head][i];
+    float const earlier = chunk_sums::sum(s.earlier, head, a.C - 1 - token);
+    return across * be::exp2(decay) + earlier +
+           (token > 0 ? chunk_sums::sum(s.later, head, token - 1) : 0.f);
+  }
+  template <class Context>
+  static TK_DEVICE void leave_sums(Context& c, args const& a, task const& t, chunk_sums::table& x,
+                                   float* to) {
+    if (!to) return;
+    chunk_sums::sum_parts(c.w, x, a.C);
+    for (int head = c.w.lane(); head < t.heads; head += be::worker_lanes)
+      to[std::int64_t{t.block} * a.stride + t.head + head] = chunk_sums::sum(x, head, a.C - 1);
   }
 };
 

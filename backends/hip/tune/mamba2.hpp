@@ -7,4 +7,8 @@ namespace tk::be {
 
 constexpr linear_attention_tuning tune_mamba2(int d) { return tune_linear_attention(d); }
 
+constexpr mamba2_gradients_tuning tune_mamba2_gradients(int) {
+  return {.P = 16, .slots = 2, .together = true};
+}
+
 }  // namespace tk::be

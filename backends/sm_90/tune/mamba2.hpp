@@ -28,4 +28,11 @@ constexpr linear_attention_tuning tune_mamba2(int d) {
   return {.workers = 2, .C = 64, .P = 32, .slots = 1, .segment = 16, .together = false};
 }
 
+// Of three workers each has 160 registers a lane, too few for 128 accumulators.
+constexpr mamba2_gradients_tuning tune_mamba2_gradients(int d) {
+  if (d <= 64) return {.P = 64, .slots = 4, .together = true};
+  if (d <= 128) return {.P = 64, .slots = 3, .together = true};
+  return {.P = 32, .slots = 3, .together = false};
+}
+
 }  // namespace tk::be

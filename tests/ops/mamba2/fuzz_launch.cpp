@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stands in for mamba2's kernels in the fuzzer: steps, one scan of the forward, three or four
+// What stands in for mamba2's kernels in the fuzzer: steps, one scan of the forward, two or three
 // of the backward, and what follows them.
 #include <algorithm>
 
@@ -113,43 +113,43 @@ template <class T> void take_steps(tk::steps_to_take const& x, void* stream) {
   require(x.C == C && x.p == seen("x").size[is_packed() ? 2 : 3], "sizes of steps changed");
 }
 
-// What the scans are, in order. Where an operand is null it is one of heads, in the workspace.
+// What the scans are, in order: of the backward, one before the gate, and those that leave states.
 struct scan {
-  char const *q, *k, *v, *o, *columns_of_o, *initial, *final;
-  bool share_q, share_k, share_v, transposed, reversed;
+  char const *k, *v, *o, *initial, *final;
+  bool reversed, keeps;
 };
-constexpr scan forward{"C",           "B",  "x",  "y",   "x",  "initial_state",
-                       "final_state", true, true, false, true, false};
-constexpr scan before_gate{"C",     "B",  "x",  nullptr, "x",  "initial_state",
-                           nullptr, true, true, false,   true, false};
-constexpr scan of_C{"dy",    "x",   "B",   nullptr, "B",   "initial_state",
-                    nullptr, false, false, true,    false, false};
-constexpr scan of_B{"x",   "dy",  "C",  nullptr, "B", "dfinal_state", "dinitial_state",
-                    false, false, true, false,   true};
-constexpr scan of_x{"B",     "C",  "dy", "dx",  "x",  "dfinal_state",
-                    nullptr, true, true, false, true, true};
+constexpr scan forward{"B", "x", "y", "initial_state", "final_state", false, false};
+constexpr scan before_gate{"B", "x", nullptr, "initial_state", nullptr, false, false};
+constexpr scan of_states{"B", "x", nullptr, "initial_state", nullptr, false, true};
+constexpr scan of_gradients{"C", "dy", nullptr, "dfinal_state", "dinitial_state", true, true};
 
-void check_scan(tk::scan_problem const& x, scan const& is) {
-  auto const operand = [&](tk::heads const& y, char const* name) {
-    // With a gate, dy has gone through it.
-    bool const passed = name && std::string_view(name) == "dy" && has("z");
-    check_operand(y, passed ? nullptr : name, "x");
-  };
-  operand(x.q, is.q);
-  operand(x.k, is.k);
-  operand(x.v, is.v);
-  check_operand(x.o, is.o, is.columns_of_o);
+// [chunks, D, h, p].
+void check_chunk_states(tk::heads const& x, int D) {
+  auto const p = seen("x").size[is_packed() ? 2 : 3];
+  require(x.b == blocks() && x.n == D && x.h == heads_of_x() && x.d == p && x.n_stride == p &&
+              x.h_stride == D * p && x.b_stride == x.h * x.h_stride,
+          "states of chunks changed");
+  check_place(x.data, blocks() * heads_of_x() * D * p * 2, "states of chunks do not fit");
+}
+
+void check_scan(tk::scan_problem const& x, scan const& is, int D) {
+  // With a gate, dy has gone through it.
+  bool const passed = std::string_view(is.v) == "dy" && has("z");
+  check_operand(x.q, "C", "B");
+  check_operand(x.k, is.k, "B");
+  check_operand(x.v, passed ? nullptr : is.v, "x");
+  if (is.keeps) check_chunk_states(x.chunk_states, D);
+  else check_operand(x.o, is.o, "x");
+  require(is.keeps || !x.chunk_states.data, "states of chunks were left");
   check_rows(x.rows);
   check_state(x.initial, is.initial);
   check_state(x.final, is.final);
   auto const groups = seen("B").size[is_packed() ? 1 : 2];
   auto const sharing = groups > 0 ? heads_of_x() / groups : 1;
-  auto const share = [&](int got, bool shares) {
-    require(got == (shares ? sharing : 1), "heads share otherwise");
-  };
-  share(x.shares.q, is.share_q), share(x.shares.k, is.share_k), share(x.shares.v, is.share_v);
-  require(x.transposed == is.transposed && x.reversed == is.reversed && x.scale == 1 &&
-              x.initial_scale == 1 && x.final_scale == 1,
+  require(x.shares.q == sharing && x.shares.k == sharing && x.shares.v == 1,
+          "heads share otherwise");
+  require(x.transposed && x.reversed == is.reversed && x.scale == 1 && x.initial_scale == 1 &&
+              x.final_scale == 1,
           "another scan");
   wide const size = blocks() * heads_of_x() * C * 4;
   require((x.weights != nullptr) == (!is.reversed && size > 0), "weights appeared or went");
@@ -163,27 +163,18 @@ template <class T, int D> void launch(tk::scan_problem const& x, void* stream) {
   bool const gate = has("z");
   scan const* const is = is_forward()         ? &forward
                          : gate && scans == 0 ? &before_gate
-                         : scans == gate      ? &of_C
-                         : scans == gate + 1  ? &of_B
-                                              : &of_x;
+                         : scans == gate      ? &of_states
+                                              : &of_gradients;
   ++scans;
-  check_scan(x, *is);
+  check_scan(x, *is, D);
   bool const skips = is == &forward || is == &before_gate;
   require((x.skip != nullptr) == (skips && has("D")), "the skip appeared or went");
   require((x.gate.d > 0) == (is == &forward && gate), "the gate appeared or went");
   if (is == &forward && gate) agree(x.gate, seen("z"), is_packed());
-  bool const meets = is == &of_C || is == &of_B;
+  require(!x.kept && !x.meetings && !x.met_states, "meetings were left");
   wide const units = blocks() * heads_of_x() * tiles(x.v.d, width);
-  require(meets || (!x.kept && !x.meetings && !x.met_states), "meetings were left");
-  if (meets) {
-    check_operand(x.met, is == &of_C ? "C" : "B", "B");
-    check_place(x.kept, units * D * width * 2, "states of chunks do not fit");
-    check_place(x.meetings, units * C * 4, "meetings do not fit");
-    check_place(x.met_states, units * D * 4, "meetings do not fit");
-  }
   if (x.states) check_place(x.states, units * D * width * 4, "states do not fit");
-  require(!is_forward() || scans == 1, "a scan too many");
-  require(is_forward() || scans <= 3 + gate, "a scan too many");
+  require(scans <= (is_forward() ? 1 : 2 + gate), "a scan too many");
   if (is_forward()) stepped = false, touch();
 }
 
@@ -199,11 +190,46 @@ template <class T> void pass_gate(tk::gate_backward_problem const& x, void* stre
   check_rows(x.rows);
   require(x.C == C && is_of<T>(x.dy), "another instance was chosen");
 }
-template <class T> void leave_steps(tk::step_gradients_problem const& x, void* stream) {
-  require(stream == running.stream && scans == 3 + has("z"), "gradients of steps out of turn");
-  agree(x.x, seen("x"), is_packed());
-  agree(x.dx, seen("dx"), is_packed());
+
+// What the gradients of chunks leave for those of steps.
+void check_left(tk::left_of_chunks const& x, int D) {
+  wide const of_heads = blocks() * heads_of_x();
+  for (auto const* of : {x.before, x.sees, x.seen, x.after, x.direct})
+    check_place(of, of_heads * C * 4, "sums of tokens do not fit");
+  check_place(x.states, of_heads * tk::met_states::count(D) * 4, "sums of states do not fit");
+  bool const by_columns = has("dD") && seen("dD").rank == 2;
+  check_place(x.skipped, has("dD") && !by_columns ? of_heads * C * 4 : 0, "sums do not fit");
+  check_place(x.skipped_columns,
+              by_columns ? of_heads * seen("x").size[is_packed() ? 2 : 3] * 4 : 0,
+              "sums do not fit");
+}
+template <class T, int D> void leave_gradients(tk::chunk_gradients_problem const& x, void* stream) {
+  require(stream == running.stream && scans == 2 + has("z"), "gradients of chunks out of turn");
+  require(x.B.d <= D && (D == 64 || x.B.d > D / 2) && is_of<T>(x.B), "another instance was chosen");
+  scans = -1;
+  for (auto const& [given, name] : {std::pair{&x.B, "B"},
+                                    {&x.C, "C"},
+                                    {&x.x, "x"},
+                                    {&x.dB, "dB"},
+                                    {&x.dC, "dC"},
+                                    {&x.dx, "dx"}})
+    agree(*given, seen(name), is_packed());
   check_operand(x.dout, has("z") ? nullptr : "dy", "x");
+  check_chunk_states(x.states, D);
+  check_chunk_states(x.gradients, D);
+  require(blocks() == 0 || x.states.data != x.gradients.data, "one place for two kinds of states");
+  check_tables(x.tables);
+  check_left(x.left, D);
+  auto const groups = x.B.h;
+  int const slices = tk::slices_of_group(groups > 0 ? int(x.rows.h / groups) : 1);
+  check_place(x.slices, slices > 1 ? blocks() * groups * slices * 2 * C * D * 4 : 0,
+              "sums of groups do not fit");
+  check_rows(x.rows);
+}
+void leave_steps(tk::step_gradients_problem const& x, void* stream) {
+  require(stream == running.stream && scans == -1, "gradients of steps out of turn");
+  scans = 0, stepped = false;
+  check_left(x.left, x.D);
   check_rows(x.rows);
   check_tables(x.tables);
   check_head_vector(x.A, "A");
@@ -215,25 +241,8 @@ template <class T> void leave_steps(tk::step_gradients_problem const& x, void* s
   require(x.stride >= x.rows.h && x.stride % 4 == 0, "sums overlap");
   check_place(x.of_A, of_heads, "sums do not fit");
   check_place(x.of_bias, has("ddt_bias") ? of_heads : 0, "sums do not fit");
-  wide const of_columns = blocks() * x.D_stride * 4;
-  require(x.D_stride == x.rows.h * x.x.d, "sums overlap");
-  check_place(x.of_D, !has("dD") ? 0 : x.dD.of_columns ? of_columns : of_heads, "sums do not fit");
-  wide const met = blocks() * x.rows.h * x.met.units;
-  for (auto const* of : x.met.of) check_place(of, met * C * 4, "meetings do not fit");
-  check_place(x.met.states, met * x.met.D * 4, "meetings do not fit");
-  require(x.met.C == C && x.met.decays.data == x.tables.decays.data && is_of<T>(x.x),
-          "another instance was chosen");
-}
-template <class T> void sum_groups(tk::group_sums_problem const& x, void* stream) {
-  require(stream == running.stream && scans == 3 + has("z"), "sums of groups out of turn");
-  scans = 0, stepped = false;
-  check_operand(x.dB_of_heads, nullptr, "B");
-  check_operand(x.dC_of_heads, nullptr, "B");
-  agree(x.dB, seen("dB"), is_packed());
-  agree(x.dC, seen("dC"), is_packed());
-  check_place(x.weights, blocks() * heads_of_x() * C * 4, "steps moved");
-  check_rows(x.rows);
-  require(x.C == C && is_of<T>(x.dB), "another instance was chosen");
+  check_place(x.of_D, has("dD") && !x.dD.of_columns ? of_heads : 0, "sums do not fit");
+  require(x.C == C && x.p == seen("x").size[is_packed() ? 2 : 3], "sizes changed");
   touch();
 }
 
@@ -258,18 +267,31 @@ template <class T, class Family> struct token_step_run {
 template <class T> struct mamba2_steps_run {
   static void launch(steps_to_take const& x, void* stream) { fuzz::take_steps<T>(x, stream); }
 };
-template <class T> struct mamba2_backward_run {
+template <class T> struct mamba2_gate_run {
   static void launch(gate_backward_problem const& x, void* s) { fuzz::pass_gate<T>(x, s); }
-  static void launch(step_gradients_problem const& x, void* s) { fuzz::leave_steps<T>(x, s); }
-  static void launch(group_sums_problem const& x, void* s) { fuzz::sum_groups<T>(x, s); }
+};
+template <class T, int D> struct mamba2_gradients_run {
+  static void launch(chunk_gradients_problem const& x, void* s) {
+    fuzz::leave_gradients<T, D>(x, s);
+  }
+};
+template <class T> struct mamba2_step_gradients_run {
+  static void launch(step_gradients_problem const& x, void* s) { fuzz::leave_steps(x, s); }
 };
 template struct token_step_run<bf16, ssm_scans>;
 template struct token_step_run<fp16, ssm_scans>;
 template struct mamba2_steps_run<float>;
 template struct mamba2_steps_run<bf16>;
 template struct mamba2_steps_run<fp16>;
-template struct mamba2_backward_run<bf16>;
-template struct mamba2_backward_run<fp16>;
+template struct mamba2_gate_run<bf16>;
+template struct mamba2_gate_run<fp16>;
+template struct mamba2_gradients_run<bf16, 64>;
+template struct mamba2_gradients_run<bf16, 128>;
+template struct mamba2_gradients_run<bf16, 256>;
+template struct mamba2_gradients_run<fp16, 64>;
+template struct mamba2_gradients_run<fp16, 128>;
+template struct mamba2_gradients_run<fp16, 256>;
+template struct mamba2_step_gradients_run<float>;
 template struct chunk_scan_run<bf16, 64, ssm_scans>;
 template struct chunk_scan_run<bf16, 128, ssm_scans>;
 template struct chunk_scan_run<bf16, 256, ssm_scans>;
