@@ -150,7 +150,7 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
         if constexpr (Transposed) mma_abt(n, x.v, x.dout);
         else mma_abt(n, x.dout, x.v);
         wait<0>(n);
-        end_part(c);
+        release_loaded(c.w, c.in);
       }
       return c.in.take();
     } else {
@@ -160,20 +160,16 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
       return x;
     }
   }
-  template <class Context> static TK_DEVICE void end_part(Context& c) {
-    c.w.sync();  // all lanes have read the slot
-    c.in.release();
-  }
   // body(slot, nth) for the parts of a head, whose first slot is taken; that it is the first one is
   // known when this is compiled.
   template <class Context, class Body>
   static TK_DEVICE void for_each_part(Context& c, args const& a, stage const& first, Body body) {
     body(first, nth_part<0>{});
-    end_part(c);
+    release_loaded(c.w, c.in);
     if constexpr (Many)
       for (int nth = 1; nth < a.parts; ++nth) {
         body(c.in.take(), nth);
-        end_part(c);
+        release_loaded(c.w, c.in);
       }
   }
   static TK_DEVICE void make_products(pairs& x, common const& given) {
