@@ -40,7 +40,7 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
   static constexpr int workers = Workers, cluster = 1, stages = tune.slots, own_slots = 1,
                        C = ssm_scans::tune(D).C, P = tune.P;
   // <S, G> is summed R rows at a time.
-  static constexpr int R = met_states::rows, parts_of_state = D / R;
+  static constexpr int R = rows_of_met_states;
   using pairs = reg_tile<float, C, C>;
   using part = reg_tile<T, C, P>;
   using column = reg_col<float, C>;
@@ -189,20 +189,15 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
   static TK_DEVICE std::int64_t place_of(args const& a, task const& t, int head) {
     return (std::int64_t{t.block} * a.rows.h + head) * C;
   }
-  // Shares of <S, G>, of every second R rows.
-  static TK_DEVICE void add_met_states(reg_col<float, R>& sum, stage const& x, int first) {
+  // Shares of <S, G>.
+  static TK_DEVICE void add_met_states(reg_col<float, R>& sum, stage const& x) {
     TK_UNROLL
-    for (int i = first; i < parts_of_state; i += 2) {
+    for (int i = 0; i < D / R; ++i) {
       reg_tile<T, R, P> s, g;
       tk::load(s, rows<R>(x.state, i));
       tk::load(g, rows<R>(x.gradient, i));
       sum = sum + row_sum_share(s * g);
     }
-  }
-  static TK_DEVICE void leave_met_states(args const& a, task const& t, int head,
-                                         reg_col<float, R> const& sum, int nth) {
-    auto const at = (std::int64_t{t.block} * a.rows.h + head) * met_states::count(D) + nth * R;
-    tk::store(a.left.states + at, total(sum), R);
   }
   static TK_DEVICE void leave_sum(args const& a, task const& t, be::sink<T, C, D> const& to,
                                   reg_tile<float, C, D> const& x, bool of_q) {
@@ -223,7 +218,7 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
       pairs n;
       auto const& first = begin_head<false>(c, a, n);
       for_each_part(c, a, first, [&](stage const& x, auto nth) {
-        add_met_states(met, x, 0);
+        add_met_states(met, x);
         column const sum = load_col(x.decay), left = exp2(sum);
         [[maybe_unused]] reg_tile<T, C, C> weights;
         if constexpr (is_first<decltype(nth)>) {
@@ -244,7 +239,7 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
         mma_abt(dq, dout, x.state);
         wait<0>(dq, dout);
       });
-      leave_met_states(a, t, head, met, 0);
+      tk::store(a.left.states + place_of(a, t, head) / C * R, total(met), R);
       tk::store(a.left.before + place_of(a, t, head), total(before), C);
     }
     leave_sum(a, t, a.dq, dq, true);
@@ -254,13 +249,11 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
   static TK_DEVICE void make_dk(Context& c, args const& a, task const& t, common const& given) {
     reg_tile<float, C, D> dk = 0.f;
     for (int head = t.head; head < t.head + t.heads; ++head) {
-      reg_col<float, R> met = 0.f;
       auto& shares = c.scratch.met[(head - t.head) % 2];
       auto const at = place_of(a, t, head);
       pairs n;
       auto const& first = begin_head<true>(c, a, n);
       for_each_part(c, a, first, [&](stage const& x, auto nth) {
-        add_met_states(met, x, 1);
         column const sum = load_col(x.decay), weight = load_col(x.weight);
         [[maybe_unused]] reg_tile<T, C, C> weights;
         if constexpr (is_first<decltype(nth)>) {
@@ -285,7 +278,6 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
           wait<0>(dk, v);
         }
       });
-      if (parts_of_state > 1) leave_met_states(a, t, head, met, 1);
       for_col_sums(shares, [&](int i, float sum) { a.left.sees[at + i] = sum; });
     }
     leave_sum(a, t, a.dk, dk, false);

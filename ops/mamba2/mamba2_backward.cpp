@@ -38,7 +38,7 @@ struct laid_out : mamba2_layout {
     auto const lay_out = [&](std::size_t count) { return workspace.add(count * sizeof(float)); };
     for (auto& at : states) at = workspace.add(chunks * h * D * p * 2);
     for (auto& at : of_tokens) at = lay_out(chunks * h * C);
-    met = lay_out(chunks * h * size(met_states::count(sizes.D)));
+    met = lay_out(chunks * h * rows_of_met_states);
     if (int const slices = slices_of_group(shares_of(x).q); slices > 1)
       groups = lay_out(chunks * size(x.B.h) * size(slices) * 2 * C * D);
     if (x.z.d > 0) {
@@ -156,7 +156,7 @@ void launch(mamba2_backward_problem const& x, void* workspace, void* stream) {
   step_gradients_problem of_steps{};
   of_steps.left = left;
   of_steps.rows = plan.of.rows();
-  of_steps.C = plan.sizes.C, of_steps.D = plan.sizes.D, of_steps.p = static_cast<int>(x.x.d);
+  of_steps.C = plan.sizes.C, of_steps.p = static_cast<int>(x.x.d);
   of_steps.tables = tables;
   of_steps.A = x.A;
   of_steps.ddt = x.ddt;

@@ -36,17 +36,14 @@ TK_BOTH int slices_of_group(int heads) {
 }
 
 // <S, G> of a chunk and head is left as so many sums.
-struct met_states {
-  static constexpr int rows = 64;
-  static TK_BOTH constexpr int count(int D) { return D > rows ? 2 * rows : rows; }
-};
+inline constexpr int rows_of_met_states = 64;
 
 // What ops/mamba2/chunk_gradients.hpp leaves for step_gradients.hpp, of tokens [chunks, h, C]. In
 // the words of ops/linear_attention/decay_gradient.hpp m is before + sees - seen, and m' is after.
 struct left_of_chunks {
   float *before, *sees, *seen, *after;
   float *direct, *skipped;  // x u, x dout; the second may be null
-  float* states;            // [chunks, h, met_states::count(D)]
+  float* states;            // [chunks, h, rows_of_met_states]
   float* skipped_columns;   // [chunks, h, p], x dout summed over tokens; may be null
 };
 struct chunk_gradients_problem {
@@ -62,7 +59,7 @@ struct chunk_gradients_problem {
 struct step_gradients_problem {
   left_of_chunks left;
   scan_rows rows;
-  int C, D, p;
+  int C, p;
   step_tables tables;
   head_vector A;
   step_tensor ddt;

@@ -96,7 +96,7 @@ template <class T> struct step_gradients : lone_worker {
       s.earlier[head][a.C - 1 - token] = is_there ? x.before[at] + x.sees[at] - x.seen[at] : 0.f;
       s.later[head][token] = is_there ? x.after[at] : 0.f;
     }
-    int const states = met_states::count(a.D);
+    constexpr int states = rows_of_met_states;
     for (int i = c.w.lane(); i < t.heads * parts; i += be::worker_lanes) {
       int const head = i / parts, part = i % parts;
       float sum = 0;

@@ -192,11 +192,11 @@ template <class T> void pass_gate(tk::gate_backward_problem const& x, void* stre
 }
 
 // What the gradients of chunks leave for those of steps.
-void check_left(tk::left_of_chunks const& x, int D) {
+void check_left(tk::left_of_chunks const& x) {
   wide const of_heads = blocks() * heads_of_x();
   for (auto const* of : {x.before, x.sees, x.seen, x.after, x.direct})
     check_place(of, of_heads * C * 4, "sums of tokens do not fit");
-  check_place(x.states, of_heads * tk::met_states::count(D) * 4, "sums of states do not fit");
+  check_place(x.states, of_heads * tk::rows_of_met_states * 4, "sums of states do not fit");
   bool const by_columns = has("dD") && seen("dD").rank == 2;
   check_place(x.skipped, has("dD") && !by_columns ? of_heads * C * 4 : 0, "sums do not fit");
   check_place(x.skipped_columns,
@@ -219,7 +219,7 @@ template <class T, int D> void leave_gradients(tk::chunk_gradients_problem const
   check_chunk_states(x.gradients, D);
   require(blocks() == 0 || x.states.data != x.gradients.data, "one place for two kinds of states");
   check_tables(x.tables);
-  check_left(x.left, D);
+  check_left(x.left);
   auto const groups = x.B.h;
   int const slices = tk::slices_of_group(groups > 0 ? int(x.rows.h / groups) : 1);
   check_place(x.slices, slices > 1 ? blocks() * groups * slices * 2 * C * D * 4 : 0,
@@ -229,7 +229,7 @@ template <class T, int D> void leave_gradients(tk::chunk_gradients_problem const
 void leave_steps(tk::step_gradients_problem const& x, void* stream) {
   require(stream == running.stream && scans == -1, "gradients of steps out of turn");
   scans = 0, stepped = false;
-  check_left(x.left, x.D);
+  check_left(x.left);
   check_rows(x.rows);
   check_tables(x.tables);
   check_head_vector(x.A, "A");
