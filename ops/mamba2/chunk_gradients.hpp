@@ -264,6 +264,7 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
           pairs products;
           get_products(products, given);
           n = n * products;
+          keep_upper(n, 0, 0.f);  // 0 NaN is NaN
           col_sum_shares(c.w, shares, n);
           tk::store(a.left.seen + at, total(row_sum_share(n)), C);
         }
