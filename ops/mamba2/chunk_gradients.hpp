@@ -172,9 +172,11 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
         release_loaded(c.w, c.in);
       }
   }
+  // Of keys and the queries that see them: 0 NaN would be NaN.
   static TK_DEVICE void make_products(pairs& x, common const& given) {
     mm_abt(x, given.k, given.q);
     wait<0>(x);
+    keep_upper(x, 0, 0.f);
   }
   static TK_DEVICE void keep_products(common& given) {
     pairs x;
@@ -264,7 +266,6 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
           pairs products;
           get_products(products, given);
           n = n * products;
-          keep_upper(n, 0, 0.f);  // 0 NaN is NaN
           col_sum_shares(c.w, shares, n);
           tk::store(a.left.seen + at, total(row_sum_share(n)), C);
         }
