@@ -247,6 +247,25 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
     leave_sum(a, t, a.dq, dq, true);
   }
 
+  // n of keys and the queries that see them, from v dout^T.
+  static TK_DEVICE void weigh_keys(pairs& n, stage const& x, column const& sum,
+                                   column const& weight) {
+    wait<0>(n);
+    n = n * exp2(as_row(x.decay) - sum) * weight;
+    keep_upper(n, 0, 0.f);
+  }
+  // What tokens of a chunk have of one another; the second half follows a meeting of lanes. By
+  // whoever has registers for k q^T.
+  template <class Context>
+  static TK_DEVICE void meet_pairs(Context& c, args const& a, col_shares<C>& shares, pairs& n,
+                                   pairs const& products, std::int64_t at) {
+    n = n * products;
+    col_sum_shares(c.w, shares, n);
+    tk::store(a.left.seen + at, total(row_sum_share(n)), C);
+  }
+  static TK_DEVICE void leave_shares(args const& a, col_shares<C> const& shares, std::int64_t at) {
+    for_col_sums(shares, [&](int i, float sum) { a.left.sees[at + i] = sum; });
+  }
   template <class Context>
   static TK_DEVICE void make_dk(Context& c, args const& a, task const& t, common const& given) {
     reg_tile<float, C, D> dk = 0.f;
@@ -259,15 +278,13 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
         column const sum = load_col(x.decay), weight = load_col(x.weight);
         [[maybe_unused]] reg_tile<T, C, C> weights;
         if constexpr (is_first<decltype(nth)>) {
-          wait<0>(n);
-          n = n * exp2(as_row(x.decay) - sum) * weight;
-          keep_upper(n, 0, 0.f);
+          weigh_keys(n, x, sum, weight);
           weights = cast<T>(n);
-          pairs products;
-          get_products(products, given);
-          n = n * products;
-          col_sum_shares(c.w, shares, n);
-          tk::store(a.left.seen + at, total(row_sum_share(n)), C);
+          if constexpr (tune.together) {
+            pairs products;
+            get_products(products, given);
+            meet_pairs(c, a, shares, n, products, at);
+          }
         }
         part v;
         tk::load(v, x.v);
@@ -280,7 +297,7 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
           wait<0>(dk, v);
         }
       });
-      for_col_sums(shares, [&](int i, float sum) { a.left.sees[at + i] = sum; });
+      if constexpr (tune.together) leave_shares(a, shares, at);
     }
     leave_sum(a, t, a.dk, dk, false);
   }
@@ -292,14 +309,21 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
       reg_tile<T, C, C> p;
       column after = 0.f, direct = 0.f, skipped = 0.f;
       auto const at = place_of(a, t, head);
-      if constexpr (Many) tk::skip(c, a.parts);
-      for_each_part(c, a, c.in.take(), [&](stage const& x, auto nth) {
+      auto& shares = c.scratch.met[(head - t.head) % 2];
+      [[maybe_unused]] pairs n;
+      if constexpr (Many && tune.together) tk::skip(c, a.parts);
+      auto const& first = tune.together ? c.in.take() : begin_head<true>(c, a, n);
+      for_each_part(c, a, first, [&](stage const& x, auto nth) {
         column const sum = load_col(x.decay), weight = load_col(x.weight);
         reg_tile<float, C, P> u;
         mm_ab(u, given.k, x.gradient);
         if constexpr (is_first<decltype(nth)>) {
           pairs products;
           get_products(products, given);
+          if constexpr (!tune.together) {
+            weigh_keys(n, x, sum, weight);
+            meet_pairs(c, a, shares, n, products, at);
+          }
           products = products * exp2(as_row(x.decay) - sum);
           keep_upper(products, 0, 0.f);
           p = cast<T>(products);
@@ -325,6 +349,7 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
         tk::store(to.direct + at, total(direct), C);
         if (to.skipped) tk::store(to.skipped + at, total(skipped), C);
       });
+      if constexpr (!tune.together) leave_shares(a, shares, at);
     }
   }
   // Of dD of columns: sums over the chunk's tokens.

@@ -19,7 +19,7 @@ constexpr linear_attention_tuning tune_mamba2(int d) {
 
 constexpr mamba2_gradients_tuning tune_mamba2_gradients(int d) {
   constexpr bool roomy = smem_bytes >= 163 * 1024;
-  if (d <= 64) return {.P = 32, .slots = roomy ? 4 : 3, .together = true};
+  if (d <= 64) return {.P = 32, .slots = roomy ? 4 : 3, .together = false};
   if (d <= 128) return {.P = 32, .slots = roomy ? 3 : 2, .together = false};
   return {.P = 16, .slots = roomy ? 2 : 1, .together = false};
 }
