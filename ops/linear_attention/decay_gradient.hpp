@@ -24,7 +24,7 @@ struct chunk_meetings {
   shared_vec<float, R> later, earlier, states;  // m from the last on, m', shares of exp2(c) <S, D>
 
   TK_DEVICE void load(decay_meetings const& x, scan_rows const& rows, int block, int head,
-                      int tokens, float const* weights) {
+                      int tokens) {
     std::int64_t const first = (std::int64_t{block} * rows.h + head) * x.units;
     float decay = 0;
     if (tokens > 0)
@@ -38,7 +38,7 @@ struct chunk_meetings {
         for (int k = 0; k < 2; ++k) sums[k] += x.of[k][(first + unit) * x.C + i];
       }
       later.data[R - 1 - i] = sums[0];
-      earlier.data[i] = weights && i < tokens ? weights[i] * sums[1] : sums[1];
+      earlier.data[i] = sums[1];
       states.data[i] = of_states * decay;
     }
   }
@@ -75,7 +75,7 @@ template <class T> struct decay_gradient : lone_worker {
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     int const tokens = t.at.tokens;
     auto& met = c.scratch.met;
-    met.load(a.met, a.rows, t.block, t.head, tokens, nullptr);
+    met.load(a.met, a.rows, t.block, t.head, tokens);
     met.sum_up(c.w);
     float const across = met.across();
     auto const& to = a.to;

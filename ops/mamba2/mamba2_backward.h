@@ -24,7 +24,7 @@ extern "C" {
  * Shapes, types, packed sequences and limits as in mamba2.h; states on the way, and their
  * gradients, are rounded to the type, sums over heads are fp32; of g linear_attention_backward.h
  * speaks. Deterministic; a token's bits depend on its sequence and group alone. Workspace: 2 h p s
- * numbers of the type for each chunk, s counted in the tiles of the chip, with z also 2 n h p; 36
+ * numbers of the type for each chunk, s counted in the tiles of the chip, with z also 2 n h p; 40
  * bytes for each token and head; and where a group has more than 16 heads, for each 16 of them 8 s
  * bytes a token. */
 typedef struct tk_mamba2_backward_problem {

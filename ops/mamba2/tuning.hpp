@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // What Mamba-2 lets a chip choose; the choices are in backends/<chip>/tune/mamba2.hpp:
-// tune_mamba2(d), for up to d of s, in linear attention's terms
-// (ops/linear_attention/tuning.hpp), and tune_mamba2_gradients(d), for up to d of s.
+// tune_mamba2(d), in linear attention's terms (ops/linear_attention/tuning.hpp), and
+// tune_mamba2_gradients(d), each for up to d of s.
 #pragma once
 #include "ops/linear_attention/tuning.hpp"
 
 namespace tk {
 
 // P columns of x at a time, `slots` of them in shared memory. `together`: one block's workers make
-// dB, dC and dx; else a launch makes the first two, and another one dx.
+// dB, dC and dx; else a launch makes the first two, and another one dx and what pairs of tokens
+// have of one another.
 struct mamba2_gradients_tuning {
   int P, slots;
   bool together;
