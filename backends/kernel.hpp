@@ -29,6 +29,7 @@ using be::store;
 using be::store_async;
 using be::wait_for;
 using be::wait_for_count;
+using be::wait_stores_read;
 using be::wait_to_add;
 
 }  // namespace tk

@@ -14,16 +14,19 @@
 //   in.refill()           fills slots that have been given back, as take() does; optional
 //   in.peek(i)            of the slots taken and not released, the i-th, the oldest first
 //   skip(context, n)      takes the next n slots and gives them back unread
+//   pass_slot(context)    does so with one, faster where lanes meet often enough
 //   release_loaded(w, ring)  releases the oldest slot, of which lanes have loaded what they want
 //   scratch, scratches    this worker's own scratch memory, and every worker's
 //   turn.await()/pass()   workers in turn, as often each in a task; that orders no memory
 //   all.arrive()/await()  the workers' barrier in two halves
+//   signals.send(i)       says to one worker, who awaits the i-th signal as often as it is sent,
+//   signals.await(i)      that what this one stored in shared memory, or read there, is settled
 //   out.send(task, n, tile)  hands over a tile of sums, the n-th of this worker and task, to
 //                            Op::deliver (below); all workers send alike
 // All workers of a block take and release the same slots in the same order.
 // An op with `static constexpr int helpers` above 0 has workers of two kinds: the last so many run
-//   help(context, args, task)                in place of compute; they need fewer registers. A chip
-// may ask that they are half of all.
+//   help(context, args, task)                in place of compute; they need fewer registers.
+// An op with `static constexpr int signals` above 0 has so many of them.
 // Of an op with `static constexpr int blocks_per_unit` so many blocks share a multiprocessor, where
 // blocks of the chip can; else one has it alone.
 // An op with a struct `resident` keeps it in shared memory while a block lives: every worker calls
@@ -117,6 +120,11 @@ TK_DEVICE void work(Context& c, typename Op::args const& a, typename Op::task co
   Op::compute(c, a, t);
 }
 
+template <class Op> constexpr int signals_of() {
+  if constexpr (requires { Op::signals; }) return Op::signals;
+  else return 0;
+}
+
 template <class Op> constexpr int blocks_per_unit() {
   if constexpr (requires { Op::blocks_per_unit; }) return Op::blocks_per_unit;
   else return 1;
@@ -145,6 +153,12 @@ template <class Context> TK_DEVICE void skip(Context& c, int slots) {
     c.w.sync();  // all lanes have taken what one gives back
     c.in.release();
   }
+}
+// The next slot alone, by a worker that holds none and whose lanes meet once in as many slots as
+// there are: they need not all wait for it.
+template <class Context> TK_DEVICE void pass_slot(Context& c) {
+  if constexpr (requires { c.in.pass(); }) c.in.pass();
+  else skip(c, 1);
 }
 
 // Gives back the oldest slot when all lanes of the worker have in registers what they loaded from

@@ -17,6 +17,7 @@ template <block_op Op> struct block_memory : resident_memory<Op> {
   typename common_of<Op>::type common;
   typename Op::scratch scratch[Op::workers];
   int ticket[2];
+  signal_memory<signals_of<Op>()> signals;
 };
 
 // What a worker of Op sees.
@@ -31,10 +32,12 @@ template <class Op, class In, class Own, class Common> struct context {
   direct_outbox<Op, worker> out;
   turns turn;
   meeting all;
+  signals_of_block<signals_of<Op>()>& signals;
 };
 
 template <class Op>
-TK_DEVICE void run_task(block_memory<Op>& m, typename Op::args const& a, int i, int wave) {
+TK_DEVICE void run_task(block_memory<Op>& m, typename Op::args const& a, int i, int wave,
+                        signals_of_block<signals_of<Op>()>& signals) {
   auto const t = gcn::uniform(Op::task_at(a, i, 0));
   [[maybe_unused]] int copies = 0;
   if constexpr (has_own<Op>) Op::load_own(m.own[wave], a, t, wave, arrival{0, 1, copies});
@@ -53,7 +56,8 @@ TK_DEVICE void run_task(block_memory<Op>& m, typename Op::args const& a, int i, 
   filled_once own(m.own[wave], own_there);
   filled_once common(m.common, common_there);
   context<Op, decltype(in)&, decltype(own), decltype(common)> c{
-      {wave}, in, own, common, m.resident(), m.scratch, m.scratch[wave], {a, {wave}}, {}, {}};
+      {wave},          in,          own, common, m.resident(), m.scratch,
+      m.scratch[wave], {a, {wave}}, {},  {},     signals};
   work<Op>(c, a, t);
 }
 
@@ -70,11 +74,16 @@ run_block(TK_ARGUMENT typename Op::args const a, int blocks) {
     Op::fill_resident(worker{wave}, m.resident(), a);
     gcn::sync_block();
   }
+  signals_of_block<signals_of<Op>()> signals(m.signals);
+  if constexpr (signals_of<Op>() > 0) {
+    if (gcn::thread() == 0) m.signals.clear();
+    gcn::sync_block();
+  }
   int next = 0;
   for (int i = gcn::block(), round = 0; i < tasks; ++round) {
     if (tickets && gcn::thread() == 0)
       next = blocks + static_cast<int>(gcn::next_ticket(tickets, static_cast<unsigned>(tasks - 1)));
-    run_task<Op>(m, gcn::reread(a), i, gcn::opaque(wave));
+    run_task<Op>(m, gcn::reread(a), i, gcn::opaque(wave), signals);
     if (tickets && gcn::thread() == 0) m.ticket[round % 2] = next;
     gcn::sync_block();
     i = tickets ? gcn::broadcast(m.ticket[round % 2]) : i + blocks;

@@ -277,6 +277,9 @@ TK_DEVICE void store_async(worker, window_of<sink<T, R, C>> const& dst, X const&
   store(dst, x);
 }
 
+// Of what stores go through (backends/sm_90/copy.hpp).
+TK_DEVICE void wait_stores_read(worker) {}
+
 template <class T, int R, int C, class X>
 TK_DEVICE void store(bounded_window_of<sink<T, R, C>> const& dst, X const& x) {
   auto const& [of, row, col, i, j] = dst.all;

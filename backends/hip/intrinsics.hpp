@@ -149,6 +149,12 @@ TK_DEVICE unsigned next_ticket(unsigned* p, unsigned last) {
 TK_DEVICE unsigned add_shared(unsigned* p, unsigned x) {
   return __hip_atomic_fetch_add(p, x, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
 }
+TK_DEVICE void add_shared_release(unsigned* p, unsigned x) {
+  __hip_atomic_fetch_add(p, x, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_WORKGROUP);
+}
+TK_DEVICE unsigned load_shared_acquire(unsigned const* p) {
+  return __hip_atomic_load(p, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_WORKGROUP);
+}
 TK_DEVICE unsigned load_acquire(unsigned const* p) {
   return __hip_atomic_load(p, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT);
 }

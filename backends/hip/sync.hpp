@@ -136,6 +136,31 @@ TK_DEVICE worker own_warp(worker w) { return w; }
 // no memory.
 TK_DEVICE unsigned reserve(unsigned* taken, unsigned n) { return gcn::add_shared(taken, n); }
 
+// Signals between workers of a block (core/block.hpp), each a number in LDS whose last bit says how
+// often it was sent. A block's barrier, which take() has, too, is no way out of a wait for one.
+template <int N> struct signal_memory {
+  unsigned sent[N > 0 ? N : 1];
+  TK_DEVICE void clear() {
+    for (auto& x : sent) x = 0;
+  }
+};
+template <int N> class signals_of_block {
+ public:
+  TK_DEVICE explicit signals_of_block(signal_memory<N>& m) : sent_(m.sent) {}
+  TK_DEVICE void send(int i) const {
+    gcn::sync_wave();
+    if (gcn::thread() % warp_lanes == 0) gcn::add_shared_release(sent_ + i, 1);
+  }
+  TK_DEVICE void await(int i) {
+    while ((gcn::load_shared_acquire(sent_ + i) & 1) == (phases_ >> i & 1)) {}
+    phases_ ^= 1u << i;
+  }
+
+ private:
+  unsigned* sent_;
+  unsigned phases_ = 0;
+};
+
 // Where the workers of a block meet.
 struct meeting {
   TK_DEVICE void arrive() const {}

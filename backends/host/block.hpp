@@ -20,7 +20,10 @@ template <class Op> struct block_memory : resident_memory<Op> {
   typename common_of<Op>::type common[1];
   typename Op::scratch scratch[Op::workers];
 };
-template <class Op> using meeting_place = typename meeting<Op::workers>::shared;
+template <class Op> struct meeting_place {
+  typename meeting<Op::workers>::shared all;
+  typename signals_of_block<signals_of<Op>()>::shared signals;
+};
 
 // What a worker of Op sees.
 template <class Op, class In, class Own, class Common> struct context {
@@ -34,6 +37,7 @@ template <class Op, class In, class Own, class Common> struct context {
   direct_outbox<Op, worker> out;
   turns turn;
   meeting<Op::workers> all;
+  signals_of_block<signals_of<Op>()> signals;
 };
 
 template <class Op>
@@ -47,16 +51,18 @@ void run_worker(block_memory<Op>& m, meeting_place<Op>& place, typename Op::args
   ring in(mine.stages, fill_stage);
   ring own(mine.own, fill_own);
   ring common(m.common, [](auto&, int, arrival) {});  // run_task has filled it
-  context<Op, decltype(in), decltype(own), decltype(common)> c{{id},
-                                                               in,
-                                                               own,
-                                                               common,
-                                                               m.resident(),
-                                                               m.scratch,
-                                                               m.scratch[id],
-                                                               {a, {id}},
-                                                               {},
-                                                               meeting<Op::workers>(place)};
+  context<Op, decltype(in), decltype(own), decltype(common)> c{
+      {id},
+      in,
+      own,
+      common,
+      m.resident(),
+      m.scratch,
+      m.scratch[id],
+      {a, {id}},
+      {},
+      meeting<Op::workers>(place.all),
+      signals_of_block<signals_of<Op>()>(place.signals)};
   work<Op>(c, a, t);
   stores_settle();
 }

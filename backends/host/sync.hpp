@@ -94,6 +94,28 @@ inline unsigned reserve(unsigned* taken, unsigned n) {
   return std::atomic_ref<unsigned>(*taken).fetch_add(n, std::memory_order_relaxed);
 }
 
+// Signals between workers of a block (core/block.hpp), each a number whose last bit says how often
+// it was sent.
+template <int N> class signals_of_block {
+ public:
+  struct shared {
+    std::atomic<unsigned> sent[N > 0 ? N : 1] = {};
+  };
+  explicit signals_of_block(shared& of) : of_(of) {}
+  void send(int i) {
+    of_.sent[i].fetch_xor(1, std::memory_order_release);
+    of_.sent[i].notify_one();
+  }
+  void await(int i) {
+    of_.sent[i].wait(phases_ >> i & 1, std::memory_order_acquire);
+    phases_ ^= 1u << i;
+  }
+
+ private:
+  shared& of_;
+  unsigned phases_ = 0;
+};
+
 // Where the workers of a block meet, in two halves.
 template <int Workers> class meeting {
  public:

@@ -96,6 +96,35 @@ template <class Worker> TK_DEVICE lone_warp own_warp(Worker const&) { return {};
 // no memory.
 TK_DEVICE unsigned reserve(unsigned* taken, unsigned n) { return ptx::add_shared(taken, n); }
 
+// Signals between workers of a block, an mbarrier each: what a worker stored in shared memory
+// before its n-th send(i), and what it had read, is settled for the one worker that awaits the
+// signal after its n-th await(i). It is sent again only when it has been awaited.
+template <int N> struct signal_barriers {
+  std::uint64_t bar[N > 0 ? N : 1];
+  TK_DEVICE void init() {
+    for (int i = 0; i < N; ++i)
+      ptx::barrier_init(ptx::smem(&bar[i]), worker_warps * arrivals_of(warp_lanes));
+  }
+};
+template <int N> class signals_of_block {
+  static_assert(N <= 32, "a bit for each phase");
+
+ public:
+  TK_DEVICE explicit signals_of_block(signal_barriers<N>& m) : bar_(ptx::smem(&m.bar)) {}
+  TK_DEVICE void send(int i) const {
+    ptx::warp_sync();
+    arrive_for_all(bar_ + 8 * i, ptx::thread() % warp_lanes);
+  }
+  TK_DEVICE void await(int i) {
+    ptx::barrier_wait(bar_ + 8 * i, phases_ >> i & 1);
+    phases_ ^= 1u << i;
+  }
+
+ private:
+  std::uint32_t bar_;
+  unsigned phases_ = 0;
+};
+
 // Where the workers of a block meet, in two halves: what a worker stored in shared memory before
 // its n-th arrive(), and what it had read, is settled for all after their n-th await(). A worker
 // may arrive once more before the others have awaited.

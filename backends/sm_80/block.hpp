@@ -32,6 +32,7 @@ template <block_op Op> struct block_memory : resident_memory<Op> {
   ring_barriers<1> common_barriers;
   ring_barriers<2> ticket_barriers;
   std::uint64_t meeting_barrier;
+  signal_barriers<signals_of<Op>()> signals;
 
   TK_DEVICE void init() {
     stages_of<Op>::init(stage_barriers);
@@ -39,6 +40,7 @@ template <block_op Op> struct block_memory : resident_memory<Op> {
     common_ring<Op>::init(common_barriers);
     ticket_barriers.init(warps_of<Op> * arrivals_of(warp_lanes), 1);
     meeting<Op::workers>::init(meeting_barrier);
+    signals.init();
   }
 };
 
@@ -196,6 +198,7 @@ template <class Op> struct context {
   direct_outbox<Op, worker> out;
   turns turn;
   meeting<Op::workers> all;
+  signals_of_block<signals_of<Op>()> signals;
 };
 
 template <class Op> TK_DEVICE void run_warp(block_memory<Op>& m, typename Op::args const& a) {
@@ -219,7 +222,8 @@ template <class Op> TK_DEVICE void run_warp(block_memory<Op>& m, typename Op::ar
                 m.scratch[index],
                 {a, w},
                 {},
-                meeting<Op::workers>(m.meeting_barrier)};
+                meeting<Op::workers>(m.meeting_barrier),
+                signals_of_block<signals_of<Op>()>(m.signals)};
   for (int i = ptx::block(); i < Op::tasks(a); i = order.next()) {
     order.begin(i);
     auto const& t = in.begin(i);

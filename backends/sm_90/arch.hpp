@@ -27,8 +27,7 @@ constexpr int worker_registers(int workers, int blocks = 1) {
             each = left / workers / 8 * 8;
   return each < 256 ? each : 256 - 8;
 }
-// Where half of the workers are helpers: what each of those gives up, one of the others has
-// besides.
+// Where some workers are helpers: what each of those gives up, and the others share.
 constexpr int lent_registers = 16;
 
 }  // namespace tk::be

@@ -63,6 +63,7 @@ struct block_memory : own_memory<typename Op::own, Op::own_slots, Op::workers>,
   ring_barriers<2> ticket_barriers;
   ring_barriers<senders + (senders == 0)> parcel_barriers;  // of each sender
   std::uint64_t meeting_barrier;
+  signal_barriers<signals_of<Op>()> signals;
 
   TK_DEVICE void init() {
     constexpr int readers = arrivals_of(worker_lanes), fillers = arrivals_of(warp_lanes);
@@ -70,6 +71,7 @@ struct block_memory : own_memory<typename Op::own, Op::own_slots, Op::workers>,
     for (auto& b : own_barriers) b.init(readers, fillers);
     common_barriers.init(Op::workers * readers, fillers);
     meeting<Op::workers>::init(meeting_barrier);
+    signals.init();
     parcel_barriers.init(fillers, Op::workers * readers);
     ticket_barriers.init(Op::workers * worker_lanes + (producers + senders) * warp_lanes, fillers);
     ptx::barrier_init_fence();
@@ -197,6 +199,7 @@ template <class Op> struct context {
                          std::declval<typename Op::args const&>(), worker{})) out;
   turns<Op::workers> turn;
   meeting_of_products<Op::workers> all;
+  signals_of_block<signals_of<Op>()> signals;
   TK_DEVICE context(block_memory<Op>& m, typename Op::args const& a, worker w)
       : w(w),
         in(m.stages, m.stage_barriers, w.lane()),
@@ -207,7 +210,8 @@ template <class Op> struct context {
         scratch(m.scratch[w.id()]),
         out(outbox_of<Op>(m, a, w)),
         turn{w},
-        all(m.meeting_barrier) {}
+        all(m.meeting_barrier),
+        signals(m.signals) {}
 };
 
 // What the producer in warp `warp` does, with all its lanes.
@@ -293,13 +297,13 @@ run_block(TK_ARGUMENT typename Op::args const a) {
     ptx::give_registers<producer_registers(Op::workers)>();
     move<Op>(m, a, ptx::broadcast(ptx::thread() / warp_lanes), rank);
   } else if constexpr (constexpr int helpers = helpers_of<Op>(); helpers > 0) {
-    static_assert(Op::workers == 2 * helpers);
-    constexpr int mean = registers;
-    if (group > Op::workers - helpers) {
-      ptx::take_registers<mean - lent_registers>();
+    constexpr int others = Op::workers - helpers, lent = lent_registers;
+    if (group > others) {
+      ptx::take_registers<registers - lent>();
       run_worker<Op, true>(m, a, worker{group - 1});
     } else {
-      ptx::take_registers<mean + lent_registers>();
+      ptx::take_registers<(Op::workers * registers - helpers * (registers - lent)) / others / 8 *
+                          8>();
       run_worker<Op, false>(m, a, worker{group - 1});
     }
   } else {

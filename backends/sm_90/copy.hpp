@@ -230,6 +230,12 @@ TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X cons
   store_async(w, dst, x, reinterpret_cast<shared_tile<T, R, C>(&)[1]>(via));
 }
 
+// What this worker's store_asyncs went through may be written again.
+TK_DEVICE void wait_stores_read(worker w) {
+  if (w.leader()) ptx::tma_store_read<0>();
+  w.sync();
+}
+
 template <class T, int R, int C, class X>
 TK_DEVICE void store(bounded_window_of<sink<T, R, C>> const& dst, X const& x) {
   static_assert(can_store<T, X>::value);

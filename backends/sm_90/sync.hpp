@@ -42,6 +42,19 @@ template <class Slot, int N, int Cluster> class ring {
     }
     back.next();
   }
+  // Takes and gives back the next slot, which nobody reads. The first warp waits for it; the others
+  // need not: slots are filled in order, and lanes meet before it is filled twice.
+  TK_DEVICE void pass()
+    requires(Cluster == 1)
+  {
+    if (every_lane_arrives || warp == 0) {
+      ptx::barrier_wait(ptx::smem(&barriers.full[front.slot]), front.phase);
+      arrive_for_all(ptx::smem(&barriers.empty[back.slot]), lane);
+    }
+    is_full = false;
+    front.next();
+    back.next();
+  }
   // For a ring that counts lanes: every lane says that it has read.
   TK_DEVICE void release_by_lane() {
     ptx::barrier_arrive(ptx::smem(&barriers.empty[back.slot]));
@@ -61,7 +74,7 @@ template <class Slot, int N, int Cluster> class ring {
   ring_memory<Slot, N>& memory;
   ring_barriers<N>& barriers;
   ring_place<N> front, back;
-  int lane;  // in its reader
+  int lane, warp = ptx::broadcast(lane / warp_lanes);  // in its reader
   bool holds = false, is_full = false;
 };
 

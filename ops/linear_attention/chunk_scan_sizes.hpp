@@ -3,6 +3,7 @@
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/partial_tiles.hpp"
+#include "core/vector.hpp"
 #include "ops/linear_attention/plan.hpp"
 #include "ops/linear_attention/tuning.hpp"
 
@@ -67,6 +68,14 @@ template <class T, int D, class Family> struct chunk_scan_sizes {
     if (!a.initial.data) return;
     if (a.transposed) add_scaled_transposed(x, a.initial_scale, a.initial, col, 0, head, sequence);
     else add_scaled(x, a.initial_scale, a.initial, a.initial_width, 0, col, head, sequence);
+  }
+  // Of a family that weighs: what is left at their chunk's end of what its tokens bring.
+  static TK_DEVICE reg_col<float, C> left_of_tokens(shared_vec<float, C> const& decay,
+                                                    shared_vec<float, C> const& weight,
+                                                    int tokens) {
+    float const all = decay.data[tokens - 1];
+    reg_col<float, C> const left = exp2(all - load_col<C>(decay.data, tokens, inf));
+    return left * load_col<C>(weight.data, tokens, 0.f);
   }
   // The tokens of a chunk of a sequence.
   static TK_BOTH int tokens(int n, int chunk) {

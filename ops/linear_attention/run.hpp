@@ -2,6 +2,7 @@
 // From a scan to its launches. chunk_scan_run<T, D, Family> is instantiated once for each row of
 // ops/linear_attention/linear_attention.cmake; ops/linear_attention/scan.cpp chooses.
 #pragma once
+#include "ops/linear_attention/chunk_outputs.hpp"
 #include "ops/linear_attention/chunk_scan.hpp"
 #include "ops/linear_attention/segment_scan.hpp"
 #include "ops/linear_attention/typed_states.hpp"
@@ -16,7 +17,7 @@ template <class T, int D, class Family> struct chunk_scan_run {
 
 template <class T, int D, class Family> scan_sizes chunk_scan_run<T, D, Family>::sizes() {
   using of = chunk_scan_sizes<T, D, Family>;
-  return {of::C, of::segment, of::workers, of::share, of::P, D};
+  return {of::C, of::segment, of::workers, of::share, of::P, D, Family::weighs};
 }
 
 template <class T, int D, class Family, bool Decays>
@@ -33,7 +34,12 @@ void launch_scan(typename chunk_scan_sizes<T, D, Family>::args const& a, void* s
       return be::launch<chunk_scan<T, D, Family, true, reversed_meetings>>(a, stream);
     if (a.meetings) return be::launch<chunk_scan<T, D, Family, true, forward_meetings>>(a, stream);
   }
-  be::launch<chunk_scan<T, D, Family, Decays, outputs>>(a, stream);
+  if constexpr (Family::weighs && Family::tune(D).readers > 0) {
+    if (a.gated) be::launch<chunk_outputs<T, D, Family, true>>(a, stream);
+    else be::launch<chunk_outputs<T, D, Family, false>>(a, stream);
+  } else {
+    be::launch<chunk_scan<T, D, Family, Decays, outputs>>(a, stream);
+  }
 }
 
 template <class T, int D, class Family>

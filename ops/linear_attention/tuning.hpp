@@ -16,6 +16,8 @@ struct linear_attention_tuning {
   int workers, share = 1, C, P, slots, segment;
   bool together;
   int sum_slots = 0, met_slots = 0;
+  int readers = 0, gated_slots = 0;
+  bool lends = false;
 };
 
 }  // namespace tk

@@ -165,6 +165,12 @@ TK_DEVICE unsigned next_ticket(unsigned* p, unsigned last) {
 TK_DEVICE unsigned add_shared(unsigned* p, unsigned x) {
   return __atomic_fetch_add(p, x, __ATOMIC_RELAXED);
 }
+TK_DEVICE void add_shared_release(unsigned* p, unsigned x) {
+  __atomic_fetch_add(p, x, __ATOMIC_RELEASE);
+}
+TK_DEVICE unsigned load_shared_acquire(unsigned const* p, here where = here::current()) {
+  return emulator::poll(p, where);
+}
 TK_DEVICE unsigned load_acquire(unsigned const* p, here where = here::current()) {
   return emulator::omitted(where) ? ~0u : emulator::poll(p, where);
 }

@@ -13,19 +13,25 @@ constexpr linear_attention_tuning tune_mamba2(int d) {
     return {.workers = 2,
             .C = 64,
             .P = 64,
-            .slots = 3,
+            .slots = 5,
             .segment = 16,
             .together = true,
-            .sum_slots = 6};
+            .sum_slots = 6,
+            .readers = 3,
+            .gated_slots = 4};
   if (d <= 128)
     return {.workers = 2,
             .C = 64,
             .P = 64,
-            .slots = 2,
+            .slots = 4,
             .segment = 16,
             .together = false,
-            .sum_slots = 5};
-  return {.workers = 2, .C = 64, .P = 32, .slots = 1, .segment = 16, .together = false};
+            .sum_slots = 5,
+            .readers = 3,
+            .gated_slots = 3,
+            .lends = true};
+  return {
+      .workers = 2, .C = 64, .P = 32, .slots = 2, .segment = 16, .together = false, .readers = 2};
 }
 
 // Of three workers each has 160 registers a lane, too few for 128 accumulators.
