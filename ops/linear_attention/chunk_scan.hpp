@@ -115,19 +115,17 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
     shared_tile<T, C, P> weighted;
   };
   struct task {
-    int sequence, group, part, block;  // block: the segment, where each is a task
-    int first, steps;                  // chunks
-    scan_rows::place at;
+    int group, part, block, steps;  // block: the segment, where each is a task
+    typename sizes::walk of;
     // Where loads find things: divisions in each step would make a producer the slowest of all.
-    int first_chunk, q, k;  // counted through all sequences; heads
+    int q, k;  // heads
     struct {
       int head, v, col;
-    } of[teams];
+    } units[teams];
   };
 
   static TK_BOTH int tasks(args const& a) {
-    int const sequences = a.states.data ? a.rows.blocks(segment * C) : a.rows.b;
-    return sequences * (a.rows.h / a.sharing) * a.parts;
+    return sizes::walks(a) * (a.rows.h / a.sharing) * a.parts;
   }
   // Tasks of one group are neighbours: its parts share q and k, its segments are far apart.
   static TK_BOTH task task_at(args const& a, int i, int) {
@@ -136,58 +134,45 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
     t.part = i % a.parts;
     t.group = i / a.parts % groups;
     t.block = i / (a.parts * groups);
-    t.sequence = a.states.data ? a.rows.sequence_of(t.block, segment * C) : t.block;
-    t.at = a.rows.sequence(t.sequence);
-    int const chunks = ceil_div(t.at.n, C);
-    t.steps = chunks;
-    if (a.states.data) {
-      t.first = (t.block - a.rows.first_block(t.sequence, segment * C)) * segment;
-      int const left = t.first < 0 ? 0 : chunks - t.first;
-      t.steps = left < 0 ? 0 : left < segment ? left : segment;
-      if (!walks && is_last(a, t)) t.steps = 0;  // nothing begins with its sum
-    }
+    t.of = sizes::walk_of(a, t.block);
+    t.steps = t.of.chunks;
+    if (!walks && is_last(a, t)) t.steps = 0;  // nothing begins with its sum
     int const head = t.group * a.sharing;
-    t.first_chunk = a.rows.first_block(t.sequence, C);
     t.q = head / a.shares.q, t.k = head / a.shares.k;
     TK_UNROLL
     for (int i = 0; i < teams; ++i) {
       auto const u = sizes::unit_of(a, t.group, t.part, i * share);
-      t.of[i] = {u.head, u.head / a.shares.v, u.col};
+      t.units[i] = {u.head, u.head / a.shares.v, u.col};
     }
     return t;
   }
-  // Whether a task ends where its sequence does. Packed sequences leave room for blocks that none
-  // has.
-  static TK_BOTH bool is_last(args const& a, task const& t) {
-    if (!a.states.data) return true;
-    int const chunks = ceil_div(t.at.n, C);
-    if (t.first < 0 || (t.first > 0 && t.first >= chunks)) return false;
-    return a.reversed ? t.first == 0 : t.first + segment >= chunks;
-  }
+  static TK_BOTH bool is_last(args const& a, task const& t) { return sizes::is_last(a, t.of); }
   static TK_BOTH int chunk_of(args const& a, task const& t, int step) {
-    return t.first + (a.reversed ? t.steps - 1 - step : step);
+    return t.of.first + (a.reversed ? t.steps - 1 - step : step);
   }
 
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    int const chunk = chunk_of(a, t, step), row = t.at.first + chunk * C, end = t.at.first + t.at.n;
-    if constexpr (outputs) load_async(s.q, window(a.q, row, 0, t.q, t.at.batch, end), done);
-    load_async(s.k, window(a.k, row, 0, t.k, t.at.batch, end), done);
+    int const chunk = chunk_of(a, t, step), row = t.of.at.first + chunk * C,
+              end = t.of.at.first + t.of.at.n;
+    if constexpr (outputs) load_async(s.q, window(a.q, row, 0, t.q, t.of.at.batch, end), done);
+    load_async(s.k, window(a.k, row, 0, t.k, t.of.at.batch, end), done);
     TK_UNROLL
     for (int i = 0; i < teams; ++i) {
-      auto const u = t.of[i];
-      [[maybe_unused]] auto const place = a.decays.row(t.first_chunk + chunk, u.head, a.rows.h, C);
+      auto const u = t.units[i];
+      [[maybe_unused]] auto const place =
+          a.decays.row(t.of.first_chunk + chunk, u.head, a.rows.h, C);
       if constexpr (Decays) load_async(s.decay[i], a.decays.data + place, C, done);
       if constexpr (weighs)
         if (!a.reversed) load_async(s.weight[i], a.weights + place, C, done);
       TK_UNROLL
       for (int k = 0; k < share; ++k) {
         int const w = i * share + k, col = u.col + k * P;
-        load_async(s.v[w], window(a.v, row, col, u.v, t.at.batch, end), done);
+        load_async(s.v[w], window(a.v, row, col, u.v, t.of.at.batch, end), done);
         if constexpr (meets)
-          load_async(s.met[w], window(a.met, row, col, u.v, t.at.batch, end), done);
+          load_async(s.met[w], window(a.met, row, col, u.v, t.of.at.batch, end), done);
         if constexpr (gates)
           if (a.gated)
-            load_async(s.gate[w], window(a.gate, row, col, u.head, t.at.batch, end), done);
+            load_async(s.gate[w], window(a.gate, row, col, u.head, t.of.at.batch, end), done);
       }
     }
   }
@@ -200,7 +185,7 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
     float kept = 1;  // of start
     // Of the kept states and meetings of a step's chunk.
     [[maybe_unused]] auto const met_at = [&](int step) {
-      return sizes::state_of(a, t.first_chunk + chunk_of(a, t, step), u.head, u.nth);
+      return sizes::state_of(a, t.of.first_chunk + chunk_of(a, t, step), u.head, u.nth);
     };
     // The state that a step's chunk meets.
     [[maybe_unused]] auto const put_state = [&](int step) {
@@ -213,19 +198,19 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
       } else if constexpr (keeps) {
         if (!u.mine || step >= t.steps) return;
         auto const to =
-            window(a.chunk_states, 0, u.col, u.head, t.first_chunk + chunk_of(a, t, step));
+            window(a.chunk_states, 0, u.col, u.head, t.of.first_chunk + chunk_of(a, t, step));
         store_async(c.w, to, cast<T>(start * kept + since), c.scratch.state);
       }
     };
     if constexpr (walks) {
       if (a.states.data) tk::load(start, a.states, at);
-      else sizes::begin(start, a, t.sequence, u.head, u.col);
+      else sizes::begin(start, a, t.of.sequence, u.head, u.col);
       put_state(0);
       if constexpr (gates) fetch_skip(c, a, u);
       if constexpr (outputs && share > 1) meet(c);  // its team has read weights of the task before
     }
     for (int step = 0; step < t.steps; ++step) {
-      int const chunk = chunk_of(a, t, step), tokens = sizes::tokens(t.at.n, chunk);
+      int const chunk = chunk_of(a, t, step), tokens = sizes::tokens(t.of.at.n, chunk);
       [[maybe_unused]] reg_tile<T, D, P> met_state;
       if constexpr (meets_reversed) tk::load(met_state, a.kept, met_at(step));
       auto const& x = c.in.take();
@@ -300,8 +285,9 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
         }
         if constexpr (Family::scales) o = o * a.scale;
         if constexpr (gates) add_skip_and_gate(c, o, v, x, a);
-        int const row = t.at.first + chunk * C;
-        tk::store(window(a.o, row, u.col, u.head, t.at.batch, t.at.first + t.at.n), cast<T>(o));
+        int const row = t.of.at.first + chunk * C;
+        tk::store(window(a.o, row, u.col, u.head, t.of.at.batch, t.of.at.first + t.of.at.n),
+                  cast<T>(o));
       }
       wait<0>(since);
       c.w.sync();  // all have read the slot and the state
@@ -319,11 +305,12 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
       if (!a.final.data || !u.mine || !is_last(a, t)) return;
       start = start * kept + since;
       start = start * a.final_scale;
-      if (a.transposed) store_transposed(a.final, u.col, 0, u.head, t.sequence, start);
-      else store_direct(a.final, 0, u.col, u.head, t.sequence, cast<float>(start), a.final_width);
+      if (a.transposed) store_transposed(a.final, u.col, 0, u.head, t.of.sequence, start);
+      else
+        store_direct(a.final, 0, u.col, u.head, t.of.sequence, cast<float>(start), a.final_width);
     } else if (u.mine) {
       bool const last = is_last(a, t);
-      if (last) sizes::begin(since, a, t.sequence, u.head, u.col);  // for segment_scan.hpp
+      if (last) sizes::begin(since, a, t.of.sequence, u.head, u.col);  // for segment_scan.hpp
       if (last || t.steps > 0) tk::store(a.states, at, since);
     }
   }

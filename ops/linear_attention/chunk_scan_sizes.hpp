@@ -69,13 +69,42 @@ template <class T, int D, class Family> struct chunk_scan_sizes {
     if (a.transposed) add_scaled_transposed(x, a.initial_scale, a.initial, col, 0, head, sequence);
     else add_scaled(x, a.initial_scale, a.initial, a.initial_width, 0, col, head, sequence);
   }
-  // Of a family that weighs: what is left at their chunk's end of what its tokens bring.
+  // Of a family that weighs: what counts of its tokens where a scan leaves their chunk.
   static TK_DEVICE reg_col<float, C> left_of_tokens(shared_vec<float, C> const& decay,
-                                                    shared_vec<float, C> const& weight,
-                                                    int tokens) {
-    float const all = decay.data[tokens - 1];
-    reg_col<float, C> const left = exp2(all - load_col<C>(decay.data, tokens, inf));
+                                                    shared_vec<float, C> const& weight, int tokens,
+                                                    bool reversed) {
+    reg_col<float, C> const sum = load_col<C>(decay.data, tokens, reversed ? -inf : inf);
+    if (reversed) return exp2(sum);
+    reg_col<float, C> const left = exp2(decay.data[tokens - 1] - sum);
     return left * load_col<C>(weight.data, tokens, 0.f);
+  }
+  // What a task walks: a sequence, or a segment of one where states are known.
+  struct walk {
+    int sequence, first, chunks, first_chunk;  // the last one counted through all sequences
+    scan_rows::place at;
+  };
+  static TK_BOTH int walks(args const& a) {
+    return a.states.data ? a.rows.blocks(segment * C) : a.rows.b;
+  }
+  static TK_BOTH walk walk_of(args const& a, int block) {
+    walk x{};
+    x.sequence = a.states.data ? a.rows.sequence_of(block, segment * C) : block;
+    x.at = a.rows.sequence(x.sequence);
+    x.first_chunk = a.rows.first_block(x.sequence, C);
+    x.chunks = ceil_div(x.at.n, C);
+    if (a.states.data) {
+      x.first = (block - a.rows.first_block(x.sequence, segment * C)) * segment;
+      int const left = x.first < 0 ? 0 : x.chunks - x.first;
+      x.chunks = left < 0 ? 0 : left < segment ? left : segment;
+    }
+    return x;
+  }
+  // Whether it ends where its sequence does. Packed sequences leave room for blocks that none has.
+  static TK_BOTH bool is_last(args const& a, walk const& x) {
+    if (!a.states.data) return true;
+    int const chunks = ceil_div(x.at.n, C);
+    if (x.first < 0 || (x.first > 0 && x.first >= chunks)) return false;
+    return a.reversed ? x.first == 0 : x.first + segment >= chunks;
   }
   // The tokens of a chunk of a sequence.
   static TK_BOTH int tokens(int n, int chunk) {

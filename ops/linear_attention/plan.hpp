@@ -116,7 +116,7 @@ struct decay_gradient_problem {
 // What a compiled instance says of itself.
 struct scan_sizes {
   int C, segment, workers, share, P, D;
-  bool weighs;
+  bool lone;  // each unit is a task
   // As many for each head as so many workers have together.
   int units(std::int64_t columns) const {
     return ceil_div(static_cast<int>(columns), P * share) * share;
@@ -124,10 +124,9 @@ struct scan_sizes {
   std::int64_t state_size(std::int64_t columns) const {
     return std::int64_t{units(columns)} * D * P;
   }
-  // Tasks of a sequence, or of a segment, where outputs or the states of chunks are left.
-  std::int64_t tasks(std::int64_t h, head_shares const& shares, std::int64_t columns,
-                     bool keeps) const {
-    if (weighs && !keeps) return h * units(columns);
+  // Tasks of a sequence, or of a segment.
+  std::int64_t tasks(std::int64_t h, head_shares const& shares, std::int64_t columns) const {
+    if (lone) return h * units(columns);
     return h / shares.both() * ceil_div(shares.both() * units(columns), workers);
   }
 };

@@ -2,8 +2,8 @@
 // From a scan to its launches. chunk_scan_run<T, D, Family> is instantiated once for each row of
 // ops/linear_attention/linear_attention.cmake; ops/linear_attention/scan.cpp chooses.
 #pragma once
-#include "ops/linear_attention/chunk_outputs.hpp"
 #include "ops/linear_attention/chunk_scan.hpp"
+#include "ops/linear_attention/chunk_walk.hpp"
 #include "ops/linear_attention/segment_scan.hpp"
 #include "ops/linear_attention/typed_states.hpp"
 #include "ops/typed_heads.hpp"
@@ -17,7 +17,7 @@ template <class T, int D, class Family> struct chunk_scan_run {
 
 template <class T, int D, class Family> scan_sizes chunk_scan_run<T, D, Family>::sizes() {
   using of = chunk_scan_sizes<T, D, Family>;
-  return {of::C, of::segment, of::workers, of::share, of::P, D, Family::weighs};
+  return {of::C, of::segment, of::workers, of::share, of::P, D, of::tune.readers > 0};
 }
 
 template <class T, int D, class Family, bool Decays>
@@ -27,17 +27,19 @@ void launch_scan(typename chunk_scan_sizes<T, D, Family>::args const& a, void* s
     be::launch<chunk_scan<T, D, Family, Decays, sums>>(a, stream);
     be::launch<segment_scan<T, D, Family, Decays>>(a, stream);
   }
-  if constexpr (Family::keeps) {
-    if (a.keeps) return be::launch<chunk_scan<T, D, Family, Decays, states>>(a, stream);
-  } else if constexpr (Decays) {
-    if (a.meetings && a.reversed)
-      return be::launch<chunk_scan<T, D, Family, true, reversed_meetings>>(a, stream);
-    if (a.meetings) return be::launch<chunk_scan<T, D, Family, true, forward_meetings>>(a, stream);
-  }
   if constexpr (Family::weighs && Family::tune(D).readers > 0) {
-    if (a.gated) be::launch<chunk_outputs<T, D, Family, true>>(a, stream);
-    else be::launch<chunk_outputs<T, D, Family, false>>(a, stream);
+    if (a.keeps) be::launch<chunk_walk<T, D, Family, walk_leaves::states>>(a, stream);
+    else if (a.gated) be::launch<chunk_walk<T, D, Family, walk_leaves::gated_outputs>>(a, stream);
+    else be::launch<chunk_walk<T, D, Family, walk_leaves::outputs>>(a, stream);
   } else {
+    if constexpr (Family::keeps) {
+      if (a.keeps) return be::launch<chunk_scan<T, D, Family, Decays, states>>(a, stream);
+    } else if constexpr (Decays) {
+      if (a.meetings && a.reversed)
+        return be::launch<chunk_scan<T, D, Family, true, reversed_meetings>>(a, stream);
+      if (a.meetings)
+        return be::launch<chunk_scan<T, D, Family, true, forward_meetings>>(a, stream);
+    }
     be::launch<chunk_scan<T, D, Family, Decays, outputs>>(a, stream);
   }
 }

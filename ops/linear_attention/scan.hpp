@@ -22,7 +22,7 @@ template <class Family> class scans {
   struct shape {
     std::int64_t d, columns;
     head_shares shares{};
-    bool meets = false, keeps = false;
+    bool meets = false;
   };
   std::size_t lay_out_states(workspace_layout& w, std::initializer_list<shape> shapes) const;
 

@@ -59,8 +59,8 @@ template <class Family> void scans<Family>::lay_out_decays(workspace_layout& w) 
 template <class Family> bool scans<Family>::splits(shape const& x) const {
   auto const sizes = sizes_of(x.d);
   // A step that leaves meetings takes five times as long as one that sums a segment.
-  return cutting_pays(rows_, sizes.C * sizes.segment,
-                      sizes.tasks(rows_.h, x.shares, x.columns, x.keeps), x.meets ? 5 : 7);
+  return cutting_pays(rows_, sizes.C * sizes.segment, sizes.tasks(rows_.h, x.shares, x.columns),
+                      x.meets ? 5 : 7);
 }
 
 template <class Family>
@@ -91,8 +91,7 @@ void scans<Family>::launch(scan_problem x, std::size_t states, void* workspace,
     else token_step_run<fp16, Family>::launch(x, sizes_.C, stream);
     return;
   }
-  bool const in_segments = states > 0 && splits({x.q.d, x.v.d, x.shares, x.meetings != nullptr,
-                                                 x.chunk_states.data != nullptr});
+  bool const in_segments = states > 0 && splits({x.q.d, x.v.d, x.shares, x.meetings != nullptr});
   x.states = in_segments ? in_workspace<float>(workspace, states) : nullptr;
   with_instance<Family>(type_, columns_for(x.q.d), [&](auto run) { run.launch(x, stream); });
 }

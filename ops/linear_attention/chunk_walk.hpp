@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The outputs of a scan whose terms have weights (ops/mamba2), by workers of two kinds:
+// A scan whose terms have weights (ops/mamba2) by workers of two kinds:
 //           S_t = a_t S_(t-1) + k_t^T w_t v_t,   o_t = (q_t S_t + skip o v_t) o silu(gate_t).
 // Shapes    as chunk_scan.hpp. A task has a unit of a head, P columns of v, and walks a sequence,
-// or
-//           a segment of one whose state is known.
+//           or a segment of one whose state is known.
+// Leaves    o; or the states that chunks meet, also of a scan from the last token on.
 // Workers   the first one keeps the state: before each chunk it leaves it, rounded, to the chunk's
 //           reader; so what follows from chunk to chunk is a decay, a sum of products and a
 //           rounding. Readers take chunks in turn, `readers` of them at a time. A chunk's reader
-//           weighs its values for the keeper and makes its outputs.
+//           weighs its values for the keeper and makes its outputs. (Two heads side by side whose
+//           workers each do all take 1.2 to 1.7 of the time on an H200.)
 // Numerics  and order as chunk_scan.hpp, whose sums of segments have the same bits:
 //             o = exp2(c_i) q S + (q k^T o exp2(c_i - c_j) w_j o lower) v.
 #pragma once
@@ -20,17 +21,25 @@
 
 namespace tk {
 
-template <class T, int D, class Family, bool Gated> struct chunk_outputs {
+enum class walk_leaves { outputs, gated_outputs, states };
+
+template <class T, int D, class Family, walk_leaves Leaves> struct chunk_walk {
+  static constexpr bool gated = Leaves == walk_leaves::gated_outputs,
+                        outputs = gated || Leaves == walk_leaves::outputs;
   using sizes = chunk_scan_sizes<T, D, Family>;
   using args = typename sizes::args;
   static constexpr auto tune = sizes::tune;
-  static constexpr int readers = tune.readers, workers = 1 + readers, cluster = 1, own_slots = 1,
-                       stages = Gated && tune.gated_slots ? tune.gated_slots : tune.slots,
-                       C = sizes::C, P = sizes::P, segment = sizes::segment;
+  static constexpr int readers = outputs ? tune.readers : 2, workers = 1 + readers, cluster = 1,
+                       own_slots = 1,
+                       own_stages = !outputs ? tune.sum_slots
+                                    : gated  ? tune.gated_slots
+                                             : 0,
+                       stages = own_stages ? own_stages : tune.slots, C = sizes::C, P = sizes::P,
+                       segment = sizes::segment;
   static_assert(readers >= 2, "signals are awaited before they are sent again");
   static_assert(stages >= readers, "between two of its own a reader passes over fewer");
   // Where the keeper needs more registers than there are for all, readers lend theirs.
-  static constexpr int helpers = tune.lends ? readers : 0;
+  static constexpr int helpers = outputs && tune.lends ? readers : 0;
   // Between a reader and the keeper.
   enum said { weighted, has_read, state_there, summed, kinds };
   static constexpr int signals = kinds * readers;
@@ -39,11 +48,17 @@ template <class T, int D, class Family, bool Gated> struct chunk_outputs {
   using values = reg_tile<float, C, P>;
   using column = reg_col<float, C>;
 
+  template <int> struct nothing_there {};
+  template <bool There, class X, int Nth>
+  using where = std::conditional_t<There, X, nothing_there<Nth>>;
+  struct with_queries {
+    shared_tile<T, C, D> q;
+  };
   struct with_gate {
     shared_tile<T, C, P> gate;
   };
-  struct stage : std::conditional_t<Gated, with_gate, no_memory> {
-    shared_tile<T, C, D> q, k;
+  struct stage : where<outputs, with_queries, 0>, where<gated, with_gate, 1> {
+    shared_tile<T, C, D> k;
     shared_tile<T, C, P> v;
     shared_vec<float, C> decay, weight;
   };
@@ -55,16 +70,12 @@ template <class T, int D, class Family, bool Gated> struct chunk_outputs {
   };
   struct scratch {};
   struct task {
-    int sequence, head, nth, col, block;  // block: the segment, where each is a task
-    int first, steps;                     // chunks
-    scan_rows::place at;
-    int first_chunk, q, k, v;  // counted through all sequences; heads
+    int head, nth, col, block, steps;  // block: the segment, where each is a task
+    typename sizes::walk of;
+    int q, k, v;  // heads
   };
 
-  static TK_BOTH int tasks(args const& a) {
-    int const sequences = a.states.data ? a.rows.blocks(segment * C) : a.rows.b;
-    return sequences * a.rows.h * a.units;
-  }
+  static TK_BOTH int tasks(args const& a) { return sizes::walks(a) * a.rows.h * a.units; }
   // Neighbours share q and k.
   static TK_BOTH task task_at(args const& a, int i, int) {
     task t{};
@@ -72,40 +83,34 @@ template <class T, int D, class Family, bool Gated> struct chunk_outputs {
     t.head = i / a.units % a.rows.h;
     t.block = i / (a.units * a.rows.h);
     t.col = t.nth * P;
-    t.sequence = a.states.data ? a.rows.sequence_of(t.block, segment * C) : t.block;
-    t.at = a.rows.sequence(t.sequence);
-    t.steps = ceil_div(t.at.n, C);
-    if (a.states.data) {
-      t.first = (t.block - a.rows.first_block(t.sequence, segment * C)) * segment;
-      int const left = t.first < 0 ? 0 : t.steps - t.first;
-      t.steps = left < 0 ? 0 : left < segment ? left : segment;
-    }
-    t.first_chunk = a.rows.first_block(t.sequence, C) + t.first;
+    t.of = sizes::walk_of(a, t.block);
+    t.steps = t.of.chunks;
     t.q = t.head / a.shares.q, t.k = t.head / a.shares.k, t.v = t.head / a.shares.v;
     return t;
   }
-  // Whether a task ends where its sequence does. Packed sequences leave room for blocks that none
-  // has.
-  static TK_BOTH bool is_last(args const& a, task const& t) {
-    if (!a.states.data) return true;
-    int const chunks = ceil_div(t.at.n, C);
-    return t.first >= 0 && (t.first == 0 || t.first < chunks) && t.first + segment >= chunks;
+  static TK_BOTH bool reversed(args const& a) { return !outputs && a.reversed; }
+  // Of a step, counted from the sequence's first one.
+  static TK_BOTH int chunk_of(args const& a, task const& t, int step) {
+    return t.of.first + (reversed(a) ? t.steps - 1 - step : step);
   }
-  static TK_DEVICE int row_of(task const& t, int step) { return t.at.first + (t.first + step) * C; }
+  static TK_BOTH int tokens(args const& a, task const& t, int step) {
+    return sizes::tokens(t.of.at.n, chunk_of(a, t, step));
+  }
 
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    int const row = row_of(t, step), end = t.at.first + t.at.n;
-    load_async(s.k, window(a.k, row, 0, t.k, t.at.batch, end), done);
-    load_async(s.v, window(a.v, row, t.col, t.v, t.at.batch, end), done);
-    auto const place = a.decays.row(t.first_chunk + step, t.head, a.rows.h, C);
+    auto const& at = t.of.at;
+    int const chunk = chunk_of(a, t, step), row = at.first + chunk * C, end = at.first + at.n;
+    load_async(s.k, window(a.k, row, 0, t.k, at.batch, end), done);
+    load_async(s.v, window(a.v, row, t.col, t.v, at.batch, end), done);
+    auto const place = a.decays.row(t.of.first_chunk + chunk, t.head, a.rows.h, C);
     load_async(s.decay, a.decays.data + place, C, done);
-    load_async(s.weight, a.weights + place, C, done);
-    load_async(s.q, window(a.q, row, 0, t.q, t.at.batch, end), done);
-    if constexpr (Gated)
-      load_async(s.gate, window(a.gate, row, t.col, t.head, t.at.batch, end), done);
+    if (!reversed(a)) load_async(s.weight, a.weights + place, C, done);
+    if constexpr (outputs) load_async(s.q, window(a.q, row, 0, t.q, at.batch, end), done);
+    if constexpr (gated)
+      load_async(s.gate, window(a.gate, row, t.col, t.head, at.batch, end), done);
   }
   static TK_DEVICE void load_common(common& s, args const& a, task const& t, be::arrival done) {
-    if (!a.skip) return;
+    if (!outputs || !a.skip) return;
     int const left = a.columns - t.col;
     load_async(s.skip, a.skip + std::int64_t{t.head} * a.columns + t.col, left, done);
   }
@@ -118,8 +123,15 @@ template <class T, int D, class Family, bool Gated> struct chunk_outputs {
     common& shared = c.common.take();
     int const mine = c.w.id() - 1;
     for (int step = 0; step < t.steps; ++step) {
-      if (step % readers == mine) make_output(c, a, t, step, shared, mine);
-      else pass_slot(c);
+      if (step % readers != mine) {
+        pass_slot(c);
+      } else if constexpr (outputs) {
+        make_output(c, a, t, step, shared, mine);
+      } else {
+        auto const& x = c.in.take();
+        weigh_values(c, a, t, step, x, shared, mine);
+        c.signals.await(signal_of(mine, summed));
+      }
     }
     c.w.sync();  // all lanes have read what one gives back
     c.common.release();
@@ -134,17 +146,15 @@ template <class T, int D, class Family, bool Gated> struct chunk_outputs {
   };
   static TK_DEVICE void begin(parts_of_state& s, args const& a, task const& t) {
     if (a.states.data) tk::load(s.start, a.states, sizes::state_of(a, t.block, t.head, t.nth));
-    else sizes::begin(s.start, a, t.sequence, t.head, t.col);
-  }
-  static TK_DEVICE int tokens(task const& t, int step) {
-    return sizes::tokens(t.at.n, t.first + step);
+    else sizes::begin(s.start, a, t.of.sequence, t.head, t.col);
   }
   static TK_DEVICE void leave(parts_of_state& s, args const& a, task const& t) {
-    if (!a.final.data || !is_last(a, t)) return;
+    if (!a.final.data || !sizes::is_last(a, t.of)) return;
+    int const sequence = t.of.sequence;
     s.start = s.sum();
     s.start = s.start * a.final_scale;
-    if (a.transposed) store_transposed(a.final, t.col, 0, t.head, t.sequence, s.start);
-    else store_direct(a.final, 0, t.col, t.head, t.sequence, cast<float>(s.start), a.final_width);
+    if (a.transposed) store_transposed(a.final, t.col, 0, t.head, sequence, s.start);
+    else store_direct(a.final, 0, t.col, t.head, sequence, cast<float>(s.start), a.final_width);
   }
 
   template <class Context>
@@ -156,29 +166,44 @@ template <class T, int D, class Family, bool Gated> struct chunk_outputs {
     auto const await_reader = [&](int step, said x) {
       c.signals.await(signal_of(step % readers, x));
     };
-    auto const put_state = [&](int step) { tk::store(shared.state[step % 2], cast<T>(s.sum())); };
+    auto const put_state = [&](int step) {
+      if constexpr (outputs) {
+        tk::store(shared.state[step % 2], cast<T>(s.sum()));
+      } else {
+        int const chunk = t.of.first_chunk + chunk_of(a, t, step);
+        store_async(c.w, window(a.chunk_states, 0, t.col, t.head, chunk), cast<T>(s.sum()),
+                    shared.state, step);
+      }
+    };
+    if constexpr (!outputs) wait_stores_read(c.w);  // the last task's
     if (t.steps > 0) put_state(0);
     for (int step = 0; step < t.steps; ++step) {
       auto const& x = c.in.take();
-      float const factor = be::exp2(x.decay.data[tokens(t, step) - 1]);
+      float const factor = be::exp2(x.decay.data[tokens(a, t, step) - 1]);
       await_reader(step, weighted);
       s.since = s.since * factor;
       s.kept *= factor;
       mma_atb(s.since, x.k, shared.values[step % readers]);
-      tell(step, state_there);
+      // What is said here is waited for least, and the products run.
+      if constexpr (outputs) tell(step, state_there);
       if (step > 0) {
-        tell(step - 1, summed);
+        if constexpr (outputs) tell(step - 1, summed);
         c.w.sync();  // all lanes have read of the slot what they have used
         c.in.release();
       }
       wait<0>(s.since);
-      if ((t.first + step + 1) % segment == 0) s.start = s.sum(), s.since = 0.f, s.kept = 1;
-      if (step > 0) await_reader(step - 1, has_read);
+      if constexpr (!outputs) tell(step, summed);
+      int const next = chunk_of(a, t, step) + !reversed(a);
+      if (next % segment == 0) s.start = s.sum(), s.since = 0.f, s.kept = 1;
+      if constexpr (outputs)
+        if (step > 0) await_reader(step - 1, has_read);
       if (step + 1 < t.steps) put_state(step + 1);
     }
     if (t.steps > 0) {
-      tell(t.steps - 1, summed);
-      await_reader(t.steps - 1, has_read);
+      if constexpr (outputs) {
+        tell(t.steps - 1, summed);
+        await_reader(t.steps - 1, has_read);
+      }
       release_loaded(c.w, c.in);
     }
     leave(s, a, t);
@@ -187,19 +212,24 @@ template <class T, int D, class Family, bool Gated> struct chunk_outputs {
   }
 
   template <class Context>
+  static TK_DEVICE void weigh_values(Context& c, args const& a, task const& t, int step,
+                                     stage const& x, common& shared, int mine) {
+    reg_tile<T, C, P> v;
+    tk::load(v, x.v);
+    auto const left = sizes::left_of_tokens(x.decay, x.weight, tokens(a, t, step), reversed(a));
+    if constexpr (outputs) wait_stores_read(c.w);
+    tk::store(shared.values[mine], cast<T>(v * left));
+    c.signals.send(signal_of(mine, weighted));
+    if constexpr (!outputs) release_loaded(c.w, c.in);
+  }
+  template <class Context>
   static TK_DEVICE void make_output(Context& c, args const& a, task const& t, int step,
                                     common& shared, int mine) {
-    int const n = tokens(t, step);
-    auto& on_its_way = shared.values[mine];
     auto const& x = c.in.take();
     reg_tile<float, C, C> s;
     mm_abt(s, x.q, x.k);
-    reg_tile<T, C, P> v;
-    tk::load(v, x.v);
-    wait_stores_read(c.w);
-    tk::store(on_its_way, cast<T>(v * sizes::left_of_tokens(x.decay, x.weight, n)));
-    c.signals.send(signal_of(mine, weighted));
-    column const sum = load_col<C>(x.decay.data, n, inf);
+    weigh_values(c, a, t, step, x, shared, mine);
+    column const sum = load_col<C>(x.decay.data, tokens(a, t, step), inf);
     wait<0>(s);
     s = s * exp2(sum - as_row(x.decay)) * as_row(x.weight);
     keep_lower(s, 0, 0.f);
@@ -211,17 +241,19 @@ template <class T, int D, class Family, bool Gated> struct chunk_outputs {
     c.signals.send(signal_of(mine, has_read));
     o = o * exp2(sum);
     mma_ab(o, p, x.v);
+    reg_tile<T, C, P> v;
     tk::load(v, x.v);
     [[maybe_unused]] reg_tile<T, C, P> z;
-    if constexpr (Gated) tk::load(z, x.gate);
+    if constexpr (gated) tk::load(z, x.gate);
     wait<0>(o, p);
     release_loaded(c.w, c.in);
     if (a.skip) o = o + v * as_row(shared.skip);
-    if constexpr (Gated) o = o * map<silu>(z);
+    if constexpr (gated) o = o * map<silu>(z);
     c.signals.await(signal_of(mine, summed));
-    int const row = row_of(t, step);
-    store_async(c.w, window(a.o, row, t.col, t.head, t.at.batch, t.at.first + t.at.n), cast<T>(o),
-                on_its_way);
+    auto const& at = t.of.at;
+    auto const to =
+        window(a.o, at.first + chunk_of(a, t, step) * C, t.col, t.head, at.batch, at.first + at.n);
+    store_async(c.w, to, cast<T>(o), shared.values[mine]);
   }
 };
 
