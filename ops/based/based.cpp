@@ -35,7 +35,7 @@ based_scans::based_scans(workspace_layout& workspace, based_problem const& x)
   auto const heads = [&](int count) {
     return static_cast<std::size_t>(std::int64_t{count} * rows_.h);
   };
-  if (cutting_pays(rows_, length, sizes.tasks(rows_.h, x.v.d))) {
+  if (cutting_pays(rows_, length, sizes.tasks(rows_.h, x.v.d), sizes.cut_cost)) {
     std::size_t const count = heads(rows_.blocks(length)) * static_cast<std::size_t>(units);
     states_ = workspace.add(count * static_cast<std::size_t>(sizes.state_size()) * sizeof(float));
     if (x.normalises) sums_ = workspace.add(count * based_moments::columns * sizeof(float));

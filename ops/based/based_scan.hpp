@@ -25,6 +25,7 @@
 #include "ops/based/features.hpp"
 #include "ops/based/plan.hpp"
 #include "ops/based/tuning.hpp"
+#include "ops/linear_attention/scan_walk.hpp"
 
 namespace tk {
 
@@ -55,6 +56,12 @@ template <class T> struct based_scan_sizes {
     partial_tiles<P, F> states;  // of segments, heads and units; data may be null
     float* sums;                 // [segments, h, units, F]
   };
+  static TK_BOTH scan_cut<C, segment> cut(args const& a) {
+    return {a.rows, a.states.data != nullptr};
+  }
+  static TK_BOTH bool is_last(args const& a, scan_walk const& x) {
+    return cut(a).is_last(x, false);
+  }
   // A worker's unit; where there is none, columns behind those of a head.
   struct unit {
     int head, col, nth;
@@ -154,47 +161,31 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
     shared_tile<T, C, F> features;
   };
   struct task {
-    int sequence, part, block;  // block: the segment, where each is a task
-    int first, steps;           // chunks
-    scan_rows::place at;
+    int part, block, steps;  // block: the segment, where each is a task
+    scan_walk of;
   };
 
-  static TK_BOTH int tasks(args const& a) {
-    return (a.states.data ? a.rows.blocks(segment * C) : a.rows.b) * a.parts;
-  }
+  static TK_BOTH int tasks(args const& a) { return sizes::cut(a).walks() * a.parts; }
   static TK_BOTH task task_at(args const& a, int i, int) {
     task t{};
     t.part = i % a.parts;
     t.block = i / a.parts;
-    t.sequence = a.states.data ? a.rows.sequence_of(t.block, segment * C) : t.block;
-    t.at = a.rows.sequence(t.sequence);
-    int const chunks = ceil_div(t.at.n, C);
-    t.steps = chunks;
-    if (a.states.data) {
-      t.first = (t.block - a.rows.first_block(t.sequence, segment * C)) * segment;
-      int const left = t.first < 0 ? 0 : chunks - t.first;
-      t.steps = left < 0 ? 0 : left < segment ? left : segment;
-      if (!Outputs && is_last(a, t)) t.steps = 0;  // nothing begins with its sum
-    }
+    t.of = sizes::cut(a).walk(t.block);
+    t.steps = t.of.chunks;
+    if (!Outputs && is_last(a, t)) t.steps = 0;  // nothing begins with its sum
     return t;
   }
-  // Whether a task ends where its sequence does. Packed sequences leave room for blocks that none
-  // has.
-  static TK_BOTH bool is_last(args const& a, task const& t) {
-    if (!a.states.data) return true;
-    int const chunks = ceil_div(t.at.n, C);
-    if (t.first < 0 || (t.first > 0 && t.first >= chunks)) return false;
-    return t.first + segment >= chunks;
-  }
+  static TK_BOTH bool is_last(args const& a, task const& t) { return sizes::is_last(a, t.of); }
 
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    int const row = t.at.first + (t.first + step) * C, end = t.at.first + t.at.n;
+    int const row = t.of.at.first + (t.of.first + step) * C, end = t.of.at.first + t.of.at.n;
     TK_UNROLL
     for (int w = 0; w < workers; ++w) {
       auto const u = sizes::unit_of(a, t.part, w);
-      if constexpr (Outputs) load_async(s.q[w], window(a.q, row, 0, u.head, t.at.batch, end), done);
-      load_async(s.k[w], window(a.k, row, 0, u.head, t.at.batch, end), done);
-      load_async(s.v[w], window(a.v, row, u.col, u.head, t.at.batch, end), done);
+      if constexpr (Outputs)
+        load_async(s.q[w], window(a.q, row, 0, u.head, t.of.at.batch, end), done);
+      load_async(s.k[w], window(a.k, row, 0, u.head, t.of.at.batch, end), done);
+      load_async(s.v[w], window(a.v, row, u.col, u.head, t.of.at.batch, end), done);
     }
   }
 
@@ -203,11 +194,11 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
     auto const u = sizes::unit_of(a, t.part, w);
     auto const at = sizes::state_of(a, t.block, u.head, u.nth);
     reg_tile<float, P, F> since = 0.f;
-    [[maybe_unused]] bool has_start = t.first > 0 || a.initial.data != nullptr;
+    [[maybe_unused]] bool has_start = t.of.first > 0 || a.initial.data != nullptr;
     if constexpr (Outputs) {
       if (has_start) {
         if (a.states.data) tk::load(since, a.states, at);
-        else sizes::begin(c.w, since, c.scratch.start, a, t.sequence, u.head, u.col);
+        else sizes::begin(c.w, since, c.scratch.start, a, t.of.sequence, u.head, u.col);
         tk::store(c.scratch.start, since);
         since = 0.f;
       }
@@ -215,7 +206,8 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
     }
     if constexpr (Normalises) begin_sums(c, a, t, u, at);
     for (int step = 0; step < t.steps; ++step) {
-      int const chunk = t.first + step, left = t.at.n - chunk * C, tokens = left < C ? left : C;
+      int const chunk = t.of.first + step, left = t.of.at.n - chunk * C,
+                tokens = left < C ? left : C;
       auto const& x = c.in.take();
       columns_of_x q;
       moments f;
@@ -247,12 +239,12 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
         mma_ab(o, p, x.v[w]);
         mma_atb(since, x.v[w], c.scratch.features);
         wait<1>(o, p, f);
-        int const row = t.at.first + chunk * C, end = t.at.first + t.at.n;
-        auto const to = window(a.o, row, u.col, u.head, t.at.batch, end);
+        int const row = t.of.at.first + chunk * C, end = t.of.at.first + t.of.at.n;
+        auto const to = window(a.o, row, u.col, u.head, t.of.at.batch, end);
         if constexpr (Normalises) {
           o = o * reciprocal(sum + least_normaliser);
           if (a.normalisers && u.nth == 0 && u.mine) {
-            auto const first = (std::int64_t{t.at.batch} * a.rows.h + u.head) * a.rows.n + row;
+            auto const first = (std::int64_t{t.of.at.batch} * a.rows.h + u.head) * a.rows.n + row;
             tk::store(a.normalisers + first, sum, tokens);
           }
         }
@@ -280,12 +272,12 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
       // The last segment's sum is nobody's: its place has what the sequence begins with.
       bool const last = is_last(a, t);
       if (!last && t.steps == 0) return;
-      if (last) sizes::begin(c.w, since, c.scratch.start, a, t.sequence, u.head, u.col);
+      if (last) sizes::begin(c.w, since, c.scratch.start, a, t.of.sequence, u.head, u.col);
       tk::store(a.states, at, since);
       if constexpr (Normalises)
         for (int i = c.w.lane(); i < F; i += be::worker_lanes)
           a.sums[at * F + i] =
-              last ? sizes::begin_sum(a, t.sequence, u.head, i) : c.scratch.since_sums.data[i];
+              last ? sizes::begin_sum(a, t.of.sequence, u.head, i) : c.scratch.since_sums.data[i];
     }
   }
 
@@ -304,11 +296,7 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
           tk::load(start, c.scratch.start, tile);
           x = start + x;
         }
-        reg_tile<float, P, D> weighted;
-        weighted = x * based_moments::weight(tile * D, a.scale);
-        if (tile == based_moments::products_with_one)
-          weighted = choose_cols<based_moments::of_one>(weighted, x);
-        reg_tile<T, P, D> const rounded = cast<T>(weighted * 1.f);
+        auto const rounded = weigh_moments<T>(x, tile, a.scale);
         put_columns(state, rounded, tile);
       }
     };
@@ -323,7 +311,7 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
     for (int i = c.w.lane(); i < F; i += be::worker_lanes) {
       float start = 0;
       if constexpr (Outputs)
-        start = a.states.data ? a.sums[at * F + i] : sizes::begin_sum(a, t.sequence, u.head, i);
+        start = a.states.data ? a.sums[at * F + i] : sizes::begin_sum(a, t.of.sequence, u.head, i);
       c.scratch.start_sums.data[i] = start;
       c.scratch.since_sums.data[i] = 0;
       c.scratch.weighted_sums.data[i] = start * based_moments::weight(i, a.scale);
@@ -348,14 +336,14 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
         add(c.scratch.start, since);
         tk::load(since, c.scratch.start);
       }
-      sizes::end(c.w, since, c.scratch.start, a, t.sequence, u.head, u.col);
+      sizes::end(c.w, since, c.scratch.start, a, t.of.sequence, u.head, u.col);
     }
     if constexpr (Normalises) {
       auto const& y = a.final_sums;
       if (!y.given || u.nth > 0) return;
       for (int i = c.w.lane(); i < F; i += be::worker_lanes)
         if (int const row = based_moments::row_of(i); row >= 0)
-          y.data[t.sequence * y.b_stride + u.head * y.h_stride + row] =
+          y.data[t.of.sequence * y.b_stride + u.head * y.h_stride + row] =
               c.scratch.start_sums.data[i] + c.scratch.since_sums.data[i];
     }
   }

@@ -48,4 +48,14 @@ TK_DEVICE void expand(reg_tile<T, R, based_moments::columns>& to, reg_tile<T, R,
   put_columns(to, x, based_moments::linear);
 }
 
+// A tile of columns of a state, as a query meets it.
+template <class T, int R>
+TK_DEVICE reg_tile<T, R, 16> weigh_moments(reg_tile<float, R, 16> const& x, int tile, float scale) {
+  reg_tile<float, R, 16> weighted;
+  weighted = x * based_moments::weight(tile * 16, scale);
+  if (tile == based_moments::products_with_one)
+    weighted = choose_cols<based_moments::of_one>(weighted, x);
+  return cast<T>(weighted * 1.f);
+}
+
 }  // namespace tk

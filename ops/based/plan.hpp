@@ -57,6 +57,7 @@ struct states_to_place {
 // What a compiled instance says of itself.
 struct based_sizes {
   int C, segment, workers, P;
+  int cut_cost;  // of a chunk where sequences are cut, in quarters of one where they are not
   int units(std::int64_t columns) const { return ceil_div(static_cast<int>(columns), P); }
   // Tasks of a sequence, or of a segment.
   std::int64_t tasks(std::int64_t h, std::int64_t columns) const {

@@ -3,6 +3,7 @@
 // of ops/based/based.cmake.
 #pragma once
 #include "ops/based/based_scan.hpp"
+#include "ops/based/based_walk.hpp"
 #include "ops/based/copy_sums.hpp"
 #include "ops/based/segment_scan.hpp"
 #include "ops/linear_attention/typed_states.hpp"
@@ -17,7 +18,8 @@ template <class T, bool Normalises> struct based_run {
 
 template <class T, bool Normalises> based_sizes based_run<T, Normalises>::sizes() {
   using of = based_scan_sizes<T>;
-  return {of::C, of::segment, of::workers, of::P};
+  constexpr bool walks = of::tune.readers > 0;
+  return {of::C, of::segment, walks ? 1 : of::workers, of::P, walks ? 9 : 7};
 }
 
 template <class T, bool Normalises>
@@ -30,7 +32,7 @@ void based_run<T, Normalises>::launch(based_scan_problem const& x, void* stream)
   a.o = be::write_to<of::C, of::P>(typed<T>(x.o));
   a.rows = x.rows;
   a.units = sizes().units(x.v.d);
-  a.parts = static_cast<int>(sizes().tasks(x.rows.h, x.v.d));
+  a.parts = ceil_div(x.rows.h * a.units, of::workers);
   a.initial = typed<float>(x.initial);
   a.final = typed<float>(x.final);
   a.initial_sums = x.initial_sums;
@@ -49,7 +51,8 @@ void based_run<T, Normalises>::launch(based_scan_problem const& x, void* stream)
     be::launch<based_scan<T, Normalises, false>>(a, stream);
     be::launch<based_segment_scan<T, Normalises>>(a, stream);
   }
-  be::launch<based_scan<T, Normalises, true>>(a, stream);
+  if constexpr (of::tune.readers > 0) be::launch<based_walk<T, Normalises>>(a, stream);
+  else be::launch<based_scan<T, Normalises, true>>(a, stream);
 }
 
 }  // namespace tk

@@ -6,9 +6,10 @@
 namespace tk {
 
 // Chunks of C tokens, P columns of v for each worker, `slots` chunks in shared memory; `segment`
-// chunks are summed from 0.
+// chunks are summed from 0. With readers, outputs are
+// based_walk.hpp's, of `reader_slots` chunks, else based_scan.hpp's.
 struct based_tuning {
-  int workers, C, P, slots, segment;
+  int workers, C, P, slots, segment, readers = 0, reader_slots = 0;
 };
 
 }  // namespace tk

@@ -116,7 +116,7 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
   };
   struct task {
     int group, part, block, steps;  // block: the segment, where each is a task
-    typename sizes::walk of;
+    scan_walk of;
     // Where loads find things: divisions in each step would make a producer the slowest of all.
     int q, k;  // heads
     struct {
@@ -125,7 +125,7 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
   };
 
   static TK_BOTH int tasks(args const& a) {
-    return sizes::walks(a) * (a.rows.h / a.sharing) * a.parts;
+    return sizes::cut(a).walks() * (a.rows.h / a.sharing) * a.parts;
   }
   // Tasks of one group are neighbours: its parts share q and k, its segments are far apart.
   static TK_BOTH task task_at(args const& a, int i, int) {
@@ -134,7 +134,7 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
     t.part = i % a.parts;
     t.group = i / a.parts % groups;
     t.block = i / (a.parts * groups);
-    t.of = sizes::walk_of(a, t.block);
+    t.of = sizes::cut(a).walk(t.block);
     t.steps = t.of.chunks;
     if (!walks && is_last(a, t)) t.steps = 0;  // nothing begins with its sum
     int const head = t.group * a.sharing;

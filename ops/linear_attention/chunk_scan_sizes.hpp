@@ -4,7 +4,7 @@
 #include "backends/kernel.hpp"
 #include "core/partial_tiles.hpp"
 #include "core/vector.hpp"
-#include "ops/linear_attention/plan.hpp"
+#include "ops/linear_attention/scan_walk.hpp"
 #include "ops/linear_attention/tuning.hpp"
 
 namespace tk {
@@ -78,33 +78,11 @@ template <class T, int D, class Family> struct chunk_scan_sizes {
     reg_col<float, C> const left = exp2(decay.data[tokens - 1] - sum);
     return left * load_col<C>(weight.data, tokens, 0.f);
   }
-  // What a task walks: a sequence, or a segment of one where states are known.
-  struct walk {
-    int sequence, first, chunks, first_chunk;  // the last one counted through all sequences
-    scan_rows::place at;
-  };
-  static TK_BOTH int walks(args const& a) {
-    return a.states.data ? a.rows.blocks(segment * C) : a.rows.b;
+  static TK_BOTH scan_cut<C, segment> cut(args const& a) {
+    return {a.rows, a.states.data != nullptr};
   }
-  static TK_BOTH walk walk_of(args const& a, int block) {
-    walk x{};
-    x.sequence = a.states.data ? a.rows.sequence_of(block, segment * C) : block;
-    x.at = a.rows.sequence(x.sequence);
-    x.first_chunk = a.rows.first_block(x.sequence, C);
-    x.chunks = ceil_div(x.at.n, C);
-    if (a.states.data) {
-      x.first = (block - a.rows.first_block(x.sequence, segment * C)) * segment;
-      int const left = x.first < 0 ? 0 : x.chunks - x.first;
-      x.chunks = left < 0 ? 0 : left < segment ? left : segment;
-    }
-    return x;
-  }
-  // Whether it ends where its sequence does. Packed sequences leave room for blocks that none has.
-  static TK_BOTH bool is_last(args const& a, walk const& x) {
-    if (!a.states.data) return true;
-    int const chunks = ceil_div(x.at.n, C);
-    if (x.first < 0 || (x.first > 0 && x.first >= chunks)) return false;
-    return a.reversed ? x.first == 0 : x.first + segment >= chunks;
+  static TK_BOTH bool is_last(args const& a, scan_walk const& x) {
+    return cut(a).is_last(x, a.reversed);
   }
   // The tokens of a chunk of a sequence.
   static TK_BOTH int tokens(int n, int chunk) {

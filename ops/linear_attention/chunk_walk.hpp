@@ -71,11 +71,11 @@ template <class T, int D, class Family, walk_leaves Leaves> struct chunk_walk {
   struct scratch {};
   struct task {
     int head, nth, col, block, steps;  // block: the segment, where each is a task
-    typename sizes::walk of;
+    scan_walk of;
     int q, k, v;  // heads
   };
 
-  static TK_BOTH int tasks(args const& a) { return sizes::walks(a) * a.rows.h * a.units; }
+  static TK_BOTH int tasks(args const& a) { return sizes::cut(a).walks() * a.rows.h * a.units; }
   // Neighbours share q and k.
   static TK_BOTH task task_at(args const& a, int i, int) {
     task t{};
@@ -83,7 +83,7 @@ template <class T, int D, class Family, walk_leaves Leaves> struct chunk_walk {
     t.head = i / a.units % a.rows.h;
     t.block = i / (a.units * a.rows.h);
     t.col = t.nth * P;
-    t.of = sizes::walk_of(a, t.block);
+    t.of = sizes::cut(a).walk(t.block);
     t.steps = t.of.chunks;
     t.q = t.head / a.shares.q, t.k = t.head / a.shares.k, t.v = t.head / a.shares.v;
     return t;

@@ -14,7 +14,7 @@ namespace fuzz {
 namespace {
 
 // Small segments and units, so that some sequences are cut, and some heads have several units.
-constexpr tk::based_sizes sizes_of_based{16, 1, 1, 32};
+constexpr tk::based_sizes sizes_of_based{16, 1, 1, 32, 7};
 
 seen_tensor const& given(char const* name) { return fuzz::seen(*running.seen, name); }
 

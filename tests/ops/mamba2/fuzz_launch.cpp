@@ -252,7 +252,7 @@ void leave_steps(tk::step_gradients_problem const& x, void* stream) {
 namespace tk {
 
 template <class T, int D, class Family> struct chunk_scan_run {
-  static scan_sizes sizes() { return {fuzz::C, fuzz::segment, 1, 1, fuzz::width, D}; }
+  static scan_sizes sizes() { return {fuzz::C, fuzz::segment, 1, 1, fuzz::width, D, false}; }
   static void launch(scan_problem const& x, void* stream) {
     fuzz::require(!x.may_step || x.rows.n != 1 || x.rows.is_packed, "a step as a chunk");
     fuzz::launch<T, D>(x, stream);
