@@ -19,7 +19,7 @@ template <class T, bool Normalises> struct based_run {
 template <class T, bool Normalises> based_sizes based_run<T, Normalises>::sizes() {
   using of = based_scan_sizes<T>;
   constexpr bool walks = of::tune.readers > 0;
-  return {of::C, of::segment, walks ? 1 : of::workers, of::P, walks ? 9 : 7};
+  return {of::C, of::segment, walks ? 1 : of::workers, of::P, walks ? 8 : 7};
 }
 
 template <class T, bool Normalises>
