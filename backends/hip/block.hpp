@@ -17,7 +17,7 @@ template <block_op Op> struct block_memory : resident_memory<Op> {
   typename common_of<Op>::type common;
   typename Op::scratch scratch[Op::workers];
   int ticket[2];
-  signal_memory<signals_of<Op>()> signals;
+  [[no_unique_address]] signal_memory<signals_of<Op>()> signals;
 };
 
 // What a worker of Op sees.

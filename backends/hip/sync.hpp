@@ -139,14 +139,16 @@ TK_DEVICE unsigned reserve(unsigned* taken, unsigned n) { return gcn::add_shared
 // Signals between workers of a block (core/block.hpp), each a number in LDS whose last bit says how
 // often it was sent. A block's barrier, which take() has, too, is no way out of a wait for one.
 template <int N> struct signal_memory {
-  unsigned sent[N > 0 ? N : 1];
+  unsigned sent[N];
   TK_DEVICE void clear() {
     for (auto& x : sent) x = 0;
   }
 };
+template <> struct signal_memory<0> {};
 template <int N> class signals_of_block {
  public:
-  TK_DEVICE explicit signals_of_block(signal_memory<N>& m) : sent_(m.sent) {}
+  TK_DEVICE explicit signals_of_block(signal_memory<N>& m)
+      : sent_(reinterpret_cast<unsigned*>(&m)) {}
   TK_DEVICE void send(int i) const {
     gcn::sync_wave();
     if (gcn::thread() % warp_lanes == 0) gcn::add_shared_release(sent_ + i, 1);

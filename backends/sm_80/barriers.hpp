@@ -100,17 +100,19 @@ TK_DEVICE unsigned reserve(unsigned* taken, unsigned n) { return ptx::add_shared
 // before its n-th send(i), and what it had read, is settled for the one worker that awaits the
 // signal after its n-th await(i). It is sent again only when it has been awaited.
 template <int N> struct signal_barriers {
-  std::uint64_t bar[N > 0 ? N : 1];
+  std::uint64_t bar[N];
   TK_DEVICE void init() {
-    for (int i = 0; i < N; ++i)
-      ptx::barrier_init(ptx::smem(&bar[i]), worker_warps * arrivals_of(warp_lanes));
+    for (auto& b : bar) ptx::barrier_init(ptx::smem(&b), worker_warps * arrivals_of(warp_lanes));
   }
+};
+template <> struct signal_barriers<0> {
+  TK_DEVICE void init() {}
 };
 template <int N> class signals_of_block {
   static_assert(N <= 32, "a bit for each phase");
 
  public:
-  TK_DEVICE explicit signals_of_block(signal_barriers<N>& m) : bar_(ptx::smem(&m.bar)) {}
+  TK_DEVICE explicit signals_of_block(signal_barriers<N>& m) : bar_(ptx::smem(&m)) {}
   TK_DEVICE void send(int i) const {
     ptx::warp_sync();
     arrive_for_all(bar_ + 8 * i, ptx::thread() % warp_lanes);

@@ -32,7 +32,7 @@ template <block_op Op> struct block_memory : resident_memory<Op> {
   ring_barriers<1> common_barriers;
   ring_barriers<2> ticket_barriers;
   std::uint64_t meeting_barrier;
-  signal_barriers<signals_of<Op>()> signals;
+  [[no_unique_address]] signal_barriers<signals_of<Op>()> signals;
 
   TK_DEVICE void init() {
     stages_of<Op>::init(stage_barriers);

@@ -63,7 +63,7 @@ struct block_memory : own_memory<typename Op::own, Op::own_slots, Op::workers>,
   ring_barriers<2> ticket_barriers;
   ring_barriers<senders + (senders == 0)> parcel_barriers;  // of each sender
   std::uint64_t meeting_barrier;
-  signal_barriers<signals_of<Op>()> signals;
+  [[no_unique_address]] signal_barriers<signals_of<Op>()> signals;
 
   TK_DEVICE void init() {
     constexpr int readers = arrivals_of(worker_lanes), fillers = arrivals_of(warp_lanes);
