@@ -62,15 +62,21 @@ struct chunk_sums {
   }
   static TK_DEVICE float sum(table const& x, int head, int token) {
     float before = 0;
-    for (int end = part; end <= token; end += part) before += x[head][end - 1];
+    TK_UNROLL
+    for (int end = part; end < longest; end += part)
+      before += end <= token ? x[head][end - 1] : 0.f;
     return before + x[head][token];
   }
 
-  // put(head, token) of the task's heads and all tokens of its chunk.
+  // put(head, token) of the task's heads and all tokens of its chunk. Of many lanes each has one
+  // token.
   template <class Worker, class Put>
   static TK_DEVICE void write(Worker const& w, task const& t, int C, Put put) {
-    for (int i = w.lane(); i < t.heads * longest; i += be::worker_lanes)
-      if (i % longest < C) put(i / longest, i % longest);
+    constexpr int abreast = be::worker_lanes < longest ? 1 : be::worker_lanes / longest,
+                  apart = be::worker_lanes / abreast;
+    for (int token = w.lane() % apart; token < C; token += apart) TK_UNROLL
+    for (int k = 0; k < heads; k += abreast)
+      if (int const head = k + w.lane() / apart; head < t.heads) put(head, token);
   }
 };
 
