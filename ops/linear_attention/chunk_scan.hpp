@@ -3,7 +3,8 @@
 //           S_t = a_t S_(t-1) + k_t^T v_t,   o_t = scale q_t S_t
 // or reversed, from the last token on: S_t = k_t^T v_t + a_(t+1) S_(t+1), o_t = scale q_t S_t.
 // Heads may share q, k or v. In a family that weighs (ops/mamba2), forward terms have weights,
-// k_t^T w_t v_t, and o may get a share of v, and a gate: o_t = (o_t + skip o v_t) o silu(gate_t).
+// k_t^T w_t v_t, and o may get a share of v, and a gate: o_t = (o_t + skip o v_t) o silu(gate_t);
+// where chunk_walk.hpp makes outputs and states, sums of segments alone are this one's.
 // Shapes    q, k[b, n, h, d], v, o[b, n, h, dv], d at most D; any n, also 0; any strides, d
 //           contiguous; states [b, h, d, dv] fp32. Packed sequences: [total, h, d].
 // Numerics  c_i is the sum of log2 a in a chunk up to i. Within a chunk

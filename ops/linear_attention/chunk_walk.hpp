@@ -130,6 +130,7 @@ template <class T, int D, class Family, walk_leaves Leaves> struct chunk_walk {
       } else {
         auto const& x = c.in.take();
         weigh_values(c, a, t, step, x, shared, mine);
+        release_loaded(c.w, c.in);
         c.signals.await(signal_of(mine, summed));
       }
     }
@@ -220,7 +221,6 @@ template <class T, int D, class Family, walk_leaves Leaves> struct chunk_walk {
     if constexpr (outputs) wait_stores_read(c.w);
     tk::store(shared.values[mine], cast<T>(v * left));
     c.signals.send(signal_of(mine, weighted));
-    if constexpr (!outputs) release_loaded(c.w, c.in);
   }
   template <class Context>
   static TK_DEVICE void make_output(Context& c, args const& a, task const& t, int step,

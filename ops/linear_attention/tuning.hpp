@@ -12,6 +12,9 @@ namespace tk {
 // C / share tokens. `together`: q S and p v run together, which takes registers. Where segments are
 // summed alone a slot has less, and there are `sum_slots`; where meetings are left it has more, and
 // there are `met_slots`; 0: `slots`, too.
+//   In a family that weighs (ops/mamba2) one worker may keep a unit's state and so many `readers`
+// make its outputs (chunk_walk.hpp); 0: workers have a unit each. A slot with a gate has more, and
+// there are `gated_slots`; 0: `slots`. `lends`: readers leave registers to the keeper.
 struct linear_attention_tuning {
   int workers, share = 1, C, P, slots, segment;
   bool together;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Two workers have a usual head of 64 columns each; a gate lies in each slot. On an H100 three
-// workers reach 0.71 of it at d 64, and segments of 8 chunks are slower from 8192 tokens on. Four
-// workers of 32 columns that share weights in twos take 1.2 of the time at d 64, 1.33 at d 128
-// (H200, 2026-11-26): their products read as much of shared memory for half the columns.
+// Sums of segments: two workers with a usual head of 64 columns each. Outputs: at d 64 a keeper and
+// three readers of 112 registers a lane, at d 128 the keeper has 160 and readers 96, of four slots
+// with room for no gate. Two readers there take 1.2 of the time, as do two keepers with half of the
+// state's rows each; a chunk of d 128 moves 200 KB through shared memory, which is 0.75 of what the
+// multiprocessor can (H200, 2026-11-27).
 #pragma once
 #include "ops/linear_attention/tuning.hpp"
 
