@@ -39,7 +39,7 @@ template <class T, int D, class Family, walk_leaves Leaves> struct chunk_walk {
   static_assert(readers >= 2, "signals are awaited before they are sent again");
   static_assert(stages >= readers, "between two of its own a reader passes over fewer");
   // Where the keeper needs more registers than there are for all, readers lend theirs.
-  static constexpr int helpers = outputs && tune.lends ? readers : 0;
+  static constexpr int helpers = !outputs || tune.lends ? readers : 0;
   // Between a reader and the keeper.
   enum said { weighted, has_read, state_there, summed, kinds };
   static constexpr int signals = kinds * readers;
