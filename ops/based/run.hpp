@@ -18,6 +18,7 @@ template <class T, bool Normalises> struct based_run {
 
 template <class T, bool Normalises> based_sizes based_run<T, Normalises>::sizes() {
   using of = based_scan_sizes<T>;
+  // A walk has little to do between tasks of whole sequences, and much between those of segments.
   constexpr bool walks = of::tune.readers > 0;
   return {of::C, of::segment, walks ? 1 : of::workers, of::P, walks ? 8 : 7};
 }

@@ -6,8 +6,9 @@
 namespace tk {
 
 // Chunks of C tokens, P columns of v for each worker, `slots` chunks in shared memory; `segment`
-// chunks are summed from 0. With readers, outputs are
-// based_walk.hpp's, of `reader_slots` chunks, else based_scan.hpp's.
+// chunks are summed from 0. Outputs come from a worker that keeps a unit's state and so many
+// `readers`, with `reader_slots` chunks in shared memory (based_walk.hpp); 0: from workers that
+// have a unit each (based_scan.hpp).
 struct based_tuning {
   int workers, C, P, slots, segment, readers = 0, reader_slots = 0;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Sums of segments: two workers with a usual head of 64 columns each. Outputs: at d 64 a keeper and
 // three readers of 112 registers a lane, at d 128 the keeper has 160 and readers 96, of four slots
-// with room for no gate. Two readers there take 1.2 of the time, as do two keepers with half of the
-// state's rows each; a chunk of d 128 moves 200 KB through shared memory, which is 0.75 of what the
-// multiprocessor can (H200, 2026-11-27).
+// with room for no gate. There two readers, and a keeper that weighs values itself, take 1.25 of
+// the time, two keepers with half of the state's rows each 1.07. A chunk of d 128 moves 200 KB
+// through shared memory, 0.75 of what the multiprocessor can (H200, 2026-11-27).
 #pragma once
 #include "ops/linear_attention/tuning.hpp"
 
