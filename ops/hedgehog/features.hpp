@@ -25,18 +25,21 @@ TK_DEVICE void softmax_of(reg_tile<float, R, C>& e, reg_tile<float, R, C> const&
   reg_col<float, R> const inverse = reciprocal(row_sum(e));
   e = e * inverse;
 }
-// Either half of phi(x), where u = x W: use(half, features).
+// Either half of phi(x), where u = x W: use(half, features). One after the other, by the same code:
+// both at once would want more registers than there are.
 template <int C, int F, class Use>
 TK_DEVICE void for_features(reg_tile<float, C, F> const& u, Use use) {
-  reg_col<float, C> const top = row_max(u) * log2_e, bottom = row_min(u) * log2_e;
-  TK_UNROLL
+  reg_col<float, C> most = row_max(u) * log2_e, least = row_min(u) * log2_e;
+  float by = log2_e;
+  TK_ROLL
   for (int half = 0; half < 2; ++half) {
     reg_tile<float, C, F> e;
-    if (half == 0) e = exp2(u * log2_e - top);
-    else e = exp2(bottom - u * log2_e);
+    e = exp2(u * by - most);
     reg_col<float, C> const inverse = reciprocal(row_sum(e));
     e = max(e * inverse, least_feature);
     use(half, e);
+    by = -by;
+    most = least * -1.f;
   }
 }
 // phi(q) to shared memory; returns its product with z.
@@ -51,15 +54,17 @@ TK_DEVICE reg_col<float, C> put_queries(shared_tile<T, C, 2 * F>& phi,
   });
   return total(sum);
 }
-// phi(k) to shared memory; use(half, column, sum) with the sums of its columns.
-template <class Worker, class T, int C, int F, class Use>
+// phi(k) to shared memory; what warps leave of the sums of its columns, and then, after a sync,
+// use(half, column, sum).
+template <class Worker, class T, int C, int F>
 TK_DEVICE void put_keys(Worker const& w, shared_tile<T, C, 2 * F>& phi, col_shares<F> (&shares)[2],
-                        reg_tile<float, C, F> const& u, Use use) {
+                        reg_tile<float, C, F> const& u) {
   for_features(u, [&](int half, reg_tile<float, C, F> const& e) {
     tk::store(columns<F>(phi, half), cast<T>(e));
     col_sum_shares(w, shares[half], e);
   });
-  w.sync();
+}
+template <int F, class Use> TK_DEVICE void for_key_sums(col_shares<F> const (&shares)[2], Use use) {
   TK_UNROLL
   for (int half = 0; half < 2; ++half)
     for_col_sums(shares[half], [&](int column, float sum) { use(half, column, sum); });

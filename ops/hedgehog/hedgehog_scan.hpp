@@ -13,28 +13,27 @@
 // Order     at block c, S and z hold the blocks up to c - 2: o of block c, then block c - 1 is
 //           added. Columns of v are independent, a worker has P of them. A segment's sums may be
 //           taken alone (Outputs = false); then it begins with those of the segments before it.
-// Overlap   the workers of a block share tiles and go on by themselves; or some make features and
-//           weights for the others, a block ahead of them (weighers.hpp).
+// Overlap   the workers of a block share tiles and go on by themselves; where there is memory for
+//           it, workers of two kinds (hedgehog_walk.hpp).
 // Source    Hedgehog: Zhang et al., 2024; LoLCATs: Zhang et al., 2024.
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/activation.hpp"
 #include "core/product.hpp"
 #include "ops/hedgehog/features.hpp"
-#include "ops/hedgehog/hedgehog_sizes.hpp"
-#include "ops/hedgehog/weighers.hpp"
+#include "ops/hedgehog/hedgehog_tasks.hpp"
 
 namespace tk {
 
 template <class T, bool Outputs> struct hedgehog_scan {
-  using type = T;
-  using sizes = hedgehog_sizes<T>;
-  static constexpr bool has_outputs = Outputs;
+  using of = hedgehog_tasks<T, Outputs>;
+  using sizes = typename of::sizes;
   using args = typename sizes::args;
+  using task = typename of::task;
+  using column = typename of::column;
   static constexpr auto tune = sizes::tune;
-  static constexpr int workers = sizes::workers, cluster = 1, stages = tune.slots, own_slots = 1,
-                       helpers = tune.weighers, C = sizes::C, D = sizes::D, F = sizes::F,
-                       P = sizes::P;
+  static constexpr int workers = tune.workers, cluster = 1, stages = tune.slots, own_slots = 1,
+                       C = sizes::C, D = sizes::D, F = sizes::F, P = sizes::P;
   // The tiles of a block, in their order; maps are among them where they do not stay in shared
   // memory, and what has no queries has those of `absorbed` alone.
   static constexpr bool resident = tune.resident;
@@ -47,7 +46,6 @@ template <class T, bool Outputs> struct hedgehog_scan {
     if (resident) i += i > 2 ? 2 : i > 0 ? 1 : 0;
     return static_cast<tile>(i);
   }
-  using column = reg_col<float, C>;
   using features = reg_tile<float, C, F>;
 
   union stage {
@@ -56,176 +54,59 @@ template <class T, bool Outputs> struct hedgehog_scan {
     shared_tile<T, D, F> map;
   };
   struct own {};
-  struct maps {
-    shared_tile<T, D, F> q, k;
-  };
+  using maps = feature_maps<T>;
   using common = std::conditional_t<resident, maps, no_memory>;
-  struct own_scratch {
+  struct scratch {
     shared_tile<T, D, P> state;
     shared_tile<T, C, D> phi;
     shared_vec<float, F> z[2];  // of either half of the features
     col_shares<F> shares[2];
   };
-  using scratch = std::conditional_t<(helpers > 0), weighers_scratch<T>, own_scratch>;
-  struct task {
-    int sequence, head, part, block;    // block: the segment, where each is a task
-    int first, absorbing, last, steps;  // blocks: those before `absorbing` have no queries
-    hedgehog_rows::place at;
-  };
 
-  static TK_BOTH bool segments(args const& a) { return a.states.data != nullptr; }
-  // Whether a task begins with what the sequence begins with. The last segment's sum is nobody's:
-  // its place has that for the scan of segments.
-  static TK_BOTH bool begins(args const& a, task const& t) {
-    return Outputs ? !segments(a) : is_last(a, t);
-  }
-  static TK_BOTH int tasks(args const& a) {
-    auto const& keys = a.rows.keys;
-    return (segments(a) ? keys.blocks(hedgehog_segment * C) : keys.b) * keys.h * sizes::parts;
-  }
+  static TK_BOTH int tasks(args const& a) { return of::tasks(a); }
   static TK_BOTH task task_at(args const& a, int i, int) {
-    auto const& keys = a.rows.keys;
-    task t{};
-    t.part = i % sizes::parts;
-    t.head = i / sizes::parts % keys.h;
-    t.block = i / (sizes::parts * keys.h);
-    t.sequence = segments(a) ? keys.sequence_of(t.block, hedgehog_segment * C) : t.block;
-    t.at = a.rows.sequence(t.sequence);
-    // Without queries only whole blocks add anything.
-    int const blocks = t.at.nq > 0 ? ceil_div(t.at.n, C) : t.at.n / C, queries = t.at.past / C;
-    t.last = blocks;
-    if (segments(a)) {
-      int const nth = t.block - keys.first_block(t.sequence, hedgehog_segment * C);
-      t.first = nth < 0 ? blocks : nth * hedgehog_segment;
-      int const end = t.first + hedgehog_segment;
-      if (end < blocks) t.last = end;
-      else if (!Outputs) t.last = t.first;  // nothing begins with its sum
-    }
-    // Nothing is added at the first block.
-    if (t.first == 0 && (!Outputs || queries > 0)) t.first = 1;
-    if (t.last < t.first) t.last = t.first;
-    t.absorbing = !Outputs || t.at.nq == 0 || queries > t.last ? t.last
-                  : queries < t.first                          ? t.first
-                                                               : queries;
+    auto t = of::task_at(a, i);
     t.steps = (t.absorbing - t.first) * absorbed + (t.last - t.absorbing) * all_tiles;
     return t;
   }
-  // Whether a task ends where its sequence does. Packed sequences leave room for blocks that none
-  // has.
-  static TK_BOTH bool is_last(args const& a, task const& t) {
-    if (!segments(a)) return true;
-    int const nth = t.block - a.rows.keys.first_block(t.sequence, hedgehog_segment * C),
-              blocks = ceil_div(t.at.n, C), segments = ceil_div(blocks, hedgehog_segment);
-    return nth == (segments > 0 ? segments - 1 : 0);
-  }
 
-  // Blocks of keys; there is none before the first.
-  template <class X, class Source>
-  static TK_DEVICE void load_keys(X& to, Source const& from, task const& t, int col, int block,
-                                  be::arrival done) {
-    int const end = t.at.first + t.at.n, row = block < 0 ? end : t.at.first + block * C;
-    load_async(to, window(from, row, col, t.head, t.at.batch, end), done);
-  }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
     int const col = t.part * sizes::V, before = (t.absorbing - t.first) * absorbed,
               rest = step - before;
     int const block = rest < 0 ? t.first + step / absorbed : t.absorbing + rest / all_tiles;
     switch (rest < 0 ? absorbed_tile(step % absorbed) : tile_of(rest % all_tiles)) {
-      case q_tile: {
-        auto const at = t.at.queries(block);
-        return load_async(s.x, window(a.q, at.row, 0, t.head, t.at.batch, at.row + at.n), done);
-      }
+      case q_tile: return of::load_queries(s.x, a, t, block, done);
       case map_q: return load_async(s.map, window(a.map_q, 0, 0, t.head), done);
-      case k_tile: return load_keys(s.x, a.k, t, 0, block, done);
-      case k_before: return load_keys(s.x, a.k, t, 0, block - 1, done);
+      case k_tile: return of::load_keys(s.x, a.k, t, 0, block, done);
+      case k_before: return of::load_keys(s.x, a.k, t, 0, block - 1, done);
       case map_k: return load_async(s.map, window(a.map_k, 0, 0, t.head), done);
-      case v_tile: return load_keys(s.v, a.v, t, col, block, done);
-      case v_before: return load_keys(s.v, a.v, t, col, block - 1, done);
+      case v_tile: return of::load_keys(s.v, a.v, t, col, block, done);
+      case v_before: return of::load_keys(s.v, a.v, t, col, block - 1, done);
     }
   }
   static TK_DEVICE void load_common(common& s, args const& a, task const& t, be::arrival done) {
-    if (is_done(a, t)) return;
-    if constexpr (resident) {
-      if (Outputs) load_async(s.q, window(a.map_q, 0, 0, t.head), done);
-      load_async(s.k, window(a.map_k, 0, 0, t.head), done);
-    }
+    if constexpr (resident)
+      if (!of::is_done(a, t)) of::load_maps(s, a, t, done);
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
-    if (is_done(a, t)) return pass_over(c);
-    if constexpr (helpers > 0) hedgehog_weighers<hedgehog_scan>::add(c, a, t);
-    else compute_alone(c, a, t);
-  }
-  template <class Context> static TK_DEVICE void help(Context& c, args const& a, task const& t) {
-    if (is_done(a, t)) return pass_over(c);
-    hedgehog_weighers<hedgehog_scan>::weigh(c, a, t);
-  }
-
-  static TK_BOTH bool is_done(args const& a, task const& t) { return a.adds_only && t.steps == 0; }
-  template <class Context> static TK_DEVICE void pass_over(Context& c) {
+    if (!of::is_done(a, t)) return scan(c, a, t);
     if constexpr (resident) {
       c.common.take();
       release_loaded(c.w, c.common);
     }
   }
 
-  // What a task begins with, and what it leaves.
-  static TK_DEVICE void begin(reg_tile<float, D, P>& s, args const& a, task const& t, int col) {
-    s = 0.f;
-    if (begins(a, t)) sizes::begin(s, a, t.sequence, t.head, col);
-    if (Outputs && segments(a)) tk::load(s, a.states, sizes::state_of(a, t.block, t.head, col));
-  }
-  template <class Worker>
-  static TK_DEVICE void begin_sums(Worker const& w, shared_vec<float, F> (&z)[2], args const& a,
-                                   task const& t) {
-    float const* from = nullptr;
-    if (Outputs && segments(a)) from = sizes::sums_of(a, t.block, t.head);
-    else if (begins(a, t) && a.initial_sums.data && !(a.adds_only && t.part > 0))
-      from = a.initial_sums.at(t.sequence, t.head);  // without queries, the first part's alone
-    for (int i = w.lane(); i < D; i += be::worker_lanes)
-      z[i / F].data[i % F] = from ? from[i] : 0.f;
-  }
-  static TK_DEVICE bool leaves(args const& a, task const& t) {
-    return Outputs ? a.final.data && is_last(a, t) : t.steps > 0 || begins(a, t);
-  }
-  static TK_DEVICE void leave_state(args const& a, task const& t, int col,
-                                    reg_tile<float, D, P> const& s) {
-    if constexpr (Outputs)
-      store_direct(a.final, 0, col, t.head, t.sequence, cast<float>(s), a.final_width);
-    else tk::store(a.states, sizes::state_of(a, t.block, t.head, col), s);
-  }
-  template <class Worker>
-  static TK_DEVICE void leave_sums(Worker const& w, shared_vec<float, F> const (&z)[2],
-                                   args const& a, task const& t) {
-    float* const to =
-        Outputs ? a.final_sums.at(t.sequence, t.head) : sizes::sums_of(a, t.block, t.head);
-    for (int i = w.lane(); i < D; i += be::worker_lanes) to[i] = z[i / F].data[i % F];
-  }
-  // o, and what it was divided by.
-  static TK_DEVICE void leave(args const& a, task const& t, hedgehog_rows::rows_of_block const& at,
-                              int col, reg_tile<float, C, P>& o, column const& sum) {
-    o = o * reciprocal(sum);
-    if (a.normaliser.data && col == 0)
-      tk::store(a.normaliser.data + t.at.batch * a.normaliser.b_stride +
-                    t.head * a.normaliser.h_stride + at.row,
-                sum, at.n);
-    tk::store(window(a.o, at.row, col, t.head, t.at.batch, at.row + at.n), cast<T>(o));
-  }
-  // Whether the block before goes to the state.
-  static TK_DEVICE bool adds(task const& t, int block) {
-    return block > 0 && (block + 1) * C <= t.at.n;
-  }
-
  private:
-  template <class Context>
-  static TK_DEVICE void compute_alone(Context& c, args const& a, task const& t) {
+  template <class Context> static TK_DEVICE void scan(Context& c, args const& a, task const& t) {
     int const col = t.part * sizes::V + c.w.id() * P;
     maps const* of_task = nullptr;
     if constexpr (resident) of_task = &c.common.take();
     reg_tile<float, D, P> s;
-    begin(s, a, t, col);
+    of::begin(s, a, t, col);
     if constexpr (Outputs) tk::store(c.scratch.state, cast<T>(s * a.alpha.at(t.head)));
-    begin_sums(c.w, c.scratch.z, a, t);
+    auto const z = [&](int i) -> float& { return c.scratch.z[i / F].data[i % F]; };
+    of::begin_sums(c.w, a, t, [&](int i, float x) { z(i) = x; });
     // What may lie where results go has been read.
     if constexpr (Outputs) c.all.arrive();
     c.w.sync();
@@ -235,15 +116,17 @@ template <class T, bool Outputs> struct hedgehog_scan {
         attend(c, a, t, s, block, col, of_task);
     if constexpr (resident) c.common.release();
     if constexpr (Outputs) c.all.await();
-    if (!leaves(a, t)) return;
-    leave_state(a, t, col, s);
-    if (col == 0) leave_sums(c.w, c.scratch.z, a, t);
+    if (!of::leaves(a, t)) return;
+    of::leave_state(a, t, col, s);
+    if (col == 0) of::leave_sums(c.w, a, t, z);
   }
 
   // phi(k) to shared memory, and its sums to z.
   template <class Context> static TK_DEVICE void add_keys(Context& c, features const& u) {
-    put_keys(c.w, c.scratch.phi, c.scratch.shares, u,
-             [&](int half, int column, float sum) { c.scratch.z[half].data[column] += sum; });
+    put_keys(c.w, c.scratch.phi, c.scratch.shares, u);
+    c.w.sync();
+    for_key_sums(c.scratch.shares,
+                 [&](int half, int column, float sum) { c.scratch.z[half].data[column] += sum; });
     c.w.sync();
   }
   template <class Context>
@@ -276,7 +159,7 @@ template <class T, bool Outputs> struct hedgehog_scan {
   template <class Context>
   static TK_DEVICE void attend(Context& c, args const& a, task const& t, reg_tile<float, D, P>& s,
                                int block, int col, maps const* of_task) {
-    bool const adds = hedgehog_scan::adds(t, block);
+    bool const adds = of::adds(t, block);
     auto const at = t.at.queries(block);
     features u;
     reg_tile<T, C, D> rows;  // of q, then of k; where maps come through the ring
@@ -334,7 +217,8 @@ template <class T, bool Outputs> struct hedgehog_scan {
     auto const& v_before = c.in.take();
     mma_ab(o, p_before, columns<P>(v_before.v, c.w.id()));
     wait<0>(o, p, p_before);
-    leave(a, t, at, col, o, sum + least_sum);
+    of::divide(o, a, t, at, col, sum + least_sum);
+    tk::store(of::outputs(a, t, at, col), cast<T>(o));
     if constexpr (resident) {
       if (adds) {
         mm_ab(u, before->x, of_task->k);

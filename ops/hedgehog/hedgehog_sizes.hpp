@@ -10,8 +10,9 @@ namespace tk {
 
 template <class T> struct hedgehog_sizes {
   static constexpr auto tune = be::tune_hedgehog();
-  static constexpr int workers = tune.workers, P = tune.P, V = (workers - tune.weighers) * P,
-                       C = hedgehog_block, D = hedgehog_width, F = hedgehog_features, parts = D / V;
+  static constexpr int workers = tune.workers, block_workers = workers + tune.readers, P = tune.P,
+                       V = workers * P, C = hedgehog_block, D = hedgehog_width,
+                       F = hedgehog_features, parts = D / V;
   static_assert(D % V == 0);
   struct args {
     be::source<T, C, D> q, k;

@@ -3,6 +3,7 @@
 // ops/hedgehog/hedgehog.cmake.
 #pragma once
 #include "ops/hedgehog/hedgehog_scan.hpp"
+#include "ops/hedgehog/hedgehog_walk.hpp"
 #include "ops/hedgehog/scan.hpp"
 #include "ops/hedgehog/segment_scan.hpp"
 #include "ops/hedgehog/typed_maps.hpp"
@@ -15,6 +16,14 @@ template <class T> hedgehog_run_sizes hedgehog_run<T>::sizes() {
   hedgehog_run_sizes x{};
   x.parts = hedgehog_sizes<T>::parts;
   return x;
+}
+
+// By whichever workers the chip has for it.
+template <class T, bool Outputs>
+void launch_scan(typename hedgehog_sizes<T>::args const& a, void* stream) {
+  if constexpr (hedgehog_sizes<T>::tune.readers > 0)
+    be::launch<hedgehog_walk<T, Outputs>>(a, stream);
+  else be::launch<hedgehog_scan<T, Outputs>>(a, stream);
 }
 
 template <class T> void hedgehog_run<T>::launch(hedgehog_scan_problem const& x, void* stream) {
@@ -42,10 +51,10 @@ template <class T> void hedgehog_run<T>::launch(hedgehog_scan_problem const& x, 
   a.states.data = x.states;
   a.sums = x.sums;
   if (x.states) {
-    be::launch<hedgehog_scan<T, false>>(a, stream);
+    launch_scan<T, false>(a, stream);
     be::launch<hedgehog_segment_scan<T>>(a, stream);
   }
-  be::launch<hedgehog_scan<T, true>>(a, stream);
+  launch_scan<T, true>(a, stream);
 }
 
 }  // namespace tk

@@ -6,12 +6,13 @@
 
 namespace tk {
 
-template <class T> struct hedgehog_segment_scan : segment_workers<hedgehog_sizes<T>::workers> {
+template <class T>
+struct hedgehog_segment_scan : segment_workers<hedgehog_sizes<T>::block_workers> {
   using sizes = hedgehog_sizes<T>;
   using args = typename sizes::args;
   // A worker has a slice of a head's state, whose numbers it takes in the order of memory.
   using slice = partial_tiles<64, 16>;
-  using base = segment_workers<sizes::workers>;
+  using base = segment_workers<sizes::block_workers>;
   static constexpr int D = sizes::D, slices = D * D / (64 * 16), units = D * sizes::P / (64 * 16);
   struct scratch {};
   static TK_BOTH int count(args const& a) { return a.rows.keys.b * a.rows.keys.h * slices; }

@@ -7,13 +7,12 @@
 namespace tk {
 
 // P columns of v for each worker, `slots` tiles of 64 rows in shared memory; `resident`: so are
-// both maps, else they come again for each block; `weighers`: so many of the workers, none or two,
-// have no columns: they make weights and features for the others, two as well, who have all columns
-// between them; their maps are resident.
+// both maps, else they come again for each block. Besides a worker that keeps a head's state and
+// has all columns there may be so many `readers` (hedgehog_walk.hpp), whose maps are resident.
 struct hedgehog_tuning {
   int workers, P, slots;
   bool resident;
-  int weighers = 0;
+  int readers = 0;
 };
 
 // 1 or 2 workers, who have half of the features or columns each; `slots` tiles of 64 rows, at least
