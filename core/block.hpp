@@ -30,8 +30,8 @@
 // Of an op with `static constexpr int blocks_per_unit` so many blocks share a multiprocessor, where
 // blocks of the chip can; else one has it alone.
 // An op with a struct `resident` keeps it in shared memory while a block lives: every worker calls
-//   fill_resident(w, resident, args)   once, before the block's first task; it fills its share
-// and context has it as `resident`, which nobody changes then.
+//   fill_resident(w, resident, args)   once, before the block's first task; it fills its share,
+// which may be none, and context has it as `resident`. Workers that change it tell one another.
 // An op whose workers send has
 //   sent = reg_tile<float, R, C>       the tile
 //   await_turn(who, args, task, n)     returns when it may be delivered
@@ -104,7 +104,7 @@ template <class Op> struct resident_in_context {
 template <class Op>
   requires has_resident<Op>
 struct resident_in_context<Op> {
-  using type = typename Op::resident const&;
+  using type = typename Op::resident&;
 };
 template <class Op> using resident_view = typename resident_in_context<Op>::type;
 

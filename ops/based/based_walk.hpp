@@ -39,12 +39,14 @@ template <class T, bool Normalises> struct based_walk {
     shared_vec<float, F> of_chunk[readers], since, start, weighted[2];
     col_exchange<F> exchange[readers];
   };
-  struct common : std::conditional_t<Normalises, sum_memory, no_memory> {
+  struct resident : std::conditional_t<Normalises, sum_memory, no_memory> {
     shared_tile<T, P, F> since_state[2], start_state;  // weighted; the first ones in turn
     shared_tile<T, C, F> features[readers];            // of keys; then o
     shared_partial<P, F> start_sum;
   };
   struct scratch {};
+  template <class Worker>
+  static TK_DEVICE void fill_resident(Worker const&, resident&, args const&) {}
   struct task {
     int head, nth, col, block, steps;  // block: the segment, where each is a task
     scan_walk of;
@@ -72,10 +74,9 @@ template <class T, bool Normalises> struct based_walk {
     load_async(s.q, window(a.q, row, 0, t.head, batch, end), done);
     load_async(s.v, window(a.v, row, t.col, t.head, batch, end), done);
   }
-  static TK_DEVICE void load_common(common&, args const&, task const&, be::arrival) {}
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
-    common& shared = c.common.take();
+    resident& shared = c.resident;
     int const reader = c.w.id() - 1;
     if (reader < 0) {
       keep_state(c, a, t, shared);
@@ -84,9 +85,8 @@ template <class T, bool Normalises> struct based_walk {
         if (step % readers == reader) make_output(c, a, t, step, shared, reader);
         else pass_slot(c);
       }
+      c.w.sync();  // lanes that pass over slots meet
     }
-    c.w.sync();  // all lanes have read what one gives back
-    c.common.release();
   }
 
  private:
@@ -103,7 +103,7 @@ template <class T, bool Normalises> struct based_walk {
   }
 
   template <class Context>
-  static TK_DEVICE void keep_state(Context& c, args const& a, task const& t, common& shared) {
+  static TK_DEVICE void keep_state(Context& c, args const& a, task const& t, resident& shared) {
     state since = 0.f;
     auto const at = sizes::state_of(a, t.block, t.head, t.nth);
     auto const tell = [&](int step, said x) { c.signals.send(signal_of(step % readers, x)); };
@@ -158,8 +158,8 @@ template <class T, bool Normalises> struct based_walk {
   }
   // Final states.
   template <class Context>
-  static TK_DEVICE void end(Context& c, args const& a, task const& t, common& shared, state& since,
-                            bool started) {
+  static TK_DEVICE void end(Context& c, args const& a, task const& t, resident& shared,
+                            state& since, bool started) {
     if (a.final.data) {
       if (started) {
         add(shared.start_sum, since);
@@ -177,7 +177,7 @@ template <class T, bool Normalises> struct based_walk {
     }
   }
   template <class Context>
-  static TK_DEVICE void begin_sums(Context& c, args const& a, task const& t, common& shared,
+  static TK_DEVICE void begin_sums(Context& c, args const& a, task const& t, resident& shared,
                                    std::int64_t at) {
     for (int i = c.w.lane(); i < F; i += be::worker_lanes) {
       float const start =
@@ -188,7 +188,7 @@ template <class T, bool Normalises> struct based_walk {
     }
   }
   template <class Context>
-  static TK_DEVICE void add_sums(Context& c, args const& a, common& shared, int step, bool ends) {
+  static TK_DEVICE void add_sums(Context& c, args const& a, resident& shared, int step, bool ends) {
     for (int i = c.w.lane(); i < F; i += be::worker_lanes) {
       float since = shared.since.data[i] + shared.of_chunk[step % readers].data[i];
       float& start = shared.start.data[i];
@@ -200,7 +200,7 @@ template <class T, bool Normalises> struct based_walk {
 
   template <class Context>
   static TK_DEVICE void make_output(Context& c, args const& a, task const& t, int step,
-                                    common& shared, int mine) {
+                                    resident& shared, int mine) {
     int const left = end_of(t) - row_of(t, step), tokens = left < C ? left : C;
     auto& features = shared.features[mine];
     auto const& x = c.in.take();

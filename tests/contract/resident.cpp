@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a block keeps: filled once by all its workers, there for every task, for products and for
-// lanes, and never filled again.
+// lanes, and never filled again; and what its workers leave one another there.
 #include "core/tile_runs.hpp"
 #include "tests/contract/support.hpp"
 
@@ -13,6 +13,7 @@ template <int Workers> struct keeps : simple_op {
     shared_tile<fp16, C, C> tile;
     int numbers[Workers];
     int filled[Workers];  // how often
+    int said[Workers];    // to the others, in each task
   };
   struct args {
     int cases;
@@ -20,6 +21,7 @@ template <int Workers> struct keeps : simple_op {
     float* out;    // [cases, workers, R, C]
     int* numbers;  // [cases, workers]
     int* filled;   // by all blocks
+    int* heard;    // [cases, workers]
     int* ran;
   };
   // Element (r, c) is r - 2 c, of a half by each lane of the workers.
@@ -44,7 +46,14 @@ template <int Workers> struct keeps : simple_op {
     wait<0>(y);
     int const at = t.index * Workers + c.w.id();
     write_tile<float>(a.out, at, y * 1.f);
-    if (c.w.leader()) a.numbers[at] = c.resident.numbers[Workers - 1 - c.w.id()];
+    int const other = Workers - 1 - c.w.id();
+    if (c.w.leader()) a.numbers[at] = c.resident.numbers[other];
+    if (c.w.leader()) c.resident.said[c.w.id()] = at + 1;
+    c.all.arrive();
+    c.all.await();
+    if (c.w.leader()) a.heard[at] = c.resident.said[other];
+    c.all.arrive();
+    c.all.await();
     report(c, a, t.index);
   }
 };
@@ -54,13 +63,15 @@ template <int Workers> void check_kept(int tasks) {
   constexpr int R = op::R, C = op::C;
   auto const x = wholes(at(Workers * R * C), 5, 3);
   device_array<float> const dx(x), out(untouched<float>(at(tasks * Workers * R * C)));
-  device_array<int> const numbers(untouched<int>(at(tasks * Workers))), filled(at(Workers));
-  run<op>({tasks, dx.data(), out.data(), numbers.data(), filled.data(), nullptr});
+  device_array<int> const numbers(untouched<int>(at(tasks * Workers))), filled(at(Workers)),
+      heard(untouched<int>(at(tasks * Workers)));
+  run<op>({tasks, dx.data(), out.data(), numbers.data(), filled.data(), heard.data(), nullptr});
   std::vector<float> expected;
-  std::vector<int> of_workers;
+  std::vector<int> of_workers, of_others;
   for (int i = 0; i < tasks; ++i)
     for (int w = 0; w < Workers; ++w) {
       of_workers.push_back(100 + Workers - 1 - w);
+      of_others.push_back(i * Workers + Workers - w);
       for (int r = 0; r < R; ++r)
         for (int c = 0; c < C; ++c) {
           float sum = 0;
@@ -71,6 +82,7 @@ template <int Workers> void check_kept(int tasks) {
     }
   check_same(out.read(), expected);
   check_same(numbers.read(), of_workers);
+  check_same(heard.read(), of_others);
   // Once by each worker of each block, of which there are fewer than tasks.
   auto const times = filled.read();
   for (int w = 0; w < Workers; ++w) {
