@@ -43,7 +43,9 @@ template <class T, bool Outputs> struct hedgehog_walk {
     col_shares<F> shares[readers][2];
   };
   struct scratch {};
-  static TK_DEVICE float& at(shared_vec<float, F> (&x)[2], int i) { return x[i / F].data[i % F]; }
+  static TK_DEVICE float& number(shared_vec<float, F> (&x)[2], int i) {
+    return x[i / F].data[i % F];
+  }
 
   // Tiles: of blocks without queries, k and v of the one before. Then k of the one before; of each
   // block k, q, and v of the one before; and v of the last one.
@@ -92,7 +94,7 @@ template <class T, bool Outputs> struct hedgehog_walk {
   static TK_DEVICE void keep_state(Context& c, args const& a, task const& t, common& shared) {
     reg_tile<float, D, D> s;
     of::begin(s, a, t, 0);
-    of::begin_sums(c.w, a, t, [&](int i, float x) { at(shared.z[0], i) = x; });
+    of::begin_sums(c.w, a, t, [&](int i, float x) { number(shared.z[0], i) = x; });
     float const alpha = a.alpha.at(t.head);
     int now = 0;  // of z
     bool moved = true;
@@ -115,7 +117,8 @@ template <class T, bool Outputs> struct hedgehog_walk {
         c.signals.await(signal_of(reader, expanded));
         mma_atb(s, shared.phi[reader], v);
         for (int i = c.w.lane(); i < D; i += be::worker_lanes)
-          at(shared.z[1 - now], i) = at(shared.z[now], i) + at(shared.of_block[reader], i);
+          number(shared.z[1 - now], i) =
+              number(shared.z[now], i) + number(shared.of_block[reader], i);
         now = 1 - now;
         moved = true;
         wait<0>(s);
@@ -131,7 +134,7 @@ template <class T, bool Outputs> struct hedgehog_walk {
     }
     if (!of::leaves(a, t)) return;
     of::leave_state(a, t, 0, s);
-    of::leave_sums(c.w, a, t, [&](int i) { return at(shared.z[now], i); });
+    of::leave_sums(c.w, a, t, [&](int i) { return number(shared.z[now], i); });
   }
 
   template <class Context>
@@ -221,8 +224,7 @@ template <class T, bool Outputs> struct hedgehog_walk {
     c.signals.send(signal_of(mine, has_read));
     c.in.release();
     c.in.release();
-    if (block + readers >= t.last)
-      for (int i = more ? 3 : 1; i > 0; --i) c.in.release();
+    for (int i = block + readers < t.last ? 0 : more ? 3 : 1; i > 0; --i) c.in.release();
     auto const at = t.at.queries(block);
     of::divide(o, a, t, at, 0, sum);
     if (adds) c.signals.await(signal_of(mine, added));
