@@ -24,16 +24,6 @@ template <int R, int C> TK_DEVICE packed_complex_tile<R, C> pack(complex_tile<R,
   return y;
 }
 
-// The part-th V columns of a packed tile. `part` must be known when the program is compiled.
-template <int V, int R, int C>
-TK_DEVICE reg_tile<fp16, R, V> columns(reg_tile<fp16, R, C> const& x, int part) {
-  reg_tile<fp16, R, V> y;
-  TK_UNROLL
-  for (int i = 0; i < be::fragment_map<R, V>::count; i += 2)
-    y.e[i / 2] = x.e[be::fragment_map<R, C>::template part<V>(i, part) / 2];
-  return y;
-}
-
 // The part-th columns of x = y.
 template <int V, int R, int C>
 TK_DEVICE void put_part(packed_complex_tile<R, C>& x, int part,

@@ -183,6 +183,16 @@ TK_DEVICE reg_tile<float, R, V> columns(reg_tile<float, R, C> const& x, int part
     y.e[i] = x.e[be::fragment_map<R, C>::template part<V>(i, part)];
   return y;
 }
+template <int V, class T, int R, int C>
+  requires(sizeof(T) == 2)
+TK_DEVICE reg_tile<T, R, V> columns(reg_tile<T, R, C> const& x, int part) {
+  static_assert(C % V == 0, "columns() cuts a tile into equal parts");
+  reg_tile<T, R, V> y;
+  TK_UNROLL
+  for (int i = 0; i < be::fragment_map<R, V>::count; i += 2)
+    y.e[i / 2] = x.e[be::fragment_map<R, C>::template part<V>(i, part) / 2];
+  return y;
+}
 // The first V columns of x, which the others then move up to: for loops over the parts of a tile
 // whose code is long, and should be there once.
 template <int V, int R, int C>

@@ -15,31 +15,36 @@ template <class T> struct based_backward_run {
   static void launch(states_to_place const& x, void* stream);
 };
 
-template <class T> auto token_tiles_from(heads const& x) {
-  return be::read_from<tokens_of_heads::R, 16>(typed<T const>(x));
+template <class T, int Columns = based_moments::width> auto token_tiles_from(heads const& x) {
+  return be::read_from<tokens_of_heads::R, Columns>(typed<T const>(x));
 }
-template <class T> auto token_tiles_to(heads const& x) {
-  return be::write_to<tokens_of_heads::R, 16>(typed<T>(x));
+template <class T, int Columns = based_moments::width> auto token_tiles_to(heads const& x) {
+  return be::write_to<tokens_of_heads::R, Columns>(typed<T>(x));
 }
 
 template <class T> void based_backward_run<T>::launch(moments_to_expand const& x, void* stream) {
   be::launch<based_expand<T>>(
-      {token_tiles_from<T>(x.x), token_tiles_to<T>(x.to), x.rows, x.weighted, x.scale}, stream);
+      {token_tiles_from<T>(x.x), token_tiles_to<T, based_moments::columns>(x.to), x.rows,
+       x.weighted, x.scale},
+      stream);
 }
 template <class T> void based_backward_run<T>::launch(moments_to_contract const& x, void* stream) {
-  be::launch<based_contract<T>>({token_tiles_from<T>(x.x),
-                                 {token_tiles_from<T>(x.grads[0]), token_tiles_from<T>(x.grads[1])},
-                                 x.parts,
-                                 token_tiles_to<T>(x.to),
-                                 x.rows,
-                                 x.weighted,
-                                 x.scale},
-                                stream);
+  constexpr int F = based_moments::columns;
+  be::launch<based_contract<T>>(
+      {token_tiles_from<T>(x.x),
+       {token_tiles_from<T, F>(x.grads[0]), token_tiles_from<T, F>(x.grads[1])},
+       x.parts,
+       token_tiles_to<T>(x.to),
+       x.rows,
+       x.weighted,
+       x.scale},
+      stream);
 }
 template <class T> void based_backward_run<T>::launch(outputs_to_divide const& x, void* stream) {
+  constexpr int W = based_divide<T>::W;
   be::launch<based_divide<T>>(
-      {token_tiles_from<T>(x.dout), token_tiles_from<T>(x.o), token_tiles_from<T>(x.v),
-       token_tiles_to<T>(x.divided), token_tiles_to<T>(x.wide_v), x.normalisers, x.rows,
+      {token_tiles_from<T, W>(x.dout), token_tiles_from<T, W>(x.o), token_tiles_from<T, W>(x.v),
+       token_tiles_to<T, W>(x.divided), token_tiles_to<T, W>(x.wide_v), x.normalisers, x.rows,
        static_cast<int>(x.v.d)},
       stream);
 }

@@ -39,9 +39,9 @@ TK_DEVICE void store_tokens(Sink const& to, tokens_of_heads::task const& t, int 
                             X const& x) {
   if (t.heads.has(worker)) tk::store(window_of_tokens(to, t, worker, col), x);
 }
-// 1 in column `col` of 16, else 0.
-TK_DEVICE reg_tile<float, tokens_of_heads::R, 16> one_in_column(int col) {
-  reg_tile<float, tokens_of_heads::R, 16> x;
+// 1 in column `col`, else 0.
+template <int C> TK_DEVICE reg_tile<float, tokens_of_heads::R, C> one_in_column(int col) {
+  reg_tile<float, tokens_of_heads::R, C> x;
   x = max(1.f - abs(cols(-col)), 0.f);
   return x;
 }
@@ -49,15 +49,17 @@ TK_DEVICE reg_tile<float, tokens_of_heads::R, 16> one_in_column(int col) {
 // The columns of ops/based/moments.hpp of each token, with a query's weights or without.
 template <class T> struct based_expand {
   static constexpr int workers = tokens_of_heads::workers, cluster = 1, stages = 2, own_slots = 1,
-                       R = tokens_of_heads::R, D = based_moments::width;
+                       R = tokens_of_heads::R, D = based_moments::width, F = based_moments::columns;
   struct stage {
     shared_tile<T, R, D> x[workers];
   };
   struct own {};
-  struct scratch {};
+  struct scratch {
+    shared_tile<T, R, F> moments;
+  };
   struct args {
     be::source<T, R, D> x;
-    be::sink<T, R, D> to;
+    be::sink<T, R, F> to;
     scan_rows rows;
     bool weighted;
     float scale;
@@ -78,32 +80,41 @@ template <class T> struct based_expand {
     reg_tile<T, R, D> x;
     tk::load(x, c.in.take().x[w]);
     release_loaded(c.w, c.in);
+    reg_tile<T, R, F> moments;
+    auto const put = [&](int tile, reg_tile<float, R, D> const& y) {
+      reg_tile<T, R, D> const rounded = cast<T>(y);
+      put_columns(moments, rounded, tile);
+    };
     auto const weight = [&](int tile) {
       return a.weighted ? based_moments::weight(tile * D, a.scale) : 1.f;
     };
+    reg_tile<float, R, D> y;
     for_each_partner(x, [&](auto tile, reg_tile<T, R, D> const& partner) {
-      reg_tile<float, R, D> y;
       y = x * partner * weight(tile);
       if constexpr (tile == based_moments::products_with_one)
-        y = choose_cols<based_moments::of_one>(y, one_in_column(based_moments::of_one));
-      store_tokens(a.to, t, w, tile * D, cast<T>(y));
+        y = choose_cols<based_moments::of_one>(y, one_in_column<D>(based_moments::of_one));
+      put(tile, y);
     });
-    int constexpr last = based_moments::linear;
-    store_tokens(a.to, t, w, last * D, cast<T>(x * weight(last)));
+    y = x * weight(based_moments::linear);
+    put(based_moments::linear, y);
+    if (t.heads.has(w))
+      store_async(c.w, window_of_tokens(a.to, t, w, 0), cast<T>(moments * 1.f), c.scratch.moments);
   }
 };
 
 // dx of the gradients of its moments, weighted ones or not, which are the sum of `parts` tensors.
 template <class T> struct based_contract {
-  static constexpr int workers = tokens_of_heads::workers, cluster = 1, stages = 4, own_slots = 1,
-                       R = tokens_of_heads::R, D = based_moments::width;
+  static constexpr int workers = tokens_of_heads::workers, cluster = 1, stages = 2, own_slots = 1,
+                       R = tokens_of_heads::R, D = based_moments::width, F = based_moments::columns;
   struct stage {
     shared_tile<T, R, D> x[workers];
+    shared_tile<T, R, F> grad[workers];
   };
   struct own {};
   struct scratch {};
   struct args {
-    be::source<T, R, D> x, grads[2];
+    be::source<T, R, D> x;
+    be::source<T, R, F> grads[2];
     int parts;
     be::sink<T, R, D> to;
     scan_rows rows;
@@ -114,38 +125,43 @@ template <class T> struct based_contract {
   using tile_of_x = reg_tile<float, R, D>;
 
   static TK_BOTH int tasks(args const& a) { return tokens_of_heads::tasks(a.rows); }
-  // x, then each tile of its moments.
   static TK_BOTH task task_at(args const& a, int i, int) {
-    return tokens_of_heads::task_at(a.rows, i, 1 + based_moments::tiles * a.parts);
+    return tokens_of_heads::task_at(a.rows, i, a.parts);
   }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
-    int const nth = step - 1;
-    auto const& from = step == 0 ? a.x : a.grads[nth % a.parts];
-    int const col = step == 0 ? 0 : nth / a.parts * D;
     TK_UNROLL
-    for (int w = 0; w < workers; ++w) load_async(s.x[w], window_of_tokens(from, t, w, col), done);
+    for (int w = 0; w < workers; ++w) {
+      load_async(s.x[w], window_of_tokens(a.x, t, w, 0), done);
+      load_async(s.grad[w], window_of_tokens(a.grads[step], t, w, 0), done);
+    }
   }
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     if (t.steps == 0) return;
-    auto const take = [&](reg_tile<T, R, D>& x) {
-      tk::load(x, c.in.take().x[c.w.id()]);
-      release_loaded(c.w, c.in);
-    };
-    reg_tile<T, R, D> x;
-    take(x);
     tile_of_x dx = 0.f;
-    // The gradient of the next tile of moments, with its weight.
-    auto const next = [&](int tile) {
-      tile_of_x y = 0.f;
-      for (int part = 0; part < a.parts; ++part) {
-        reg_tile<T, R, D> rounded;
-        take(rounded);
-        y = y + rounded * (a.weighted ? based_moments::weight(tile * D, a.scale) : 1.f);
-      }
+    for (int part = 0; part < a.parts; ++part) {
+      auto const& in = c.in.take();
+      add(dx, a, in.x[c.w.id()], in.grad[c.w.id()]);
+      release_loaded(c.w, c.in);
+    }
+    store_tokens(a.to, t, c.w.id(), 0, cast<T>(dx));
+  }
+
+ private:
+  static TK_DEVICE void add(tile_of_x& dx, args const& a, shared_tile<T, R, D> const& of,
+                            shared_tile<T, R, F> const& grad) {
+    reg_tile<T, R, D> x;
+    reg_tile<T, R, F> all;
+    tk::load(x, of);
+    tk::load(all, grad);
+    // The gradient of a tile of moments, with its weight.
+    auto const gradient = [&](int tile) {
+      auto const rounded = columns<D>(all, tile);
+      tile_of_x y;
+      y = rounded * (a.weighted ? based_moments::weight(tile * D, a.scale) : 1.f);
       return y;
     };
     for_each_partner(x, [&](auto tile, reg_tile<T, R, D> const& partner) {
-      tile_of_x g = next(tile);
+      tile_of_x g = gradient(tile);
       if constexpr (tile == 0) {
         dx = dx + g * x * 2.f;
       } else {
@@ -157,11 +173,8 @@ template <class T> struct based_contract {
         dx = dx + back<tile>(to_partner);
       }
     });
-    dx = dx + next(based_moments::linear);
-    store_tokens(a.to, t, c.w.id(), 0, cast<T>(dx));
+    dx = dx + gradient(based_moments::linear);
   }
-
- private:
   // Column c of a tile is a product with column c ^ s: what is at c goes there.
   template <int Tile> static TK_DEVICE tile_of_x back(tile_of_x const& x) {
     constexpr int bit = based_moments::bit_of(Tile), without = based_moments::exchange(Tile, 0),
@@ -175,31 +188,35 @@ template <class T> struct based_contract {
 // with the least that it is.
 template <class T> struct based_divide {
   static constexpr int workers = tokens_of_heads::workers, cluster = 1, stages = 2, own_slots = 1,
-                       R = tokens_of_heads::R, D = 16;
+                       R = tokens_of_heads::R, W = 32;
   struct stage {
-    shared_tile<T, R, D> dout[workers], o[workers], v[workers];
+    shared_tile<T, R, W> dout[workers], o[workers], v[workers];
   };
   struct own {};
-  struct scratch {};
+  struct scratch {
+    shared_tile<T, R, W> divided, wide_v;
+  };
   struct args {
-    be::source<T, R, D> dout, o, v;
-    be::sink<T, R, D> divided, wide_v;
+    be::source<T, R, W> dout, o, v;
+    be::sink<T, R, W> divided, wide_v;
     float const* normalisers;  // as ops/based/based_scan.hpp leaves them
     scan_rows rows;
     int dv;
   };
   using task = tokens_of_heads::task;
+  using tile = reg_tile<float, R, W>;
 
   static TK_BOTH int tasks(args const& a) { return tokens_of_heads::tasks(a.rows); }
+  // W columns after another, of which the last ones have r and 1.
   static TK_BOTH task task_at(args const& a, int i, int) {
-    return tokens_of_heads::task_at(a.rows, i, a.dv / D);
+    return tokens_of_heads::task_at(a.rows, i, a.dv / W + 1);
   }
   static TK_DEVICE void load(stage& s, args const& a, task const& t, int step, be::arrival done) {
     TK_UNROLL
     for (int w = 0; w < workers; ++w) {
-      load_async(s.dout[w], window_of_tokens(a.dout, t, w, step * D), done);
-      load_async(s.o[w], window_of_tokens(a.o, t, w, step * D), done);
-      load_async(s.v[w], window_of_tokens(a.v, t, w, step * D), done);
+      load_async(s.dout[w], window_of_tokens(a.dout, t, w, step * W), done);
+      load_async(s.o[w], window_of_tokens(a.o, t, w, step * W), done);
+      load_async(s.v[w], window_of_tokens(a.v, t, w, step * W), done);
     }
   }
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
@@ -211,18 +228,26 @@ template <class T> struct based_divide {
     reg_col<float, R> met = 0.f;
     for (int step = 0; step < t.steps; ++step) {
       auto const& x = c.in.take();
-      reg_tile<T, R, D> dout, o, v;
+      reg_tile<T, R, W> dout, o, v;
       tk::load(dout, x.dout[w]);
       tk::load(o, x.o[w]);
       tk::load(v, x.v[w]);
       release_loaded(c.w, c.in);
       met = met + row_sum_share(dout * o);
-      store_tokens(a.divided, t, w, step * D, cast<T>(dout * inverse));
-      store_tokens(a.wide_v, t, w, step * D, cast<T>(v * 1.f));
+      tile divided, wide_v;
+      divided = dout * inverse;
+      wide_v = v * 1.f;
+      if (step + 1 == t.steps) {
+        auto const one = one_in_column<W>(a.dv - step * W);
+        divided = divided + one * (total(met) * inverse * -1.f);
+        wide_v = wide_v + one;
+      }
+      if (!t.heads.has(w)) continue;
+      store_async(c.w, window_of_tokens(a.divided, t, w, step * W), cast<T>(divided),
+                  c.scratch.divided);
+      store_async(c.w, window_of_tokens(a.wide_v, t, w, step * W), cast<T>(wide_v),
+                  c.scratch.wide_v);
     }
-    auto const one = one_in_column(0);
-    store_tokens(a.divided, t, w, a.dv, cast<T>(one * (total(met) * inverse * -1.f)));
-    store_tokens(a.wide_v, t, w, a.dv, cast<T>(one * 1.f));
   }
 };
 

@@ -84,6 +84,8 @@ template <class T, int R, int C, int V> struct put : simple_op {
       reg_tile<T, R, V> x;
       read_as(x, a.x, t.index * (C / V) + part);
       put_columns(y, x, part);
+      reg_tile<T, R, V> const back = columns<V>(y, part);
+      put_columns(y, back, part);
     }
     write_tile(a.out, t.index, numbers_of(y) * 1.f);
     report(k, a, t.index);
