@@ -57,15 +57,15 @@ template <class T> struct hedgehog_backward_sizes {
     int sequence, head, part, block, steps;  // block: in its sequence
     hedgehog_rows::place at;
   };
-  static TK_BOTH int block_tasks(args const& a, int height) {
-    return a.rows.keys.blocks(height) * a.rows.keys.h * parts;
+  static TK_BOTH int block_tasks(args const& a, int height, int of_block = parts) {
+    return a.rows.keys.blocks(height) * a.rows.keys.h * of_block;
   }
-  static TK_BOTH block_task block_task_at(args const& a, int i, int height) {
+  static TK_BOTH block_task block_task_at(args const& a, int i, int height, int of_block = parts) {
     auto const& keys = a.rows.keys;
     block_task t{};
-    t.part = i % parts;
-    t.head = i / parts % keys.h;
-    int const block = i / (parts * keys.h);
+    t.part = i % of_block;
+    t.head = i / of_block % keys.h;
+    int const block = i / (of_block * keys.h);
     t.sequence = keys.sequence_of(block, height);
     t.at = a.rows.sequence(t.sequence);
     t.block = block - keys.first_block(t.sequence, height);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The windows of Hedgehog's backward (ops/hedgehog/backward_args.hpp). A task has a block of 64
-// tokens of a head; a worker has 64 columns of its results. P is the weight without beta.
+// tokens of a head; a worker has 64 columns of its results, or all. P is the weight without beta.
 //   queries   dP = dout v / sum - dout o / sum,  ds = scale (beta P dP - [P is 1] edge),
 //             edge = beta sum of P dP / how many P are 1;  dq = ds k + du map_q^T
 //   keys      the same transposed: dk = ds^T q + du map_k^T,
@@ -11,12 +11,41 @@
 
 namespace tk {
 
-template <class T> struct hedgehog_window_queries {
+// What both kernels of windows have in common. W: so many columns have sinks and halves of maps.
+template <class T> struct hedgehog_window_sizes : hedgehog_backward_sizes<T> {
   using sizes = hedgehog_backward_sizes<T>;
   using args = typename sizes::args;
   using task = typename sizes::block_task;
-  static constexpr int workers = sizes::workers, cluster = 1, stages = sizes::tune.slots,
-                       own_slots = 1, C = sizes::C, D = sizes::D, F = sizes::F, P = sizes::P;
+  static constexpr bool whole = sizes::tune.window_blocks > 1;
+  static constexpr int workers = whole ? 1 : sizes::workers, W = sizes::P, P = whole ? sizes::D : W,
+                       of_block = sizes::D / (workers * P),
+                       stages = whole ? sizes::tune.window_slots : sizes::tune.slots;
+  static TK_BOTH int tasks(args const& a) { return sizes::block_tasks(a, sizes::C, of_block); }
+  static TK_BOTH task task_at(args const& a, int i) {
+    return sizes::block_task_at(a, i, sizes::C, of_block);
+  }
+  // P rows of a map.
+  template <class Half, class Map>
+  static TK_DEVICE auto const& rows_of(Half const& half, Map const& map) {
+    if constexpr (whole) return map;
+    else return half;
+  }
+  template <class Sink, class X>
+  static TK_DEVICE void store_rows(Sink const& to, X const& x, int row, int col, int head,
+                                   int batch, int end) {
+    TK_UNROLL
+    for (int i = 0; i < P / W; ++i)
+      tk::store(window(to, row, col + i * W, head, batch, end), cast<T>(columns<W>(x, i)));
+  }
+};
+
+template <class T> struct hedgehog_window_queries {
+  using sizes = hedgehog_window_sizes<T>;
+  using args = typename sizes::args;
+  using task = typename sizes::task;
+  static constexpr int workers = sizes::workers, cluster = 1, stages = sizes::stages, own_slots = 1,
+                       blocks_per_unit = sizes::tune.window_blocks, C = sizes::C, D = sizes::D,
+                       F = sizes::F, P = sizes::P;
   using scores = reg_tile<float, C, C>;
   using column = reg_col<float, C>;
   union stage {
@@ -28,10 +57,10 @@ template <class T> struct hedgehog_window_queries {
     shared_vec<float, C> rows;
   };
 
-  static TK_BOTH int tasks(args const& a) { return sizes::block_tasks(a, C); }
+  static TK_BOTH int tasks(args const& a) { return sizes::tasks(a); }
   // q, k, k of the block before, dout, v, v before, k, k before, a half of q's map.
   static TK_BOTH task task_at(args const& a, int i, int) {
-    auto t = sizes::block_task_at(a, i, C);
+    auto t = sizes::task_at(a, i);
     t.steps = t.block >= 0 && t.at.queries(t.block).n > 0 ? 9 : 0;
     return t;
   }
@@ -44,7 +73,10 @@ template <class T> struct hedgehog_window_queries {
       case 8:
         TK_UNROLL
         for (int w = 0; w < workers; ++w)
-          load_async(s.half[w], window(a.half_q, (t.part * workers + w) * P, 0, t.head), done);
+          load_async(
+              s.half[w],
+              window(sizes::rows_of(a.half_q, a.map_q), (t.part * workers + w) * P, 0, t.head),
+              done);
         return;
       default: {
         bool const own = step == 1 || step == 6;
@@ -115,18 +147,23 @@ template <class T> struct hedgehog_window_queries {
     mma_abt(dq, du, c.in.take().half[w]);
     wait<0>(dq, du);
     c.in.release();
-    store(window(a.dq, at.row, col, t.head, t.at.batch, at.row + at.n), cast<T>(dq));
+    sizes::store_rows(a.dq, dq, at.row, col, t.head, t.at.batch, at.row + at.n);
   }
 };
 
 template <class T> struct hedgehog_window_keys {
-  using sizes = hedgehog_backward_sizes<T>;
+  using sizes = hedgehog_window_sizes<T>;
   using args = typename sizes::args;
-  using task = typename sizes::block_task;
-  static constexpr int workers = sizes::workers, cluster = 1, stages = sizes::tune.slots,
-                       own_slots = 1, C = sizes::C, D = sizes::D, F = sizes::F, P = sizes::P;
-  static constexpr bool resident = sizes::tune.resident;  // k and v stay in shared memory
-  static_assert(stages >= 2, "q and dout are there together");
+  using task = typename sizes::task;
+  static constexpr int workers = sizes::workers, cluster = 1, stages = sizes::stages, own_slots = 1,
+                       blocks_per_unit = sizes::tune.window_blocks, C = sizes::C, D = sizes::D,
+                       F = sizes::F, P = sizes::P;
+  static constexpr bool resident = sizes::tune.resident,  // k and v stay in shared memory
+      whole = sizes::whole;
+  static_assert(stages >= (whole ? 4 : 2),
+                "q and dout are there together, whole those of two blocks");
+  static_assert(resident || !whole);
+  using scores = reg_tile<float, C, C>;  // keys, queries
   union stage {
     shared_tile<T, C, D> x;
     shared_tile<T, P, F> half[workers];
@@ -136,14 +173,17 @@ template <class T> struct hedgehog_window_keys {
   };
   using common = std::conditional_t<resident, keys, no_memory>;
   struct own {};
-  struct scratch {
+  struct numbers {
     shared_vec<float, C> top, edge, inverse, delta;
   };
+  struct scratch {
+    numbers of[whole ? 2 : 1];
+  };
 
-  static TK_BOTH int tasks(args const& a) { return sizes::block_tasks(a, C); }
+  static TK_BOTH int tasks(args const& a) { return sizes::tasks(a); }
   // k, v; q and dout of the own block, and of the next; a half of k's map.
   static TK_BOTH task task_at(args const& a, int i, int) {
-    auto t = sizes::block_task_at(a, i, C);
+    auto t = sizes::task_at(a, i);
     t.steps = t.block < 0 ? 0 : resident ? 5 : 7;
     return t;
   }
@@ -158,7 +198,10 @@ template <class T> struct hedgehog_window_keys {
       default:
         TK_UNROLL
         for (int w = 0; w < workers; ++w)
-          load_async(s.half[w], window(a.half_k, (t.part * workers + w) * P, 0, t.head), done);
+          load_async(
+              s.half[w],
+              window(sizes::rows_of(a.half_k, a.map_k), (t.part * workers + w) * P, 0, t.head),
+              done);
     }
   }
   static TK_DEVICE void load_common(common& s, args const& a, task const& t, be::arrival done) {
@@ -171,7 +214,8 @@ template <class T> struct hedgehog_window_keys {
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     if constexpr (resident) {
       auto const& kv = c.common.take();
-      gradients(c, a, t, kv.k, kv.v);
+      if constexpr (whole) all_gradients(c, a, t, kv.k, kv.v);
+      else gradients(c, a, t, kv.k, kv.v);
       c.w.sync();  // all lanes have taken what one gives back
       c.common.release();
     } else {
@@ -187,31 +231,84 @@ template <class T> struct hedgehog_window_keys {
   template <class Context, class Keys, class Values>
   static TK_DEVICE void gradients(Context& c, args const& a, task const& t, Keys& k, Values& v) {
     if (t.steps == 0) return;
-    int const w = c.w.id(), part = t.part * workers + w, row = t.at.first + t.block * C,
-              end = t.at.first + t.at.n;
+    int const part = t.part * workers + c.w.id();
     reg_tile<float, C, P> dk = 0.f, dv = 0.f;
     for (int next = 0; next < 2; ++next) add_queries(c, a, t, dk, dv, k, v, next, part);
+    leave_keys(c, a, t, dk, part);
+    leave_values(a, t, dv, part);
+  }
+  // All columns at once: dv of both blocks of queries, then dk, so that one of them is in
+  // registers.
+  template <class Context>
+  static TK_DEVICE void all_gradients(Context& c, args const& a, task const& t,
+                                      shared_tile<T, C, D> const& k,
+                                      shared_tile<T, C, D> const& v) {
+    if (t.steps == 0) return;
+    bool there[2];
+    scores s[2];
+    reg_tile<float, C, P> dv = 0.f;
+    TK_UNROLL
+    for (int next = 0; next < 2; ++next) {
+      auto const at = t.at.queries(t.block + next);
+      there[next] = at.n > 0;
+      auto const &q = c.in.take().x, &dout = c.in.take().x;
+      if (!there[next]) continue;
+      auto& x = c.scratch.of[next];
+      read_numbers(c, a, t, at, x);
+      mm_abt(s[next], k, q);
+      wait<0>(s[next]);
+      weigh(s[next], a, x, at, next);
+      reg_tile<T, C, C> p = cast<T>(s[next] * a.beta.at(t.head) * as_row(x.inverse));
+      mma_ab(dv, p, dout);
+      wait<0>(dv, p);
+    }
+    leave_values(a, t, dv, 0);
+    reg_tile<float, C, P> dk = 0.f;
+    TK_UNROLL
+    for (int next = 0; next < 2; ++next) {
+      if (there[next]) {
+        scores d;
+        mm_abt(d, v, c.in.peek(1).x);
+        wait<0>(d);
+        auto ds = gradient_of(s[next], d, a, c.scratch.of[next], a.beta.at(t.head));
+        mma_ab(dk, ds, c.in.peek(0).x);
+        wait<0>(dk, ds);
+      } else {
+        c.w.sync();  // all lanes have taken what one gives back
+      }
+      c.in.release();
+      c.in.release();
+    }
+    leave_keys(c, a, t, dk, 0);
+  }
+
+  // What lies before or behind the window's products, for `part` of the columns.
+  template <class Context>
+  static TK_DEVICE void leave_keys(Context& c, args const& a, task const& t,
+                                   reg_tile<float, C, P>& dk, int part) {
+    int const row = t.at.first + t.block * C, end = t.at.first + t.at.n;
     if (t.block < sizes::linear_blocks(t.at)) {
       auto du = sizes::sum_of(a.du_k, row, end, t.head, t.at.batch);
-      mma_abt(dk, du, c.in.take().half[w]);
+      mma_abt(dk, du, c.in.take().half[c.w.id()]);
       wait<0>(dk, du);
       c.in.release();
-      TK_UNROLL
-      for (auto const& given : a.linear_dv)
-        sizes::add_rows(dv, given, row, end, part * P, t.head, t.at.batch);
     } else {
       skip(c, 1);
     }
-    store(window(a.dk, row, part * P, t.head, t.at.batch, end), cast<T>(dk));
-    store(window(a.dv, row, part * P, t.head, t.at.batch, end), cast<T>(dv));
+    sizes::store_rows(a.dk, dk, row, part * P, t.head, t.at.batch, end);
   }
-  template <class Context, class Keys, class Values>
-  static TK_DEVICE void add_queries(Context& c, args const& a, task const& t,
-                                    reg_tile<float, C, P>& dk, reg_tile<float, C, P>& dv, Keys& k,
-                                    Values& v, int next, int part) {
-    auto const at = t.at.queries(t.block + next);
-    if (at.n == 0) return skip(c, 2);
-    auto& x = c.scratch;
+  static TK_DEVICE void leave_values(args const& a, task const& t, reg_tile<float, C, P>& dv,
+                                     int part) {
+    int const row = t.at.first + t.block * C, end = t.at.first + t.at.n;
+    if (t.block < sizes::linear_blocks(t.at)) TK_UNROLL
+    for (auto const& given : a.linear_dv)
+      sizes::add_rows(dv, given, row, end, part * P, t.head, t.at.batch);
+    sizes::store_rows(a.dv, dv, row, part * P, t.head, t.at.batch, end);
+  }
+  // Those of a block of queries, for all lanes.
+  template <class Context>
+  static TK_DEVICE void read_numbers(Context& c, args const& a, task const& t,
+                                     hedgehog_rows::rows_of_block const& at, numbers& x) {
     c.w.sync();  // those of the block before have been read
     for (int i = c.w.lane(); i < C; i += be::worker_lanes) {
       // Of the last query behind it, too, so that no load waits for a condition.
@@ -225,21 +322,39 @@ template <class T> struct hedgehog_window_keys {
       x.inverse.data[i] = there ? inverse : 0.f, x.delta.data[i] = there ? delta : 0.f;
     }
     c.w.sync();
+  }
+  static TK_DEVICE void weigh(scores& s, args const& a, numbers const& x,
+                              hedgehog_rows::rows_of_block const& at, int next) {
+    s = exp2((s - as_row(x.top)) * a.scale_log2);
+    if (next == 0) keep_upper(s, at.shift, 0.f);
+  }
+  static TK_DEVICE reg_tile<T, C, C> gradient_of(scores const& s, scores& d, args const& a,
+                                                 numbers const& x, float beta) {
+    d = d * as_row(x.inverse) - as_row(x.delta);
+    return cast<T>((s * d * beta - map<is_one>(s) * as_row(x.edge)) * a.scale);
+  }
+
+  template <class Context, class Keys, class Values>
+  static TK_DEVICE void add_queries(Context& c, args const& a, task const& t,
+                                    reg_tile<float, C, P>& dk, reg_tile<float, C, P>& dv, Keys& k,
+                                    Values& v, int next, int part) {
+    auto const at = t.at.queries(t.block + next);
+    if (at.n == 0) return skip(c, 2);
+    auto& x = c.scratch.of[0];
+    read_numbers(c, a, t, at, x);
     float const beta = a.beta.at(t.head);
-    reg_tile<float, C, C> s, d;  // keys, queries
+    scores s, d;
     auto const& q = c.in.take();
     mm_abt(s, k, q.x);
     auto const& dout = c.in.take();
     if constexpr (resident) mm_abt(d, v, dout.x);  // else registers are few
     wait<resident>(s);
-    s = exp2((s - as_row(x.top)) * a.scale_log2);
-    if (next == 0) keep_upper(s, at.shift, 0.f);
+    weigh(s, a, x, at, next);
     reg_tile<T, C, C> p = cast<T>(s * beta * as_row(x.inverse));
     mma_ab(dv, p, columns<P>(dout.x, part));
     if constexpr (!resident) mm_abt(d, v, dout.x);
     wait<0>(d, dv, p);
-    d = d * as_row(x.inverse) - as_row(x.delta);
-    reg_tile<T, C, C> ds = cast<T>((s * d * beta - map<is_one>(s) * as_row(x.edge)) * a.scale);
+    auto ds = gradient_of(s, d, a, x, beta);
     mma_ab(dk, ds, columns<P>(q.x, part));
     wait<0>(dk, ds);
     c.in.release();

@@ -16,10 +16,13 @@ struct hedgehog_tuning {
 };
 
 // 1 or 2 workers, who have half of the features or columns each; `slots` tiles of 64 rows, at least
-// 2; `resident`: a block's keys and values stay in shared memory besides.
+// 2; `resident`: a block's keys and values stay in shared memory besides. Where several
+// `window_blocks` share a multiprocessor, those of the window have one worker with all columns, and
+// so many `window_slots`.
 struct hedgehog_backward_tuning {
   int workers, slots;
   bool resident;
+  int window_blocks = 1, window_slots = 0;
 };
 
 }  // namespace tk

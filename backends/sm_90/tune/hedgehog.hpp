@@ -14,7 +14,7 @@ constexpr hedgehog_tuning tune_hedgehog() {
 }
 
 constexpr hedgehog_backward_tuning tune_hedgehog_backward() {
-  return {.workers = 2, .slots = 6, .resident = true};
+  return {.workers = 2, .slots = 6, .resident = true, .window_blocks = 2, .window_slots = 4};
 }
 
 }  // namespace tk::be
