@@ -29,10 +29,10 @@ template <class T> void based_backward_run<T>::launch(moments_to_expand const& x
       stream);
 }
 template <class T> void based_backward_run<T>::launch(moments_to_contract const& x, void* stream) {
-  constexpr int F = based_moments::columns;
+  constexpr int W = based_contract<T>::W;
   be::launch<based_contract<T>>(
       {token_tiles_from<T>(x.x),
-       {token_tiles_from<T, F>(x.grads[0]), token_tiles_from<T, F>(x.grads[1])},
+       {token_tiles_from<T, W>(x.grads[0]), token_tiles_from<T, W>(x.grads[1])},
        x.parts,
        token_tiles_to<T>(x.to),
        x.rows,

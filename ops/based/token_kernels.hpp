@@ -105,16 +105,17 @@ template <class T> struct based_expand {
 // dx of the gradients of its moments, weighted ones or not, which are the sum of `parts` tensors.
 template <class T> struct based_contract {
   static constexpr int workers = tokens_of_heads::workers, cluster = 1, stages = 2, own_slots = 1,
-                       R = tokens_of_heads::R, D = based_moments::width, F = based_moments::columns;
+                       R = tokens_of_heads::R, D = based_moments::width, W = 2 * D,
+                       pairs = based_moments::tiles / 2;
   struct stage {
     shared_tile<T, R, D> x[workers];
-    shared_tile<T, R, F> grad[workers];
+    shared_tile<T, R, W> grad[workers][pairs];  // of two tiles of moments each
   };
   struct own {};
   struct scratch {};
   struct args {
     be::source<T, R, D> x;
-    be::source<T, R, F> grads[2];
+    be::source<T, R, W> grads[2];
     int parts;
     be::sink<T, R, D> to;
     scan_rows rows;
@@ -132,7 +133,9 @@ template <class T> struct based_contract {
     TK_UNROLL
     for (int w = 0; w < workers; ++w) {
       load_async(s.x[w], window_of_tokens(a.x, t, w, 0), done);
-      load_async(s.grad[w], window_of_tokens(a.grads[step], t, w, 0), done);
+      TK_UNROLL
+      for (int i = 0; i < pairs; ++i)
+        load_async(s.grad[w][i], window_of_tokens(a.grads[step], t, w, i * W), done);
     }
   }
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
@@ -148,14 +151,14 @@ template <class T> struct based_contract {
 
  private:
   static TK_DEVICE void add(tile_of_x& dx, args const& a, shared_tile<T, R, D> const& of,
-                            shared_tile<T, R, F> const& grad) {
+                            shared_tile<T, R, W> const (&grad)[pairs]) {
     reg_tile<T, R, D> x;
-    reg_tile<T, R, F> all;
     tk::load(x, of);
-    tk::load(all, grad);
-    // The gradient of a tile of moments, with its weight.
+    reg_tile<T, R, W> two;
+    // The gradient of a tile, with its weight; of each in turn.
     auto const gradient = [&](int tile) {
-      auto const rounded = columns<D>(all, tile);
+      if (tile % 2 == 0) tk::load(two, grad[tile / 2]);
+      auto const rounded = columns<D>(two, tile % 2);
       tile_of_x y;
       y = rounded * (a.weighted ? based_moments::weight(tile * D, a.scale) : 1.f);
       return y;
