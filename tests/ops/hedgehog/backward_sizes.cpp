@@ -12,7 +12,8 @@ namespace {
 TEST_CASE("hedgehog's backward at every size") {
   auto cases = size_cases();
   if (test_level() == level::quick)
-    std::erase_if(cases, [](hedgehog_case const& x) { return x.n > 320 || x.n * x.b * x.h > 2000; });
+    std::erase_if(cases,
+                  [](hedgehog_case const& x) { return x.n > 320 || x.n * x.b * x.h > 2000; });
   run_table("sizes", gradients_of(cases));
 }
 TEST_CASE("hedgehog's backward over packed sequences") {
