@@ -50,7 +50,7 @@ template <class T> struct hedgehog_window_queries {
   using column = reg_col<float, C>;
   union stage {
     shared_tile<T, C, D> x;
-    shared_tile<T, P, F> half[workers];  // of a map
+    shared_tile<T, P, F> half[workers];  // of a map, or all of it
   };
   struct own {};
   struct scratch {
@@ -58,7 +58,7 @@ template <class T> struct hedgehog_window_queries {
   };
 
   static TK_BOTH int tasks(args const& a) { return sizes::tasks(a); }
-  // q, k, k of the block before, dout, v, v before, k, k before, a half of q's map.
+  // q, k, k of the block before, dout, v, v before, k, k before, P rows of q's map.
   static TK_BOTH task task_at(args const& a, int i, int) {
     auto t = sizes::task_at(a, i);
     t.steps = t.block >= 0 && t.at.queries(t.block).n > 0 ? 9 : 0;
@@ -181,7 +181,7 @@ template <class T> struct hedgehog_window_keys {
   };
 
   static TK_BOTH int tasks(args const& a) { return sizes::tasks(a); }
-  // k, v; q and dout of the own block, and of the next; a half of k's map.
+  // k, v; q and dout of the own block, and of the next; P rows of k's map.
   static TK_BOTH task task_at(args const& a, int i, int) {
     auto t = sizes::task_at(a, i);
     t.steps = t.block < 0 ? 0 : resident ? 5 : 7;

@@ -48,7 +48,8 @@ template <class T, bool Outputs> struct hedgehog_walk {
   }
 
   // Tiles: of blocks without queries, k and v of the one before. Then k of the one before; of each
-  // block k, q, and v of the one before; and v of the last one.
+  // block k, q, and v of the one before; and v of the last one. So the next block's k and q, with
+  // which its reader begins, do not wait for room until v, which is wanted last, is given back.
   static TK_BOTH int tasks(args const& a) { return of::tasks(a); }
   static TK_BOTH task task_at(args const& a, int i, int) {
     auto t = of::task_at(a, i);
