@@ -103,6 +103,14 @@ template <> struct format_of<boolean> {
   static constexpr float widen(std::uint32_t x) { return x != 0 ? 1.f : 0.f; }
 };
 
+// Of fp8: the largest number for what is larger, which in a format without infinities rounding
+// gives anyway; NaN stays.
+template <class T> constexpr float saturate(float x) {
+  constexpr float most = format_of<T>::widen(format_of<T>::largest);
+  if constexpr (format_of<T>::largest == format_of<T>::nan - 1) return x;
+  else return x > most ? most : x < -most ? -most : x;
+}
+
 template <class T> constexpr T round_to(float x) {
   return T{static_cast<decltype(T::bits)>(format_of<T>::round(x))};
 }

@@ -207,20 +207,32 @@ template <class F, tile_expression A> TK_DEVICE auto map(A&& a) {
   return map(F{}, static_cast<A&&>(a));
 }
 
-// cast<T>(x) rounds to nearest even where it is used: assigned to a packed tile, or stored.
-template <class T, class X> struct narrowed {
+// cast<T>(x) rounds to nearest even where it is used: assigned to a packed tile, or stored. Of fp8
+// saturating_cast<T>(x) makes the largest number of what is larger; NaN stays.
+template <class T, class X, bool Saturates = false> struct narrowed {
   static constexpr int rows = X::rows, cols = X::cols;
   using type = T;
   X x;
   using map = be::fragment_map<rows, cols>;
-  TK_DEVICE float value(int i, int r) const { return x.template element<map>(i, r); }
+  TK_DEVICE float value(int i, int r) const {
+    float const y = x.template element<map>(i, r);
+    if constexpr (Saturates) return saturate<T>(y);
+    else return y;
+  }
   template <int Half> TK_DEVICE float half(int i, int r) const {
     return x.template element<half_map<rows, cols, Half>>(i, r);
   }
   TK_DEVICE std::uint32_t word(int i, int r) const {
-    return be::pack(T{}, value(2 * i, r), value(2 * i + 1, r));
+    float const lo = x.template element<map>(2 * i, r), hi = x.template element<map>(2 * i + 1, r);
+    if constexpr (Saturates) return be::pack_saturated(T{}, lo, hi);
+    else return be::pack(T{}, lo, hi);
   }
 };
+template <class T, tile_expression X> TK_DEVICE auto saturating_cast(X&& x) {
+  using D = std::remove_cvref_t<X>;
+  static_assert(is_tile<D> && sizeof(T) == 1, "a saturating cast takes a tile to fp8");
+  return narrowed<T, operand<D>, true>{{x}};
+}
 template <class T, tile_expression X> TK_DEVICE auto cast(X&& x) {
   using D = std::remove_cvref_t<X>;
   static_assert(is_tile<D>, "cast takes a tile");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What ops say that write fp8 with a scale for each row, in fp32, each operation rounded to nearest
 // even, so that bits are the same on every chip:
-//   magnitude_or_0, a functor           |x|, and 0 of NaN, which does not count for a maximum
+//   counted_magnitude, a functor        |x| for a maximum with a number, for which NaN does not
+//                                       count
 //   fp8_scale<F>(most, power_of_two)    max(most, 2^-80) / the largest number of F, of each row; up
 //                                       to a power of two where wanted; infinity of infinity
-//   saturated<F>, a functor             what is larger than that number becomes it; NaN stays
 // 2^-80 keeps scales and their inverses normal, and numbers below 2^-126 far below the least of
 // fp8, so that chips may flush them. Quotients are right in every bit: Markstein, "Computation of
 // elementary functions on the IBM RISC System/6000 processor", 1990, and tried out for all x.
@@ -13,9 +13,8 @@
 
 namespace tk {
 
-// Chips differ in what a maximum of NaN and a number is.
-struct magnitude_or_0 {
-  TK_DEVICE float operator()(float x) const { return be::max(be::max(x, -x), 0.f); }
+struct counted_magnitude {
+  TK_DEVICE float operator()(float x) const { return be::counted_magnitude(x); }
 };
 
 // The least power of two that is not below a positive number.
@@ -36,14 +35,5 @@ TK_DEVICE reg_col<float, R> fp8_scale(reg_col<float, R> const& most, bool power_
       where_equal(least_or_more, inf, inf, quotient(least_or_more, largest, per_largest));
   return power_of_two ? map<up_to_power_of_two>(scale) : scale;
 }
-
-// Of formats without infinities rounding does it.
-template <class F> struct saturated {
-  TK_DEVICE float operator()(float x) const {
-    constexpr float most = largest_of<F>;
-    if constexpr (format_of<F>::largest == format_of<F>::nan - 1) return x;
-    else return x > most ? most : x < -most ? -most : x;
-  }
-};
 
 }  // namespace tk

@@ -105,20 +105,26 @@ template <class Kernel, class W, class Context> class row_group {
   template <class F> TK_DEVICE maximum_and_sums<column> max_and_sum(F f) {
     return max_and_sums(f, nothing{}, false);
   }
-  template <class F> TK_DEVICE auto keep_exp2(F f) {
+  template <class F> TK_DEVICE auto keep_exp2(F f) { return keep_exp2(f, nothing{}, false); }
+  template <class F, class G>
+  TK_DEVICE auto keep_exp2(F f, [[maybe_unused]] G g, [[maybe_unused]] bool wants_other) {
     auto const of = [=](column const& max) {
       return [=](auto const& p) {
         return exp2(subtract_unfused(f(p), where_equal(max, -inf, 0.f, max)));
       };
     };
+    using all = maximum_and_sums<column>;
     if constexpr (is_long) {
-      auto const all = max_and_sum(f);
-      auto const each = keep(of(all.max));
-      return exponentials<column, std::remove_cv_t<decltype(each)>>{all.sum, each};
+      all const y = max_and_sums(f, g, wants_other);
+      auto const each = keep(of(y.max));
+      return exponentials<column, std::remove_cv_t<decltype(each)>>{y, each};
     } else {
-      auto const each = keep(of(max(f)));
-      auto const of_all = sum([&](auto const& p) { return p(each); });
-      return exponentials<column, std::remove_cv_t<decltype(each)>>{of_all, each};
+      all y{max(f), column(0.f), column(0.f)};
+      auto const each = keep(of(y.max));
+      y.sum = sum([&](auto const& p) { return p(each); });
+      if constexpr (!std::is_same_v<G, nothing>)
+        if (wants_other) y.other = sum(g);
+      return exponentials<column, std::remove_cv_t<decltype(each)>>{y, each};
     }
   }
   template <class F, class G>
@@ -262,8 +268,8 @@ template <class Kernel, class W, class Context> class row_group {
       constexpr bool may_end = is_within<std::remove_cvref_t<X>>;
       if constexpr (whole_rows) {  // at once: what lies between two passes is memory
         if constexpr (may_end)
-          if (none_ends()) return put(narrowed<type, decltype(x.x)>{x.x});
-        put(cast<type>(static_cast<X&&>(x)));
+          if (none_ends()) return put(narrowed < type, decltype(x.x), sizeof(type) == 1 > {x.x});
+        put(rounded<type>(static_cast<X&&>(x)));
       } else {
         reg_tile<float, R, V> y;
         if constexpr (may_end) {
@@ -272,7 +278,7 @@ template <class Kernel, class W, class Context> class row_group {
         } else {
           put_part(y, 0, x);
         }
-        put(cast<type>(std::move(y)));
+        put(rounded<type>(std::move(y)));
       }
     }
   };

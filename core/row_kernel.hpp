@@ -18,7 +18,8 @@
 //   max_and_sum(f)     the maximum, and the sum of exp2(f - maximum)
 //   max_and_sums(f, g, wants)
 //                      that of g, too, in the same pass, where it is wanted
-//   keep_exp2(f)       keeps exp2(f - maximum), `each`, and gives the sum of these
+//   keep_exp2(f), keep_exp2(f, g, wants)
+//                      the same, and keeps exp2(f - maximum), `each`
 //   each(body)         body(p) writes by p.write(row_output<I>, f), which is nothing where absent,
 //                      and adds f to sums over all rows by p.add(column_sum<I>, f), of Op::sums
 //   p.inside(f)        f, and 0 from the row's end on
@@ -302,8 +303,9 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
                               place const& at) {
     auto* const data = static_cast<T*>(x.data);
     if constexpr (counted)
-      return counted_rows<T>{data,         a.all_rows,   a.width,   like.row_stride,
-                             like.stride0, like.stride1, a.by_rows, a.by_n1};
+      return counted_rows<T>{data,         a.all_rows,   a.width,          like.row_stride,
+                             like.stride0, like.stride1, like.evenly != 0, a.by_rows,
+                             a.by_n1};
     else
       return tensor<T>{data + (steps_of(at.i, like.stride0) + steps_of(at.j, like.stride1)), a.rows,
                        a.width, like.row_stride};

@@ -114,6 +114,7 @@ struct row_memory {
   void* data;
   std::int64_t row_stride, stride0, stride1;
   int vector_width, table_rows;
+  int evenly;  // whether rows of all matrices are row_stride apart; a flag, but a word
 };
 struct vector_memory {
   void const* data;
@@ -124,9 +125,11 @@ struct vector_memory {
 template <class T> struct counted_rows {
   T* data;
   std::int64_t rows, cols, row_stride, stride0, stride1;
+  bool evenly;
   divisor each, n1;
 
   TK_BOTH T* at(int row, int col) const {
+    if (evenly) return data + (steps_of(row, row_stride) + col);
     auto const in_matrix = each.of(row), matrix = n1.of(in_matrix.quotient);
     return data +
            (matrix.quotient * stride0 + matrix.rest * stride1 + in_matrix.rest * row_stride + col);

@@ -26,8 +26,7 @@ template <class Column> struct two_sums {
 template <class Column> struct maximum_and_sums {
   Column max, sum, other;
 };
-template <class Column, class Kept> struct exponentials {
-  Column sum;
+template <class Column, class Kept> struct exponentials : maximum_and_sums<Column> {
   Kept each;
 };
 
@@ -55,6 +54,12 @@ template <class X, class Y> TK_DEVICE auto subtract_unfused(X const& x, Y const&
   return combine<minus_unfused>(x, y);
 }
 template <class X> TK_DEVICE X subtract_unfused(X const& x, absent) { return x; }
+
+// What is written as T: of fp8 no infinities.
+template <class T, class X> TK_DEVICE auto rounded(X&& x) {
+  if constexpr (sizeof(T) == 1) return saturating_cast<T>(static_cast<X&&>(x));
+  else return cast<T>(static_cast<X&&>(x));
+}
 
 // What keep() gives.
 template <class F, class Tile> struct kept {

@@ -2,6 +2,8 @@
 // Reductions of flat tiles (core/flat_map.hpp), across lanes, warps, workers and the blocks of a
 // cluster: row_sum, row_total and row_totals, which core/rows.hpp describes.
 #pragma once
+#include <bit>
+
 #include "core/flat_map.hpp"
 #include "core/reduce.hpp"
 
@@ -30,12 +32,12 @@ struct whole_warp {
 };
 
 // How many workers a block has, and may have.
-template <class Context> constexpr int most_workers_of(Context const&) {
-  return std::extent_v<std::remove_reference_t<decltype(Context::scratches)>>;
-}
+template <class Context>
+inline constexpr int most_workers =
+    std::extent_v<std::remove_reference_t<decltype(Context::scratches)>>;
 template <class Context> TK_DEVICE int workers_of(Context const& c) {
   if constexpr (requires { c.workers; }) return c.workers;
-  else return most_workers_of(c);
+  else return most_workers<Context>;
 }
 template <bool All, class Context> TK_DEVICE void meet(Context& c) {
   if constexpr (All) {
@@ -75,6 +77,42 @@ TK_DEVICE void add_up_blocks(Context& c, reg_col<float, R> (&x)[K], int buffer) 
   }
 }
 
+// What changes nothing: x + -0 is x, also of 0.
+template <class F> constexpr float neutral_of() {
+  static_assert(std::is_same_v<F, plus> || std::is_same_v<F, larger>);
+  return std::is_same_v<F, plus> ? -0.f : -inf;
+}
+template <class F, int N> TK_DEVICE float fold_all(float const (&of)[N]) {
+  float all = of[0];
+  TK_UNROLL
+  for (int i = 1; i < N; ++i) all = F{}(all, of[i]);
+  return all;
+}
+// Each of x becomes F of what the warps of all workers have left. Lanes share the workers among
+// them, as many as a block may have.
+template <class F, class Context, int R, int K>
+TK_DEVICE void add_up_workers(Context& c, reg_col<float, R> (&x)[K], int buffer) {
+  constexpr int lanes = static_cast<int>(std::bit_ceil(unsigned{most_workers<Context>}));
+  int const workers = workers_of(c);
+  auto const of_worker = [&](int w, int k, int r) {
+    return fold_all<F>(c.scratches[w].exchange.of[buffer][k][r]);
+  };
+  int const mine = be::worker_lane() % lanes;
+  TK_UNROLL
+  for (int k = 0; k < K; ++k) TK_UNROLL
+  for (int r = 0; r < R; ++r) {
+    float& all = x[k].e[r];
+    if constexpr (be::warp_lanes < lanes) {
+      all = of_worker(0, k, r);
+      for (int w = 1; w < workers; ++w) all = F{}(all, of_worker(w, k, r));
+    } else {
+      all = mine < workers ? of_worker(mine, k, r) : neutral_of<F>();
+      TK_UNROLL
+      for (int bit = 1; bit < lanes; bit *= 2) all = F{}(all, be::shuffle_xor(all, bit));
+    }
+  }
+}
+
 // Each of x becomes F of what all lanes have of a row.
 template <class F, bool All, int S = 1, class Context, int R, int K>
 TK_DEVICE void row_totals([[maybe_unused]] Context& c, reg_col<float, R> (&x)[K],
@@ -84,29 +122,21 @@ TK_DEVICE void row_totals([[maybe_unused]] Context& c, reg_col<float, R> (&x)[K]
     static_assert(is_flat<R> && flat_rows_per_lane<R> == R,
                   "a row that several warps share is in all lanes");
     int const warp = be::worker_lane() / be::warp_lanes;
+    float of_warp[K * R];
     TK_UNROLL
-    for (int k = 0; k < K; ++k)
-      across_cols<whole_warp, F, 1, R>(
-          x[k].e, 0, true, [&](int r, float v) { c.scratch.exchange.of[buffer][k][r][warp] = v; });
+    for (int k = 0; k < K; ++k) TK_UNROLL
+    for (int r = 0; r < R; ++r) of_warp[k * R + r] = x[k].e[r];
+    across_cols<whole_warp, F, 1, K * R>(of_warp, 0, true, [&](int i, float v) {
+      c.scratch.exchange.of[buffer][i / R][i % R][warp] = v;
+    });
     meet<All>(c);
-    auto const add = [&](auto const& exchange, bool first) {
-      TK_UNROLL
-      for (int k = 0; k < K; ++k) TK_UNROLL
-      for (int r = 0; r < R; ++r) TK_UNROLL
-      for (int w = 0; w < be::worker_warps; ++w) {
-        float const v = exchange.of[buffer][k][r][w];
-        x[k].e[r] = first && w == 0 ? v : F{}(x[k].e[r], v);
-      }
-    };
     if constexpr (All) {
-      add(c.scratches[0].exchange, true);
-      int const workers = workers_of(c);
-      TK_UNROLL
-      for (int w = 1; w < most_workers_of(c); ++w)
-        if (w < workers) add(c.scratches[w].exchange, false);
+      add_up_workers<F>(c, x, buffer);
       if constexpr (has_company<Context>) add_up_blocks<F>(c, x, buffer);
     } else {
-      add(c.scratch.exchange, true);
+      TK_UNROLL
+      for (int k = 0; k < K; ++k) TK_UNROLL
+      for (int r = 0; r < R; ++r) x[k].e[r] = fold_all<F>(c.scratch.exchange.of[buffer][k][r]);
     }
     buffer ^= 1;
   } else if constexpr (is_flat<R>) {

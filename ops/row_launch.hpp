@@ -140,8 +140,8 @@ typename Kernel::args args_of_rows(row_problem<typename Kernel::op> const& x,
       bool const likewise = by_output ? alike<lead, T>(leads, m) : alike<base, T>(leads, m);
       vector_width = tables_are_whole && likewise ? chunk_of<T> : 1;
     } else if (m.data) vector_width = row_vector_width<T>(m, table);
-    return row_memory{m.data,       m.row_stride + table.stride, m.outer_stride, m.middle_stride,
-                      vector_width, static_cast<int>(table.rows)};
+    return row_memory{m.data,       m.row_stride + table.stride,  m.outer_stride, m.middle_stride,
+                      vector_width, static_cast<int>(table.rows), lie_evenly(m)};
   };
   for_each_index<Op::inputs>([&](auto i) {
     using type = typename Op::template input<i>;
@@ -155,7 +155,7 @@ typename Kernel::args args_of_rows(row_problem<typename Kernel::op> const& x,
       [&](auto i) { a.out[i] = memory_of(x.out[i], {}, typename Op::template output<i>{}); });
   for (int i = 0; i < row_values_of<Op>(); ++i) {
     auto const& v = x.values[i];
-    a.values[i] = {v.data, v.row_stride, v.outer_stride, v.middle_stride, 1, 0};
+    a.values[i] = {v.data, v.row_stride, v.outer_stride, v.middle_stride, 1, 0, lie_evenly(v)};
   }
   for (int i = 0; i < Op::inputs; ++i)
     if (int const by = number_of<Op>(i); by >= 0)

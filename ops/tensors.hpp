@@ -38,6 +38,14 @@ struct row_tensor_view : any_tensor {
   std::int64_t outer, middle, rows, width;
   std::int64_t outer_stride, middle_stride, row_stride;
 };
+// Whether the rows of all matrices are row_stride apart.
+inline bool lie_evenly(row_tensor_view const& x) {
+  auto const apart = [](std::int64_t n, std::int64_t stride, std::int64_t is) {
+    return n <= 1 || stride == is;
+  };
+  return apart(x.middle, x.middle_stride, x.rows * x.row_stride) &&
+         apart(x.outer, x.outer_stride, x.middle * x.rows * x.row_stride);
+}
 
 // Which columns a row of scores sees: tk_mask of ops/tk_base.h.
 enum class mask_kind : int { none, causal };

@@ -59,6 +59,8 @@ struct column_map<R> {
 };
 
 TK_DEVICE float max(float a, float b) { return gcn::max(a, b); }
+// For a maximum, which passes over NaN.
+TK_DEVICE float counted_magnitude(float x) { return __builtin_fabsf(x); }
 TK_DEVICE float min(float a, float b) { return gcn::min(a, b); }
 TK_DEVICE float exp2(float x) { return gcn::exp2(x); }
 TK_DEVICE float log2(float x) { return gcn::log2(x); }
@@ -91,6 +93,10 @@ template <class T>
   requires(sizeof(T) == 1)
 TK_DEVICE std::uint32_t pack(T, float lo, float hi) {
   return format_of<T>::round_at_once(hi) << 8 | format_of<T>::round_at_once(lo);
+}
+// Of fp8, the largest number for what is larger.
+template <class T> TK_DEVICE std::uint32_t pack_saturated(T type, float lo, float hi) {
+  return pack(type, saturate<T>(lo), saturate<T>(hi));
 }
 template <class T>
   requires(sizeof(T) == 1)

@@ -13,6 +13,8 @@
 namespace tk::be {
 
 TK_DEVICE float max(float a, float b) { return a > b ? a : b; }
+// For a maximum, which does not pass over NaN.
+TK_DEVICE float counted_magnitude(float x) { return x == x ? __builtin_fabsf(x) : 0.f; }
 TK_DEVICE float min(float a, float b) { return a < b ? a : b; }
 TK_DEVICE float reciprocal(float x) { return 1.f / x; }
 TK_DEVICE float rsqrt(float x) { return 1.f / __builtin_sqrtf(x); }
@@ -122,6 +124,10 @@ TK_DEVICE std::uint32_t bits_of(T, float x) {
 
 template <class T> TK_DEVICE std::uint32_t pack(T type, float lo, float hi) {
   return bits_of(type, hi) << 8 * sizeof(T) | bits_of(type, lo);
+}
+// Of fp8, the largest number for what is larger.
+template <class T> TK_DEVICE std::uint32_t pack_saturated(T type, float lo, float hi) {
+  return pack(type, saturate<T>(lo), saturate<T>(hi));
 }
 template <class T> TK_DEVICE float widen(T x) { return value_of(T{}, x.bits); }
 TK_DEVICE float widen(float x) { return x; }

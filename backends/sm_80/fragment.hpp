@@ -49,6 +49,8 @@ template <int R> struct column_map {
 };
 
 TK_DEVICE float max(float a, float b) { return ptx::max(a, b); }
+// For a maximum, which passes over NaN.
+TK_DEVICE float counted_magnitude(float x) { return __builtin_fabsf(x); }
 TK_DEVICE float min(float a, float b) { return -ptx::max(-a, -b); }
 TK_DEVICE float exp2(float x) { return ptx::ex2(x); }
 TK_DEVICE float log2(float x) { return ptx::lg2(x); }
@@ -72,6 +74,11 @@ template <class T> TK_DEVICE std::uint32_t pack(T type, float lo, float hi) {
   } else {
     return format_of<T>::round_at_once(hi) << 8 | format_of<T>::round_at_once(lo);
   }
+}
+// Of fp8, the largest number for what is larger.
+template <class T> TK_DEVICE std::uint32_t pack_saturated(T type, float lo, float hi) {
+  if constexpr (has_fp8) return ptx::pack(type, lo, hi);
+  else return pack(type, saturate<T>(lo), saturate<T>(hi));
 }
 template <class T> TK_DEVICE float widen(T x) {
   if constexpr (sizeof(T) == 2) return ptx::widen(x);

@@ -64,24 +64,24 @@ template <class Rows> struct row_labels {
 };
 
 // What makes a gradient of a row's probabilities, each with weight and label.factor in it: what
-// they are multiplied by, what is taken from all, and from that of the label; lse_log2 in base 2.
+// they are multiplied by, what is taken from all, and from that of the label.
 template <class Rows> struct row_gradient {
   row_labels<Rows> const& label;
-  typename Rows::column lse_log2, scale, share, rest;
+  typename Rows::column scale, share, rest;
 
-  TK_DEVICE row_gradient(row_labels<Rows> const& of, typename Rows::column const& lse,
+  TK_DEVICE row_gradient(row_labels<Rows> const& of, typename Rows::column const& lse_log2,
                          typename Rows::column const& weight, cross_entropy_numbers const& a)
-      : label(of), lse_log2(lse) {
+      : label(of) {
     auto const factor = weight * of.factor;
-    scale = factor * (1.f + 2.f * a.z_loss * ln_2 * lse);
+    scale = factor * (1.f + 2.f * a.z_loss * ln_2 * lse_log2);
     share = factor * a.share;
     rest = factor * a.rest;
   }
-  // To dx, of scores s at a part of the columns.
-  template <bool Capped, int I, class Part, class Scores>
-  TK_DEVICE void write(Part const& p, row_output<I> dx, Scores const& s,
+  // To dx, of scores s and their probabilities at a part of the columns.
+  template <bool Capped, int I, class Part, class Scores, class F>
+  TK_DEVICE void write(Part const& p, row_output<I> dx, Scores const& s, F probabilities,
                        cross_entropy_numbers const& a) const {
-    auto const of_all = [&] { return exp2(p(s) * log2_e - lse_log2) * scale - share; };
+    auto const of_all = [&] { return probabilities(p) * scale - share; };
     auto const put = [&](auto&& of_score) __attribute__((always_inline)) {
       using given = decltype(of_score);
       if constexpr (Capped)
@@ -127,21 +127,33 @@ template <class T> struct cross_entropy {
     auto const of_label = rows.element(x, label.at);
     with_scores(x, a.of, [&](auto is_capped, auto score) __attribute__((always_inline)) {
       auto const s = rows.keep(score);
-      auto const all = rows.max_and_sums([&](auto const& p) { return p(s) * log2_e; },
-                                         [&](auto const& p) { return p(s); }, a.of.share > 0);
-      column const lse_log2 = all.max + log2(all.sum), log_sum = lse_log2 * ln_2;
-      column of_row = log_sum;
-      if constexpr (is_capped)
-        of_row = of_row - a.of.rest * map(capped{a.of.cap, a.of.per_cap}, of_label);
-      else of_row = of_row - a.of.rest * of_label;
-      if (a.of.share > 0) of_row = of_row - a.of.share * all.other;
-      if (a.of.z_loss > 0) of_row = of_row + a.of.z_loss * square(log_sum);
-      rows.put(loss, combine<zero_where_0>(of_row * label.factor, label.factor));
-      rows.put(lse, log_sum);
-      if constexpr (!Rows::lean) {
+      auto const in_base_2 = [&](auto const& p) { return p(s) * log2_e; };
+      auto const as_is = [&](auto const& p) { return p(s); };
+      bool const wants_other = a.of.share > 0;
+      // What a row's loss is made of; log2 of its sum of exponentials is given back.
+      auto const leave = [&](maximum_and_sums<column> const& all) {
+        column const lse_log2 = all.max + log2(all.sum), log_sum = lse_log2 * ln_2;
+        column of_row = log_sum;
+        if constexpr (is_capped)
+          of_row = of_row - a.of.rest * map(capped{a.of.cap, a.of.per_cap}, of_label);
+        else of_row = of_row - a.of.rest * of_label;
+        if (wants_other) of_row = of_row - a.of.share * all.other;
+        if (a.of.z_loss > 0) of_row = of_row + a.of.z_loss * square(log_sum);
+        rows.put(loss, combine<zero_where_0>(of_row * label.factor, label.factor));
+        rows.put(lse, log_sum);
+        return lse_log2;
+      };
+      if constexpr (Rows::lean) {
+        leave(rows.max_and_sums(in_base_2, as_is, wants_other));
+      } else {
+        auto const exps = rows.keep_exp2(in_base_2, as_is, wants_other);
+        row_gradient<Rows> gradient(label, leave(exps), a.dloss, a.of);
         if (!a.wants_dx) return;
-        row_gradient<Rows> const gradient(label, lse_log2, a.dloss, a.of);
-        rows.each([&](auto const& p) { gradient.template write<is_capped>(p, dx, s, a.of); });
+        gradient.scale = gradient.scale * reciprocal(exps.sum);
+        rows.each([&](auto const& p) {
+          gradient.template write<is_capped>(
+              p, dx, s, [&](auto const& q) { return q(exps.each); }, a.of);
+        });
       }
     });
   }

@@ -31,7 +31,10 @@ template <class T> struct cross_entropy_backward {
     row_gradient<Rows> const gradient(label, lse_log2, weight, a.of);
     with_scores(x, a.of, [&](auto is_capped, auto score) __attribute__((always_inline)) {
       auto const s = rows.keep(score);
-      rows.each([&](auto const& p) { gradient.template write<is_capped>(p, dx, s, a.of); });
+      auto const probabilities = [&](auto const& p) { return exp2(p(s) * log2_e - lse_log2); };
+      rows.each([&](auto const& p) {
+        gradient.template write<is_capped>(p, dx, s, probabilities, a.of);
+      });
     });
   }
 };

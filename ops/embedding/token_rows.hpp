@@ -18,6 +18,7 @@ template <class T> counted_rows<T> rows_of_tokens(row_tensor_view const& x) {
           x.row_stride,
           x.outer_stride,
           x.middle_stride,
+          lie_evenly(x),
           by(x.rows),
           by(x.middle)};
 }

@@ -11,9 +11,8 @@
 //           so is y. The variance is of differences from the mean: a large mean does not hurt it.
 //           That of equal numbers is exact where their sum is, and their differences are 0. A scale
 //           is that of core/fp8_scale.hpp, of y's largest magnitude in fp32.
-// Order     core/row_kernel.hpp's. Rows that do not fit into a tile draw their mask in every pass.
-// y
-//           is computed for its scale and once more to be written.
+// Order     core/row_kernel.hpp's. Rows that do not fit into a tile draw their mask in every pass,
+//           and y of fp8 is computed for its scale and once more to be written.
 #pragma once
 #include "core/fp8_scale.hpp"
 #include "core/row_kernel.hpp"
@@ -69,10 +68,11 @@ struct norm : norm_extras<Drops, 1, 0> {
       column const scale = rsqrt(squares * a.per_column + a.eps);
       auto const normal = [&](auto const& p) { return deviation(p) * scale * p(weight) + p(bias); };
       if constexpr (is_fp8) {
-        column const inverse = 1.f / scale_of(rows, a, normal);
+        auto const exact = rows.keep(normal);
+        column const inverse = 1.f / scale_of(rows, a, [&](auto const& p) { return p(exact); });
         rows.each([&](auto const& p) {
           p.write(r, p(sum));
-          p.write(y, map<saturated<Y>>(normal(p) * inverse));
+          p.write(y, p(exact) * inverse);
         });
       } else {
         rows.each([&](auto const& p) {
@@ -96,7 +96,7 @@ struct norm : norm_extras<Drops, 1, 0> {
     if (a.given) {
       scale = rows.template value<float>(y_scale, [](float s) { return s; });
     } else {
-      auto const most = rows.max([&](auto const& p) { return map<magnitude_or_0>(of_y(p)); });
+      auto const most = rows.max([&](auto const& p) { return map<counted_magnitude>(of_y(p)); });
       scale = fp8_scale<Y>(most, a.power_of_two);
       rows.put(y_scale, scale);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // From a problem of quantise to launches over rows. Blocks of other shapes are rows of x seen with
-// more dimensions: 1 x 128 as [..., n / 128, 128], and the columns that are left. Scales of several
-// rows are the largest of those of parts (rounding is monotonous), which are left in the workspace;
-// a last launch then quantises by them.
+// more dimensions: 1 x 128 as [..., n / 128, 128], and the columns that are left. A scale of all is
+// the largest of those of parts (rounding is monotonous), which are left in the workspace; a last
+// launch then quantises by it.
 #pragma once
 #include <functional>
 #include <limits>
@@ -50,17 +50,11 @@ class row_splitter {
   // Rows of `width` columns.
   void over(scaled_dimensions const& all, std::int64_t width) const { over(rows_, all, width); }
   // Rows of `width` columns in blocks of `columns`, whose scales are `stride` apart.
-  void over_blocks(scaled_dimensions all, std::int64_t width, std::int64_t columns,
+  void over_blocks(scaled_dimensions const& all, std::int64_t width, std::int64_t columns,
                    std::int64_t stride) const {
     scaled_dimension const blocks{width / columns, columns, columns, stride};
-    auto whole = all;
-    whole.push_back(blocks);
-    over(rows_, whole, columns);
+    if (blocks.size > 0) over(rows_, all, columns, blocks);
     if (width % columns != 0) over(moved(rows_, blocks, blocks.size), all, width % columns);
-  }
-  // The same from the by-th of a dimension on.
-  row_splitter behind(scaled_dimension const& d, std::int64_t by) const {
-    return {moved(rows_, d, by), launch_};
   }
 
  private:
@@ -73,12 +67,14 @@ class row_splitter {
     move(x.scale.data, by * d.scale * 4);
     return x;
   }
-  void over(quantise_rows const& x, scaled_dimensions const& given, std::int64_t width) const {
+  void over(quantise_rows const& x, scaled_dimensions const& given, std::int64_t width,
+            scaled_dimension const& last = {1, 0, 0, 0}) const {
     scaled_dimensions all;
     for (auto const& d : given) {
       if (d.size == 0) return;
       add_joined(all, d);
     }
+    add_joined(all, last);
     split(x, all, width);
   }
   // A launch has rows of three dimensions, and less than 2^31 of them: where there are more, the
@@ -142,22 +138,16 @@ struct longest_rows {
 };
 
 // What scales of parts take of the workspace: of a tensor those of its parts, of parts of these,
-// and so on; of squares those of their rows, each column of blocks by itself.
+// and so on.
 struct part_scales {
   workspace_layout layout;
   std::vector<std::int64_t> counts;
   std::vector<std::size_t> at;
-  // Columns of blocks, and how many numbers each has, chunks of 16 bytes.
-  std::int64_t blocks = 0, padded = 0;
 
   explicit part_scales(quantise_problem const& p) {
+    if (p.kind == scale_kind::by_128x128) return;
     if (row_workspace_bytes(p.x) > 0) layout.add_counters();
-    std::int64_t const matrices = p.x.outer * p.x.middle;
-    if (p.kind == scale_kind::by_128x128) {
-      blocks = parts_of(p.x.width, scale_block);
-      padded = parts_of(p.x.rows, 4) * 4;
-      add(matrices * blocks * padded);
-    } else if (p.kind == scale_kind::tensor && matrices * p.x.rows * p.x.width > 0) {
+    if (p.kind == scale_kind::tensor && p.x.outer * p.x.middle * p.x.rows * p.x.width > 0) {
       longest_rows const rows(p, false);
       std::int64_t n = rows.count * parts_of(rows.width, scale_part);
       for (add(n); n > scales_at_once; add(n)) n = parts_of(n, scale_part);
@@ -192,7 +182,7 @@ class quantise_launches {
       case scale_kind::row: return found().over(rows_of(p_), p_.x.width);
       case scale_kind::by_1x128:
         return found().over_blocks(rows_of(p_), p_.x.width, scale_block, s[3]);
-      case scale_kind::by_128x128: return make_squares();
+      case scale_kind::by_128x128: return;  // not rows: ops/quantise/squares.hpp
       case scale_kind::tensor: return make_tensor();
       case scale_kind::given: return quantise_tensor();
     }
@@ -233,32 +223,6 @@ class quantise_launches {
             .over_blocks({}, parts.counts[i], scale_part, 1);
     }
     quantise_tensor();
-  }
-  void make_squares() const {
-    part_scales const parts(p_);
-    auto const memory = parts.memory(workspace_, 0);
-    auto const matrix = parts.blocks * parts.padded;
-    auto const& s = p_.scale_stride;
-    auto rows = rows_of(p_);
-    rows[0].scale = p_.x.middle * matrix, rows[1].scale = matrix, rows[2].scale = 1;
-    scales_in(memory).over_blocks(rows, p_.x.width, scale_block, parts.padded);
-
-    largest_of(memory, scale())
-        .over_blocks({{p_.x.outer, p_.x.middle * matrix, 0, s[0]},
-                      {p_.x.middle, matrix, 0, s[1]},
-                      {parts.blocks, parts.padded, 0, s[3]}},
-                     p_.x.rows, scale_block, s[2]);
-
-    rows = rows_of(p_);
-    auto const last = rows[2];
-    scaled_dimension const squares{p_.x.rows / scale_block, scale_block * last.x,
-                                   scale_block * last.y, s[2]};
-    rows[2] = squares;
-    rows.push_back({scale_block, last.x, last.y, 0});
-    by_given().over_blocks(rows, p_.x.width, scale_block, s[3]);
-    rows.pop_back();
-    rows[2] = {p_.x.rows % scale_block, last.x, last.y, 0};
-    by_given().behind(squares, squares.size).over_blocks(rows, p_.x.width, scale_block, s[3]);
   }
 
   quantise_problem const& p_;

@@ -31,13 +31,13 @@ template <class T, class F> struct quantise {
     if (a.given) {
       of_rows = rows.template value<float>(scale, [](float s) { return s; });
     } else {
-      of_rows = fp8_scale<F>(rows.max([](auto const& p) { return map<magnitude_or_0>(p(x)); }),
+      of_rows = fp8_scale<F>(rows.max([](auto const& p) { return map<counted_magnitude>(p(x)); }),
                              a.power_of_two);
       rows.put(scale, of_rows);
     }
     if (!a.writes) return;
     auto const inverse = 1.f / of_rows;
-    rows.each([&](auto const& p) { p.write(y, map<saturated<F>>(p(x) * inverse)); });
+    rows.each([&](auto const& p) { p.write(y, p(x) * inverse); });
   }
 };
 

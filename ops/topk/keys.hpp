@@ -44,6 +44,7 @@ TK_DEVICE std::uint32_t upper_bits(reg_tile<T, R, C> const& x, int i) {
 struct topk_rows {
   void* data;
   std::int64_t row_stride, stride0, stride1;
+  int evenly;  // as in row_memory
 };
 struct topk_args {
   topk_rows x, values, indices;
@@ -54,8 +55,8 @@ struct topk_args {
   int vector_width;  // of x
 
   template <class X> TK_BOTH counted_rows<X> rows_of(topk_rows const& of, int cols) const {
-    return {
-        static_cast<X*>(of.data), rows, cols, of.row_stride, of.stride0, of.stride1, each, middle};
+    return {static_cast<X*>(of.data), rows, cols,  of.row_stride, of.stride0, of.stride1,
+            of.evenly != 0,           each, middle};
   }
   template <class X> TK_BOTH X* row_of(topk_rows const& of, int row) const {
     return rows_of<X>(of, 0).at(row, 0);

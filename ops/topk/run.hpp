@@ -13,7 +13,7 @@ template <class T> struct topk_run {
 
 // Two dimensions before the rows of a matrix.
 inline topk_rows counted(row_tensor_view const& x) {
-  return {x.data, x.row_stride, x.outer_stride, x.middle_stride};
+  return {x.data, x.row_stride, x.outer_stride, x.middle_stride, lie_evenly(x)};
 }
 
 template <class T> tensor<T const> tensor_of(row_tensor_view const& x) {

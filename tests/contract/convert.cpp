@@ -53,7 +53,7 @@ template <class T> struct rounding : simple_op {
   struct args {
     int cases;
     float const* x;
-    T *packed, *stored;
+    T *packed, *stored, *saturated;
     int* ran;
   };
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
@@ -62,6 +62,10 @@ template <class T> struct rounding : simple_op {
     write_tile(a.stored, t.index, x);
     reg_tile<T, R, C> const p = cast<T>(x);
     write_tile(a.packed, t.index, -0.f + p);
+    if constexpr (sizeof(T) == 1) {
+      reg_tile<T, R, C> const s = saturating_cast<T>(x);
+      write_tile(a.saturated, t.index, -0.f + s);
+    }
     report(k, a, t.index);
   }
 };
@@ -89,12 +93,18 @@ TEST_CASE_TEMPLATE("rounding is to nearest even and keeps NaN", T, bf16, fp16, f
   x.resize(at(tasks * at_once), 1.f);
   expect_cases const counted(tasks);
   device_array<float> const from(x);
-  device_array<T> const packed(x.size()), stored(x.size());
-  run<rounding<T>>({tasks, from.data(), packed.data(), stored.data(), nullptr});
+  device_array<T> const packed(x.size()), stored(x.size()), saturated(x.size());
+  run<rounding<T>>({tasks, from.data(), packed.data(), stored.data(), saturated.data(), nullptr});
   std::vector<T> expected;
   for (float const v : x) expected.push_back(to<T>(v));
   check_same(packed.read(), expected);
   check_same(stored.read(), expected);
+  if constexpr (sizeof(T) == 1) {
+    constexpr float most = format_of<T>::widen(format_of<T>::largest);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (std::fabs(x[i]) > most) expected[i] = to<T>(std::copysign(most, x[i]));
+    check_same(saturated.read(), expected);
+  }
 }
 
 // ---- approximate functions

@@ -9,22 +9,20 @@
 namespace fuzz {
 namespace {
 
-// Scales of parts: for squares one for each row of each column of blocks, rows by four; for a
-// tensor one for each 8192 elements that lie in one row, or for each row, and some for these again.
+// Scales of parts: for a tensor one for each 8192 elements that lie in one row, or for each row,
+// and some for these again.
 void check_workspace(tk::quantise_problem const& x) {
   wide const matrices = wide(x.x.outer) * x.x.middle, rows = matrices * x.x.rows,
              elements = rows * x.x.width;
   wide const counters = elements < 1 << 16 ? 0 : tk::counter_bytes;
   wide least = 0, most = 0;
-  if (x.kind == tk::scale_kind::by_128x128)
-    least = most = matrices * tiles(x.x.rows, 4) * 4 * tiles(x.x.width, 128) * sizeof(float);
   if (x.kind == tk::scale_kind::tensor && elements > 0) {
     least = (elements + 8191) / 8192 * wide(sizeof(float));
     wide const each = rows * tiles(x.x.width, 8192) * wide(sizeof(float));
     most = (each > least ? each : least) * 2 + 1024;
   }
   if (least > 0) least += tk::counter_bytes, most += tk::counter_bytes;
-  else least = most = counters;
+  else least = most = x.kind == tk::scale_kind::by_128x128 ? 0 : counters;
   require(running.needed >= least && running.needed <= most, "the workspace of quantise");
 }
 
