@@ -40,6 +40,7 @@
 // It may say of its inputs
 //   columns_each(i)    2: each element of input i is two columns', where Op::pairs
 //   input_like(i)      the input whose strides input i has, too, and of its outputs output_like(i)
+//   lies_anyhow(i)     whether rows of input i seldom lie evenly through all matrices
 //   number_of(i)       which of the values, if they are there, say that input i is a table: in row
 //                      r, whose number is n, its row place(args, n, r), or 0 where it has none
 // Order     a row belongs to one worker, or to the workers of one block, and is summed in the order
@@ -298,21 +299,27 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
     return piece * span + (shared ? worker * N : 0);
   }
   // An operand's rows, which lie as those of another one do: those of one matrix, or all.
-  template <class T>
+  template <class T, bool Anyhow = false>
   static TK_BOTH auto rows_of(row_memory const& x, row_memory const& like, args const& a,
                               place const& at) {
     auto* const data = static_cast<T*>(x.data);
     if constexpr (counted)
-      return counted_rows<T>{data,         a.all_rows,   a.width,          like.row_stride,
-                             like.stride0, like.stride1, like.evenly != 0, a.by_rows,
+      return counted_rows<T>{data,
+                             a.all_rows,
+                             a.width,
+                             like.row_stride,
+                             like.stride0,
+                             like.stride1,
+                             !Anyhow && like.evenly != 0,
+                             a.by_rows,
                              a.by_n1};
     else
       return tensor<T>{data + (steps_of(at.i, like.stride0) + steps_of(at.j, like.stride1)), a.rows,
                        a.width, like.row_stride};
   }
-  template <class T>
+  template <class T, bool Anyhow = false>
   static TK_BOTH auto rows_of(row_memory const& x, args const& a, place const& at) {
-    return rows_of<T>(x, x, a, at);
+    return rows_of<T, Anyhow>(x, x, a, at);
   }
   static TK_BOTH int row_count(args const& a) { return counted ? a.all_rows : a.rows; }
   // Before row r there are matrix_of rows + r of all matrices.
@@ -323,14 +330,15 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   template <int I> static TK_BOTH auto input_rows(args const& a, place const& at) {
     using type = typename Op::template input<I> const;
     auto const& x = a.in[I];
-    auto const rows = rows_of<type>(x, a.in[input_like<Op>(I)], a, at);
+    constexpr bool anyhow = lies_anyhow<Op>(I);
+    auto const rows = rows_of<type, anyhow>(x, a.in[input_like<Op>(I)], a, at);
     constexpr int by = number_of<Op>(I);
     if constexpr (by < 0) {
       return rows;
     } else {
       auto const number = [&a, at](int row) -> std::int64_t {
         auto const read = [&]<class N>(N) -> std::int64_t {
-          return *rows_of<N const>(a.values[by], a, at).at(row, 0);
+          return *rows_of<N const, anyhow>(a.values[by], a, at).at(row, 0);
         };
         return Op::place(a.op, a.numbers_are_wide ? read(std::int64_t{}) : read(std::int32_t{}),
                          matrix_of(a, at) * a.rows + row);

@@ -45,6 +45,12 @@ template <class Op> constexpr int number_of(int input) {
   if constexpr (requires { Op::number_of(0); }) return Op::number_of(input);
   else return -1;
 }
+// Whether rows of an input lie anyhow, those of several in one place: then nobody asks whether they
+// lie evenly.
+template <class Op> constexpr bool lies_anyhow(int input) {
+  if constexpr (requires { Op::lies_anyhow(0); }) return Op::lies_anyhow(input);
+  else return false;
+}
 // From these numbers on, inputs, outputs, vectors and sums over rows may be absent; inputs and
 // outputs before them never are. Often the inputs, outputs and sums among them all are, and the
 // first vectors are there: there are lean kernels for that, in which p(...) of what is absent adds

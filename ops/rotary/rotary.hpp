@@ -41,6 +41,7 @@ template <class T, class C> struct rotary_halves {
   // Halves lie alike.
   static constexpr int input_like(int input) { return input == 1 ? 0 : input; }
   static constexpr int output_like(int) { return 0; }
+  static constexpr bool lies_anyhow(int input) { return input >= 2; }  // heads have the same row
   using args = rotary_args;
   static TK_BOTH std::int64_t place(args const& a, std::int64_t number, int i) {
     return a.place(number, i);
@@ -67,6 +68,7 @@ template <class T, class C> struct rotary_pairs {
   template <int> using output = T;
   static constexpr int columns_each(int input) { return input < 1 ? 1 : 2; }
   static constexpr int number_of(int input) { return input < 1 ? -1 : 0; }
+  static constexpr bool lies_anyhow(int input) { return input >= 1; }
   using args = rotary_args;
   static TK_BOTH std::int64_t place(args const& a, std::int64_t number, int i) {
     return a.place(number, i);
