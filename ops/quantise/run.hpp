@@ -23,6 +23,7 @@ template <class T, class F> void launch_squares(quantise_problem const& p, void*
   constexpr std::int64_t most = std::numeric_limits<int>::max() - (1 << 16);
   using op = quantise_squares<T, F>;
   auto const &x = p.x, &y = p.y;
+  auto const& s = p.scale_stride;
   auto const columns = parts_of(x.width, op::side), squares = columns * parts_of(x.rows, op::side);
   if (squares == 0) return;
   auto const by = [](std::int64_t n) { return divisor(static_cast<std::uint32_t>(n)); };
@@ -31,15 +32,17 @@ template <class T, class F> void launch_squares(quantise_problem const& p, void*
                           .scale = p.scale,
                           .x_stride = {x.outer_stride, x.middle_stride, x.row_stride},
                           .y_stride = {y.outer_stride, y.middle_stride, y.row_stride},
+                          .scale_stride = {s[0], s[1], s[2], s[3]},
                           .columns = by(columns),
                           .squares = by(squares),
                           .middle = by(std::max<std::int64_t>(x.middle, 1)),
+                          .first = 0,
+                          .tasks = 0,
                           .rows = static_cast<int>(x.rows),
                           .width = static_cast<int>(x.width),
                           .x_vector_width = vector_width_of(rows_in<T>(x)),
                           .y_vector_width = vector_width_of(rows_in<F>(y)),
                           .power_of_two = p.power_of_two};
-  std::copy(p.scale_stride.begin(), p.scale_stride.end(), a.scale_stride);
   std::int64_t const matrices = x.outer * x.middle,
                      at_once = std::max<std::int64_t>(most / squares, 1);
   for (std::int64_t first = 0; first < matrices; first += at_once) {
