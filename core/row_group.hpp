@@ -268,7 +268,7 @@ template <class Kernel, class W, class Context> class row_group {
       constexpr bool may_end = is_within<std::remove_cvref_t<X>>;
       if constexpr (whole_rows) {  // at once: what lies between two passes is memory
         if constexpr (may_end)
-          if (none_ends()) return put(narrowed < type, decltype(x.x), sizeof(type) == 1 > {x.x});
+          if (none_ends()) return put(narrowed<type, decltype(x.x), saturates<type>>{x.x});
         put(rounded<type>(static_cast<X&&>(x)));
       } else {
         reg_tile<float, R, V> y;

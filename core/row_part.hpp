@@ -56,8 +56,9 @@ template <class X, class Y> TK_DEVICE auto subtract_unfused(X const& x, Y const&
 template <class X> TK_DEVICE X subtract_unfused(X const& x, absent) { return x; }
 
 // What is written as T: of fp8 no infinities.
+template <class T> inline constexpr bool saturates = sizeof(T) == 1;
 template <class T, class X> TK_DEVICE auto rounded(X&& x) {
-  if constexpr (sizeof(T) == 1) return saturating_cast<T>(static_cast<X&&>(x));
+  if constexpr (saturates<T>) return saturating_cast<T>(static_cast<X&&>(x));
   else return cast<T>(static_cast<X&&>(x));
 }
 
