@@ -70,7 +70,7 @@ template <class N> N number_at(int row) {
     case 0: return -4;
     case 4: return table_rows;
     case 7: return std::numeric_limits<N>::max() / 2;
-    default: return static_cast<N>(row * 7 % (table_rows + 2) - 2);
+    default: return static_cast<N>(row * 5 % (table_rows + 2) - 2);
   }
 }
 enum class numbers_are { absent, of_32_bits, of_64_bits };
