@@ -145,6 +145,7 @@ struct part_scales {
   std::vector<std::size_t> at;
 
   explicit part_scales(quantise_problem const& p) {
+    check_row_size(p.x);
     if (p.kind == scale_kind::by_128x128) return;
     if (row_workspace_bytes(p.x) > 0) layout.add_counters();
     if (p.kind == scale_kind::tensor && p.x.outer * p.x.middle * p.x.rows * p.x.width > 0) {
