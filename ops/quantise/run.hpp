@@ -22,6 +22,7 @@ template <class T> struct largest_scale_run {
 template <class T, class F> void launch_squares(quantise_problem const& p, void* stream) {
   constexpr std::int64_t most = std::numeric_limits<int>::max() - (1 << 16);
   using op = quantise_squares<T, F>;
+  static_assert(op::side == scale_block);
   auto const &x = p.x, &y = p.y;
   auto const& s = p.scale_stride;
   auto const columns = parts_of(x.width, op::side), squares = columns * parts_of(x.rows, op::side);
