@@ -103,10 +103,11 @@ template <> struct format_of<boolean> {
   static constexpr float widen(std::uint32_t x) { return x != 0 ? 1.f : 0.f; }
 };
 
+template <class T> inline constexpr float largest_of = format_of<T>::widen(format_of<T>::largest);
 // Of fp8: the largest number for what is larger, which in a format without infinities rounding
 // gives anyway; NaN stays.
 template <class T> constexpr float saturate(float x) {
-  constexpr float most = format_of<T>::widen(format_of<T>::largest);
+  constexpr float most = largest_of<T>;
   if constexpr (format_of<T>::largest == format_of<T>::nan - 1) return x;
   else return x > most ? most : x < -most ? -most : x;
 }

@@ -24,8 +24,6 @@ struct up_to_power_of_two {
   }
 };
 
-template <class F> inline constexpr float largest_of = format_of<F>::widen(format_of<F>::largest);
-
 template <class F, int R>
 TK_DEVICE reg_col<float, R> fp8_scale(reg_col<float, R> const& most, bool power_of_two) {
   constexpr float least = 0x1p-80f, largest = largest_of<F>, per_largest = 1.f / largest;
