@@ -4,6 +4,8 @@
 #   tk_any_cpu                  of the host: flags of sources that must run on every CPU
 #   tk_device_sources(files)    marks files that hold device code: compiled by nvcc, as HIP, or, for
 #                               the host and emulated, as they are
+#   tk_parse_once(target headers...)  has the target's sources, where no compiler of a chip takes them, begin
+#                               with these headers, which are parsed once for all
 include_guard()
 tk_check_cxx()
 if(TK_DEVICE STREQUAL CUDA)
@@ -98,5 +100,12 @@ function(tk_device_sources)
     set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
   elseif(TK_DEVICE STREQUAL HIP)
     set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${TK_HIP_FLAGS}")
+  endif()
+endfunction()
+
+# clang and ccache together keep nothing of what begins so.
+function(tk_parse_once target)
+  if(TK_DEVICE STREQUAL CXX AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
 endfunction()
