@@ -103,7 +103,8 @@ function(tk_device_sources)
   endif()
 endfunction()
 
-# clang and ccache together keep nothing of what begins so.
+# What forgets to include them is found where a chip's compiler takes it. Not by clang, of whose results ccache would
+# keep none.
 function(tk_parse_once target)
   if(TK_DEVICE STREQUAL CXX AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_precompile_headers(${target} PRIVATE ${ARGN})

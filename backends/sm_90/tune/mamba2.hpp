@@ -3,7 +3,11 @@
 // three readers of 112 registers a lane, at d 128 the keeper has 160 and readers 96, of four slots
 // with room for no gate. There two readers, and a keeper that weighs values itself, take 1.25 of
 // the time, two keepers with half of the state's rows each 1.07. A chunk of d 128 moves 200 KB
-// through shared memory, 0.75 of what the multiprocessor can (H200, 2026-11-27).
+// through shared memory, 0.75 of what the multiprocessor can (H200, 2026-11-27). By samples the
+// keeper is busy all the time, with 330 instructions in 2090 cycles a chunk, and so is each reader,
+// with 700 in 5840: they wait for barriers, fences and one another's turn to issue. So a shorter
+// chain of the keeper alone gains nothing, and less memory little: the state transposed, which
+// moves 160 to 190 KB, takes 0.98 to 1.07 of the time (2026-11-28).
 #pragma once
 #include "ops/linear_attention/tuning.hpp"
 
