@@ -34,8 +34,8 @@ foreach(start tk_test_start tk_device_test_start)
   target_link_libraries(${start} PRIVATE tk_doctest_main tk_core tk_flags)
   target_compile_options(${start} PRIVATE ${tk_test_options})
 endforeach()
-set(tk_test_headers <doctest/doctest.h> <algorithm> <cmath> <functional> <map> <mutex> <optional> <random> <set>
-    <sstream> <string> <vector>)
+set(tk_test_headers <doctest/doctest.h> <algorithm> <cmath> <functional> <mutex> <optional> <set> <sstream> <string>
+    <vector>)
 tk_parse_once(tk_test_start ${tk_test_headers})
 tk_parse_once(tk_device_test_start ${tk_test_headers} <backends/kernel.hpp>)
 

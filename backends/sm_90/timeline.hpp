@@ -3,7 +3,8 @@
 // each worker and producer notes the clock of its multiprocessor where it takes and releases slots,
 // takes turns, issues products, waits for them, and fills slots; without, note() is nothing. A
 // launch then waits for its kernel, and appends what was noted to the file that the environment
-// variable TK_TIMELINE names; benchmarks/timeline.py reads it. Steps take about 2 % longer.
+// variable TK_TIMELINE names; benchmarks/timeline.py reads it. A note takes some 200 cycles of its
+// warp.
 #pragma once
 #include "backends/backend.hpp"
 
@@ -39,7 +40,8 @@ enum class event : unsigned {
 
 #if defined(TK_TIMELINE) && defined(__CUDACC__)
 
-inline constexpr unsigned timeline_warps = 16, timeline_events = 4096;  // of a block; of a warp
+inline constexpr unsigned timeline_warps = 32,
+                          timeline_events = 4096;  // at most: of a block; of a warp
 struct timeline_entry {
   unsigned clock, what;
 };

@@ -7,7 +7,7 @@
 // keeper is busy all the time, with 330 instructions in 2090 cycles a chunk, and so is each reader,
 // with 700 in 5840: they wait for barriers, fences and one another's turn to issue. So a shorter
 // chain of the keeper alone gains nothing, and less memory little: the state transposed, which
-// moves 160 to 190 KB, takes 0.98 to 1.07 of the time (2026-11-28).
+// moves 160 to 190 KB, takes 0.97 to 1.12 of the time (2026-11-28).
 #pragma once
 #include "ops/linear_attention/tuning.hpp"
 
