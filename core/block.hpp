@@ -48,6 +48,8 @@
 //   workers               how many there are
 //   blocks                where cluster is above 1: the company of its blocks, which do a task
 //                         together
+// An op with slots whose cluster's blocks each fill their own, and load nothing for one another,
+// says `static constexpr bool loads_alone = true`; its context has `blocks`, too.
 //
 // An op with `static constexpr bool accumulates = true` takes its slots by accumulate() alone, once
 // a task and all of them (core/accumulate.hpp), and has neither own nor common. Its tiles lie
@@ -129,6 +131,13 @@ template <class Op> constexpr int blocks_per_unit() {
   if constexpr (requires { Op::blocks_per_unit; }) return Op::blocks_per_unit;
   else return 1;
 }
+
+// Blocks of a cluster that read a slot, and those of a context's `blocks`.
+template <class Op> constexpr int slot_blocks_of() {
+  if constexpr (requires { requires Op::loads_alone; }) return 1;
+  else return Op::cluster;
+}
+template <class Op> constexpr int company_of() { return Op::cluster / slot_blocks_of<Op>(); }
 
 template <class Op>
 concept sending_op = requires { typename Op::sent; };

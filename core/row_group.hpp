@@ -5,6 +5,7 @@
 #include "backends/kernel.hpp"
 #include "core/column_adder.hpp"
 #include "core/row_ends.hpp"
+#include "core/row_exponents.hpp"
 #include "core/row_inputs.hpp"
 #include "core/row_numbers.hpp"
 #include "core/row_outputs.hpp"
@@ -102,63 +103,60 @@ template <class Kernel, class W, class Context> class row_group {
   }
 
   // A row of -inf alone, or of nothing, has the sum 0.
-  template <class F> TK_DEVICE maximum_and_sums<column> max_and_sum(F f) {
-    return max_and_sums(f, nothing{}, false);
+  template <class F> TK_DEVICE maximum_and_sums<column> max_and_sum(F f, float factor = 1.f) {
+    return max_and_sums(f, factor, nothing{}, false);
   }
-  template <class F> TK_DEVICE auto keep_exp2(F f) { return keep_exp2(f, nothing{}, false); }
+  template <class F> TK_DEVICE auto keep_exp2(F f, float factor = 1.f) {
+    return keep_exp2(f, factor, nothing{}, false);
+  }
   template <class F, class G>
-  TK_DEVICE auto keep_exp2(F f, [[maybe_unused]] G g, [[maybe_unused]] bool wants_other) {
-    auto const of = [=](column const& max) {
-      return [=](auto const& p) {
-        return exp2(subtract_unfused(f(p), where_equal(max, -inf, 0.f, max)));
-      };
-    };
-    using all = maximum_and_sums<column>;
-    if constexpr (is_long) {
-      all const y = max_and_sums(f, g, wants_other);
-      auto const each = keep(of(y.max));
-      return exponentials<column, std::remove_cv_t<decltype(each)>>{y, each};
-    } else {
-      all y{max(f), column(0.f), column(0.f)};
-      auto const each = keep(of(y.max));
+  TK_DEVICE auto keep_exp2(F f, float factor, [[maybe_unused]] G g,
+                           [[maybe_unused]] bool wants_other) {
+    maximum_and_sums<column> y{0.f, 0.f, 0.f, 0.f};
+    if constexpr (is_long) y = max_and_sums(f, factor, g, wants_other);
+    else y.top = max(f), y.max = y.top * factor;
+    auto const each = keep([f, base = exponents_below(y.top, factor)](auto const& p) {
+      return exp2(f(p) * base.factor - base.shift);
+    });
+    if constexpr (!is_long) {
       y.sum = sum([&](auto const& p) { return p(each); });
       if constexpr (!std::is_same_v<G, nothing>)
         if (wants_other) y.other = sum(g);
-      return exponentials<column, std::remove_cv_t<decltype(each)>>{y, each};
     }
+    return exponentials<column, std::remove_cv_t<decltype(each)>>{y, each};
   }
   template <class F, class G>
-  TK_DEVICE maximum_and_sums<column> max_and_sums(F f, [[maybe_unused]] G g,
-                                                  [[maybe_unused]] bool wants_other) {
-    auto const exponent_of = [](column const& x) { return where_equal(x, -inf, 0.f, x); };
-    maximum_and_sums<column> y{column(-inf), column(0.f), column(0.f)};
+  TK_DEVICE maximum_and_sums<column> max_and_sums(F f, float factor, [[maybe_unused]] G g,
+                                                  bool wants_other) {
+    maximum_and_sums<column> y{0.f, 0.f, 0.f, 0.f};
     constexpr bool is_one = std::is_same_v<G, nothing>;
     auto const add_other = [&](auto const& p) __attribute__((always_inline)) {
       if constexpr (!is_one) y.other = y.other + share<plus>(p, g(p), 0.f);
     };
     if constexpr (!is_long) {
-      y.max = max(f);
-      column const shift = exponent_of(y.max);
+      y.top = max(f);
+      auto const base = exponents_below(y.top, factor);
       fold([&](auto const& p) __attribute__((always_inline)) {
-        y.sum = y.sum + share<plus>(p, exp2(subtract_unfused(f(p), shift)), 0.f);
+        y.sum = y.sum + share<plus>(p, exp2(f(p) * base.factor - base.shift), 0.f);
       });
       if (wants_other) fold(add_other);
     } else {
-      column top = -inf;  // of this lane
+      running_exponents<R> run(factor);  // of this lane
       auto const add = [&](auto const& p) __attribute__((always_inline)) {
-        column const before = top;
-        top = tk::max(top, share<larger>(p, f(p), -inf));
-        column const shift = exponent_of(top);
-        y.sum = y.sum * exp2(before - shift);
-        y.sum = y.sum + share<plus>(p, exp2(subtract_unfused(f(p), shift)), 0.f);
+        auto const add_up = [&](auto numbers) __attribute__((always_inline)) {
+          run.expect(share<larger>(p, numbers(), -inf));
+          run.sum = run.sum + share<plus>(p, run.of(numbers()), 0.f);
+        };
+        if constexpr (whole_rows) add_up([&] { return f(p); });
+        else add_up([x = evaluated(f(p))]() -> auto const& { return x; });
+        if (wants_other) add_other(p);
       };
-      for_each_piece([&](bool inside) __attribute__((always_inline)) {
-        for_each_part_of_piece(inside, add);
-        if (wants_other) for_each_part<kernel::V>(add_other);
-      });
-      y.max = total<larger>(top);
-      y.sum = y.sum * exp2(top - exponent_of(y.max));
+      for_each_piece([&](bool inside)
+                         __attribute__((always_inline)) { for_each_part_of_piece(inside, add); });
+      y.top = total<larger>(run.top);
+      y.sum = run.sum_below(y.top);
     }
+    y.max = y.top * factor;
     if constexpr (is_one) y.sum = total<plus>(y.sum);
     else add_up_both(y.sum, y.other);
     return y;
@@ -184,7 +182,7 @@ template <class Kernel, class W, class Context> class row_group {
   template <class T, int I> TK_DEVICE columns column_of(row_value<I>) const {
     return numbers::template column_of<T, I>(a_, at_);
   }
-  template <int I> TK_DEVICE column element(row_input<I>, columns const& at) const {
+  template <int I> TK_DEVICE auto element(row_input<I>, columns const& at) const {
     return numbers::template element<I>(a_, at_, at);
   }
   template <int I> TK_DEVICE void put(row_value<I>, column const& x) const {
@@ -302,6 +300,7 @@ template <class Kernel, class W, class Context> class row_group {
                       [[maybe_unused]] bool inside = false) {
     int const col = col_at(piece);
     if constexpr (across) return in_.read_across(at_, col);
+    bool const ended = is_long && col >= a_.width;  // then nobody looks at it
     for_each_index<inputs>([&](auto i) __attribute__((always_inline)) {
       auto& x = in_.template tile<i>();
       if constexpr (kernel::has_ring) {
@@ -309,12 +308,13 @@ template <class Kernel, class W, class Context> class row_group {
           auto const of = kernel::template input_rows<i>(a_, at_);
           auto const& s =
               kernel::template slot_of<i>(take ? c_.in.take() : c_.in.peek(n++), c_.w.id());
+          if (ended) return;
           if (!shifted || inside) tk::load(x, s);
           else tk::load(x, s, of, at_.row, col);
           return;
         }
       }
-      in_.template read<i>(x, at_, col);
+      if (!ended) in_.template read<i>(x, at_, col);
     });
   }
   // The oldest slots go back, if they have not yet; `met`: all lanes have read them.
@@ -332,6 +332,7 @@ template <class Kernel, class W, class Context> class row_group {
     constexpr int n = parts_read<V, Optional>();
     TK_UNROLL
     for (int first = 0; first < N / V; first += n) {
+      if (is_long && !Inside && col_ + first * V >= a_.width) return;  // nor have those after it
       vector_rows<V * n> of_columns;
       if constexpr (reads_vectors && n > 1)
         read_vectors<kernel, W, Optional>(of_columns, a_, at_.row, col_ + first * V);

@@ -15,11 +15,13 @@
 // gave.
 //   keep(f)            f, computed once where rows fit into registers, else wherever it is used
 //   sum(f), max(f)     over each row; sum_both(f, g) is two sums in one pass
-//   max_and_sum(f)     the maximum, and the sum of exp2(f - maximum)
-//   max_and_sums(f, g, wants)
+//   max_and_sum(f, factor)
+//                      the maximum of factor f, and the sum of exp2(factor f - maximum); factor is
+//                      above 0, and 1 where it is not said
+//   max_and_sums(f, factor, g, wants)
 //                      that of g, too, in the same pass, where it is wanted
-//   keep_exp2(f), keep_exp2(f, g, wants)
-//                      the same, and keeps exp2(f - maximum), `each`
+//   keep_exp2(f, factor), keep_exp2(f, factor, g, wants)
+//                      the same, and keeps exp2(factor f - maximum), `each`
 //   each(body)         body(p) writes by p.write(row_output<I>, f), which is nothing where absent,
 //                      and adds f to sums over all rows by p.add(column_sum<I>, f), of Op::sums
 //   p.inside(f)        f, and 0 from the row's end on
@@ -31,9 +33,11 @@
 //                      what is read for each row, of Op::values: value(v, f) is f of it, column_of
 //                      a column, -1 where the row has no such one; put(v, x) writes
 //   element(row_input<I>, column)
-//                      what is read there, 0 where that is no column; p.one_at(column) is 1 there,
-//                      and p.has(column) false where none of this part's columns is one of these
-// An op with keep_random says `random`. It may say where rows end:
+//                      what is read there, 0 where that is no column, a column when it is wanted;
+//                      p.one_at(column) is 1 there, and p.has(column) false where none of this
+//                      part's columns is one of these
+// An op with keep_random says `random`; one of one pass may say `once`, so that long rows need not
+// stay. It may say where rows end:
 //   ends(args)         `.differ()`: whether some do before the width; then `.of(i)`: at which
 //                      column row i does, which may be below 0 or beyond the width. From there on
 //                      nothing counts, and inputs need not be read: they are 0 or what they are
@@ -104,7 +108,8 @@ inline constexpr row_load load_of{
     Lean ? extras_of<Op>().sums : column_sums_of<Op>(),
     Lean ? extras_of<Op>().inputs : Op::inputs,
     Lean ? extras_of<Op>().outputs : Op::outputs,
-    row_values_of<Op>()};
+    row_values_of<Op>(),
+    goes_once<Op>()};
 
 // The first output or input.
 template <class Op, bool Output> struct first_operand {
@@ -133,7 +138,8 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   static constexpr int inputs = Op::inputs, element_bytes = load_of<Op, Lean>.element_bytes;
   static constexpr bool lean = Lean, writes = load_of<Op, Lean>.outputs > 0;
   static constexpr auto tune = be::tune_rows(Class, load_of<Op, Lean>);
-  static constexpr bool shared = tune.shared, is_long = Class == be::row_classes(load_of<Op, Lean>);
+  static constexpr bool shared = tune.shared,
+                        is_long = Class >= be::row_long_class(load_of<Op, Lean>);
   // Rows at any place. Where they are summed, or go straight to registers and to one output, lanes
   // have the same columns of each row and move them by core/rows_across.hpp; all lanes of a warp
   // write together then, whatever numbers of rows say. Else columns are shifted.
@@ -167,6 +173,7 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   static constexpr bool ahead = tune.ahead && !shifted && !(across && in_lane > 16);
   static constexpr int workers = tune.workers, cluster = tune.cluster,
                        stages = has_ring ? slots : 1, own_slots = 1;
+  static constexpr bool loads_alone = true;
   static constexpr int group = (shared ? 1 : workers) * R * abreast;         // rows of a step
   static constexpr int span = shared ? cluster * workers * N : N / abreast;  // and columns
   // Workers of a block whose row has `width` columns, or may begin some before.
@@ -176,7 +183,7 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   }
   // This worker's number among those that share a row.
   template <class Context> static TK_DEVICE int worker_of(Context const& c) {
-    if constexpr (cluster > 1) return c.blocks.rank() * c.workers + c.w.id();
+    if constexpr (cluster > 1) return c.blocks.rank() * tk::workers_of(c) + c.w.id();
     else return c.w.id();
   }
   static TK_BOTH int workers_of(row_args<Op> const& a) { return workers_for(a.width); }
@@ -187,6 +194,11 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   static constexpr int shift_room = (chunk_of<lead> > chunk_of<typename Op::template input<0>>
                                          ? chunk_of<lead>
                                          : chunk_of<typename Op::template input<0>>)-1;
+  // The longest rows that it is for, where it is not the last class, which takes any.
+  static constexpr std::int64_t longest = std::int64_t{span} * (!is_long   ? 1
+                                                                : has_ring ? stages / inputs
+                                                                           : 0) -
+                                          (shifted ? shift_room : 0);
   // Columns that are computed at once: of whole rows, as many as registers hold; and those that are
   // kept at once, with random bytes two runs, for which a lane draws once.
   static constexpr int V = whole_rows ? 128 : columns_at_once<R, N>(8),
@@ -224,6 +236,7 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   struct task {
     int first, last, by, steps;  // groups
     int index;
+    int rank;  // of the block in its cluster
   };
 
   // Multiprocessors that all wait for memory don't get equal shares of it: some groups are dealt
@@ -259,11 +272,11 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   static TK_BOTH int tasks(args const& a) {
     return a.planned_tasks + ceil_div(a.groups - a.planned, late_groups);
   }
-  static TK_BOTH task task_at(args const& a, int i, int) {
-    task t{i, a.planned, a.planned_tasks, 0, i};
+  static TK_BOTH task task_at(args const& a, int i, int rank) {
+    task t{i, a.planned, a.planned_tasks, 0, i, rank};
     if (int const late = i - a.planned_tasks; late >= 0) {
       int const first = a.planned + late * late_groups, last = first + late_groups;
-      t = {first, last < a.groups ? last : a.groups, 1, 0, i};
+      t = {first, last < a.groups ? last : a.groups, 1, 0, i, rank};
     } else if (!a.in_turn) {
       std::int64_t const first = std::int64_t{i} * a.in_task, last = first + a.in_task;
       t.first = static_cast<int>(first < a.planned ? first : a.planned);
@@ -369,7 +382,8 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
         if (!a.in[i].data || which-- != 0) return;
         for (int w = 0; w < workers; ++w) {
           auto const at = place_of(a, group, w);
-          load_async(slot_of<i>(s, w), input_rows<i>(a, at), at.row, col_of(piece, w), done);
+          load_async(slot_of<i>(s, w), input_rows<i>(a, at), at.row,
+                     col_of(piece, t.rank * workers + w), done);
         }
       });
     }

@@ -47,12 +47,12 @@ template <class Kernel> struct row_numbers {
     return x;
   }
   template <int I>
-  static TK_DEVICE column element(args const& a, place const& at, columns const& of_rows) {
-    column x = 0.f;
+  static TK_DEVICE auto element(args const& a, place const& at, columns const& of_rows) {
+    row_elements<typename Kernel::op::template input<I>, R> x{};
     auto const of = Kernel::template input_rows<I>(a, at);
     for_each_row(a, at, [&](int r, int row) {
       if (auto const line = line_of(of, row); line.there && of_rows.e[r] >= 0)
-        x.e[r] = be::widen(line.data[of_rows.e[r] / columns_each<typename Kernel::op>(I)]);
+        x.e[r] = line.data[of_rows.e[r] / columns_each<typename Kernel::op>(I)];
     });
     return x;
   }

@@ -30,6 +30,12 @@ template <class Op> constexpr bool has_random() {
   else return false;
 }
 
+// Whether it goes over rows once.
+template <class Op> constexpr bool goes_once() {
+  if constexpr (requires { Op::once; }) return Op::once;
+  else return false;
+}
+
 // Whether columns 2 i and 2 i + 1 have to be in one lane.
 template <class Op> constexpr bool has_pairs() {
   if constexpr (requires { Op::pairs; }) return Op::pairs;

@@ -25,6 +25,7 @@ template <class Column> struct two_sums {
 };
 template <class Column> struct maximum_and_sums {
   Column max, sum, other;
+  Column top;  // the largest f itself, where max is that times a factor
 };
 template <class Column, class Kept> struct exponentials : maximum_and_sums<Column> {
   Kept each;
@@ -163,6 +164,16 @@ template <int R> TK_DEVICE bool any_within(row_columns<R> const& x, int col, int
   for (int const e : x.e) any = any || static_cast<unsigned>(e - col) < static_cast<unsigned>(cols);
   return any;
 }
+// An element of each row of a lane, widened when it is wanted: nothing waits for it before.
+template <class T, int R> struct row_elements {
+  T e[be::column_map<R>::count];
+  TK_DEVICE operator reg_col<float, R>() const {
+    reg_col<float, R> x;
+    TK_UNROLL
+    for (int r = 0; r < be::column_map<R>::count; ++r) x.e[r] = be::widen(e[r]);
+    return x;
+  }
+};
 // 1 in one column of each row, else 0, of V columns from `col` on.
 template <int R, int V, int S> struct one_column {
   using map = be::fragment_map<R, V>;
@@ -192,6 +203,13 @@ TK_DEVICE void put_elements(reg_tile<float, R, C>& dst, int index, Operand const
 template <int R, int C, class X>
 TK_DEVICE void put_part(reg_tile<float, R, C>& dst, int index, X const& x) {
   put_elements(dst, index, operand<X>{x});
+}
+
+// x, computed once.
+template <class X> TK_DEVICE auto evaluated(X const& x) {
+  reg_tile<float, operand<X>::rows, operand<X>::cols> y;
+  put_part(y, 0, x);
+  return y;
 }
 
 // row_share of the first `left` columns of this lane's, a run of 8, of which whole chunks are

@@ -57,17 +57,17 @@ inline constexpr bool has_company = requires(Context const& c) { c.blocks.count;
 
 // Each of x becomes F of what the blocks of a cluster have.
 template <class F, class Context, int R, int K>
-TK_DEVICE void add_up_blocks(Context& c, reg_col<float, R> (&x)[K], int buffer) {
-  auto& all = c.scratches[0].exchange.of_blocks[buffer];
+TK_DEVICE void add_up_blocks(Context& c, reg_col<float, R> (&x)[K]) {
+  auto& all = c.scratches[0].exchange.of_blocks[c.blocks.buffer()];
   int const lane = be::worker_lane();
   if (c.w.id() == 0 && lane == 0)
-    c.blocks.expect(buffer, c.blocks.count * K * R * static_cast<int>(sizeof(float)));
+    c.blocks.expect(c.blocks.count * K * R * static_cast<int>(sizeof(float)));
   if (c.w.id() == 0 && lane < c.blocks.count) {
     TK_UNROLL
     for (int k = 0; k < K; ++k) TK_UNROLL
-    for (int r = 0; r < R; ++r) c.blocks.put(buffer, lane, all[k][r][c.blocks.rank()], x[k].e[r]);
+    for (int r = 0; r < R; ++r) c.blocks.put(lane, all[k][r][c.blocks.rank()], x[k].e[r]);
   }
-  c.blocks.await(buffer);
+  c.blocks.await();
   TK_UNROLL
   for (int k = 0; k < K; ++k) TK_UNROLL
   for (int r = 0; r < R; ++r) {
@@ -132,7 +132,7 @@ TK_DEVICE void row_totals([[maybe_unused]] Context& c, reg_col<float, R> (&x)[K]
     meet<All>(c);
     if constexpr (All) {
       add_up_workers<F>(c, x, buffer);
-      if constexpr (has_company<Context>) add_up_blocks<F>(c, x, buffer);
+      if constexpr (has_company<Context>) add_up_blocks<F>(c, x);
     } else {
       TK_UNROLL
       for (int k = 0; k < K; ++k) TK_UNROLL

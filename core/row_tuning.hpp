@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What the row template lets a chip choose; the choices are in backends/<chip>/tune/rows.hpp:
-//   row_classes(of)      classes below it are for rows that fit into their tiles; what fits in one
-//                        fits in the next. Class row_classes is for longer rows, in pieces
+//   row_long_class(of)   classes below it are for rows that fit into their tiles; what fits in one
+//                        fits in the next. From it on rows are longer, and come in pieces
+//   row_classes(of)      the last class; those from row_long_class to before it are for rows whose
+//                        pieces fit into the ring of a block, or of a cluster's blocks
 //   tune_rows(class, of)
 //   rows_shift(class, of)
 //                        whether it takes rows that don't begin and end at multiples of 16 bytes;
@@ -21,9 +23,10 @@ namespace tk {
 
 // What an op asks of a lane: the widest element that is read; so many numbers of each element of a
 // row that are held at once; so many sums over rows for each column; so many inputs and outputs; so
-// many tensors with a number for each row.
+// many tensors with a number for each row; and whether it goes over rows once.
 struct row_load {
   int element_bytes, held, sums, inputs, outputs, values;
+  bool once;
 };
 
 // Tiles of R rows by N columns in registers: each worker has rows of its own, or the workers share

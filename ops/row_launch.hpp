@@ -196,7 +196,7 @@ typename Kernel::args args_of_rows(row_problem<typename Kernel::op> const& x,
   for (int i = 0; i < kernel::sums; ++i)
     if (x.sums[i].data) a.sums[i] = in_workspace<float>(workspace, sums.of(i));
   a.sum_stride = sums.stride();
-  if (kernel::sums == 0 && kernel::per_unit == 0 && workspace &&
+  if (kernel::sums == 0 && kernel::per_unit == 0 && kernel::cluster == 1 && workspace &&
       a.groups >= kernel::late_share * a.planned_tasks) {
     a.planned -= a.groups / kernel::late_share;
     a.tickets = static_cast<unsigned*>(workspace);
@@ -219,15 +219,15 @@ void find_class(std::int64_t width, int& best, std::int64_t& columns) {
   if constexpr (Class < be::row_classes(load_of<Op, Lean>)) {
     if constexpr (!Shifted || be::rows_shift(Class, load_of<Op, Lean>)) {
       using kernel = row_kernel<Op, Class, Shifted, Lean>;
-      constexpr int more = kernel::shifted ? kernel::shift_room : 0;
-      // A cluster takes what no block does.
-      bool const wanted = kernel::cluster == 1 || best == be::row_classes(load_of<Op, Lean>);
-      if (wanted && width <= kernel::span - more) {
+      // A cluster takes what no block does, pieces are what fits into no tile.
+      bool const wanted =
+          (kernel::cluster == 1 && !kernel::is_long) || best == be::row_classes(load_of<Op, Lean>);
+      if (wanted && width <= kernel::longest) {
         // Of equal ones, a warp's own; of those that workers share, that of fewer workers.
         std::int64_t const has = kernel::shared && kernel::per_unit > 0
                                      ? std::int64_t{kernel::workers_for(static_cast<int>(width))} *
                                            kernel::cluster * kernel::N
-                                     : kernel::span;
+                                     : kernel::longest;
         if (has < columns || (has == columns && best >= first_shared_class<Op, Lean>()))
           best = Class, columns = has;
       }

@@ -12,8 +12,7 @@ struct block_meeting {
   TK_DEVICE static void arrive() {}
   TK_DEVICE static void await() { ptx::sync_block(); }
 };
-struct no_company {};
-template <direct_op Op, class Company = no_company> struct direct_context {
+template <direct_op Op, class Company = no_memory> struct direct_context {
   worker w;
   int workers;
   typename Op::scratch (&scratches)[Op::workers];

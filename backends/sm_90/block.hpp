@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The block template (core/block.hpp): one warpgroup moves data, `Op::workers` warpgroups compute.
 // The producers, one warp for each ring, run ahead as far as slots are free, across tasks too.
-// Blocks of a cluster walk their tasks together and fetch shared tiles for one another, so a slot
-// is free when the workers of all of them have released it. Blocks are persistent. The producer of
-// stages decides what comes next and tells the others by tickets: in fixed rounds, or, where the
-// arguments have a counter `tickets` that is not null, on demand: the next task goes to whichever
-// block asks first. The counter is zero before a launch and again after it.
+// Blocks of a cluster walk their tasks together. Where they fetch shared tiles for one another, a
+// slot is free when the workers of all of them have released it. Blocks are persistent. The
+// producer of stages decides what comes next and tells the others by tickets: in fixed rounds, or,
+// where the arguments have a counter `tickets` that is not null, on demand: the next task goes to
+// whichever block asks first. The counter is zero before a launch and again after it.
 #pragma once
 #include <type_traits>
 #include <utility>
 
+#include "backends/sm_90/company.hpp"
 #include "backends/sm_90/mma.hpp"
 #include "backends/sm_90/sync.hpp"
 #include "core/block.hpp"
@@ -48,6 +49,7 @@ template <block_op Op>
 struct block_memory : own_memory<typename Op::own, Op::own_slots, Op::workers>,
                       resident_memory<Op> {
   using common = typename common_of<Op>::type;
+  using company = block_company<company_of<Op>()>;
   static constexpr int senders = senders_of<Op>();
   static constexpr int producers = (has_own<Op> ? Op::workers : 0) + has_common<Op>;
   static_assert(producers + senders <= 3,
@@ -63,14 +65,16 @@ struct block_memory : own_memory<typename Op::own, Op::own_slots, Op::workers>,
   ring_barriers<2> ticket_barriers;
   ring_barriers<senders + (senders == 0)> parcel_barriers;  // of each sender
   std::uint64_t meeting_barrier;
+  [[no_unique_address]] typename company::memory of_company;
   [[no_unique_address]] signal_barriers<signals_of<Op>()> signals;
 
   TK_DEVICE void init() {
     constexpr int readers = arrivals_of(worker_lanes), fillers = arrivals_of(warp_lanes);
-    stage_barriers.init(Op::workers * Op::cluster * readers, fillers);
+    stage_barriers.init(Op::workers * slot_blocks_of<Op>() * readers, fillers);
     for (auto& b : own_barriers) b.init(readers, fillers);
     common_barriers.init(Op::workers * readers, fillers);
     meeting<Op::workers>::init(meeting_barrier);
+    of_company.init();
     signals.init();
     parcel_barriers.init(fillers, Op::workers * readers);
     ticket_barriers.init(Op::workers * worker_lanes + (producers + senders) * warp_lanes, fillers);
@@ -106,8 +110,7 @@ TK_DEVICE void deal(block_memory<Op>& m, typename Op::args const& a, int rank, i
     if (i >= tasks) return;
     body(task);
     i += teams;
-    if constexpr (requires { a.tickets; }) {
-      static_assert(Op::cluster == 1, "tasks on demand are for blocks without a cluster");
+    if constexpr (Op::cluster == 1 && requires { a.tickets; }) {  // else blocks would differ
       if (a.tickets) {
         if (lane == 0) i = teams + static_cast<int>(ptx::next_ticket(a.tickets, tasks - 1));
         i = ptx::broadcast(i);
@@ -189,7 +192,7 @@ TK_DEVICE void deliver_all(block_memory<Op>& m, typename Op::args const& a, int 
 // What a worker of Op sees.
 template <class Op> struct context {
   worker w;
-  ring<typename Op::stage, Op::stages, Op::cluster> in;
+  ring<typename Op::stage, Op::stages, slot_blocks_of<Op>()> in;
   ring<typename Op::own, Op::own_slots, 1> own;
   ring<typename common_of<Op>::type, 1, 1> common;
   resident_view<Op> resident;
@@ -200,6 +203,7 @@ template <class Op> struct context {
   turns<Op::workers> turn;
   meeting_of_products<Op::workers> all;
   signals_of_block<signals_of<Op>()> signals;
+  [[no_unique_address]] typename block_memory<Op>::company blocks;
   TK_DEVICE context(block_memory<Op>& m, typename Op::args const& a, worker w)
       : w(w),
         in(m.stages, m.stage_barriers, w.lane()),
@@ -211,7 +215,8 @@ template <class Op> struct context {
         out(outbox_of<Op>(m, a, w)),
         turn{w},
         all(m.meeting_barrier),
-        signals(m.signals) {}
+        signals(m.signals),
+        blocks(m.of_company) {}
 };
 
 // What the producer in warp `warp` does, with all its lanes.

@@ -59,16 +59,22 @@ template <direct_op Op> rt::launch_shape direct_shape(int tasks, int workers, vo
           static_cast<std::size_t>(direct_smem_bytes<Op>(workers) + company_smem_bytes<Op>()),
           stream};
 }
+template <class Op> rt::launch_shape block_shape(int teams, void* stream) {
+  return {teams * Op::cluster, block_threads<Op>, Op::cluster, block_smem_bytes<Op>, stream};
+}
 // How many clusters of blocks of so many workers run at a time: the multiprocessors that may have
 // company are fewer than all, on an H200 those of 15 clusters of 8, not 16 (2026-11-26). Kept from
 // call to call, since the question takes long.
-template <direct_op Op> int clusters_at_a_time(int workers) {
+template <class Op> int clusters_at_a_time(int workers) {
   static std::atomic<std::uint64_t> known{0};  // of a device and a number of workers
   auto const of = static_cast<std::uint64_t>(rt::current_device() + 1) << 8 |
                   static_cast<std::uint64_t>(workers);
   if (auto const x = known.load(); x >> 32 == of) return static_cast<int>(x & 0xffffffff);
-  int const count =
-      rt::clusters_at_a_time(run_direct_cluster<Op>, direct_shape<Op>(1, workers, nullptr));
+  auto const count = [&] {
+    if constexpr (direct_op<Op>)
+      return rt::clusters_at_a_time(run_direct_cluster<Op>, direct_shape<Op>(1, workers, nullptr));
+    else return rt::clusters_at_a_time(run_block<Op>, block_shape<Op>(1, nullptr));
+  }();
   known.store(of << 32 | static_cast<std::uint64_t>(count));
   return count;
 }
@@ -88,12 +94,11 @@ template <class Op> void launch(typename Op::args const& a, void* stream) {
     static_assert(
         abreast * (block_smem_bytes<Op> + reserved_smem_bytes) <= smem_bytes + reserved_smem_bytes,
         "the op's tiles exceed a block's shared memory");
-    int const teams = std::min(tasks, rt::multiprocessors() * abreast / Op::cluster);
-    with_timeline<Op>(teams * Op::cluster, stream, [&] {
-      rt::launch(
-          run_block<Op>,
-          {teams * Op::cluster, block_threads<Op>, Op::cluster, block_smem_bytes<Op>, stream}, a);
-    });
+    int most = rt::multiprocessors() * abreast / Op::cluster;
+    if constexpr (company_of<Op>() > 1) most = std::max(clusters_at_a_time<Op>(Op::workers), 1);
+    int const teams = std::min(tasks, most);
+    with_timeline<Op>(teams * Op::cluster, stream,
+                      [&] { rt::launch(run_block<Op>, block_shape<Op>(teams, stream), a); });
   }
 }
 

@@ -45,6 +45,7 @@ struct slope_of_capped {
 template <class Rows> struct row_labels {
   typename Rows::columns at;
   typename Rows::column factor;
+  bool any_ignored = false;
 
   template <int I>
   TK_DEVICE row_labels(Rows& rows, row_value<I> labels, cross_entropy_numbers const& a) {
@@ -57,7 +58,10 @@ template <class Rows> struct row_labels {
   TK_DEVICE void read(Rows& rows, row_value<I> labels, cross_entropy_numbers const& a) {
     at = rows.template column_of<T>(labels);
     factor = rows.template value<T>(labels, [&](T label) {
-      if (a.ignores && label == a.ignored) return 0.f;
+      if (a.ignores && label == a.ignored) {
+        any_ignored = true;
+        return 0.f;
+      }
       return label >= 0 && label < a.vocab ? 1.f : __builtin_nanf("");
     });
   }
@@ -82,16 +86,14 @@ template <class Rows> struct row_gradient {
   TK_DEVICE void write(Part const& p, row_output<I> dx, Scores const& s, F probabilities,
                        cross_entropy_numbers const& a) const {
     auto const of_all = [&] { return probabilities(p) * scale - share; };
-    auto const put = [&](auto&& of_score) __attribute__((always_inline)) {
-      using given = decltype(of_score);
+    auto const of_x = [&](auto&& of_score) __attribute__((always_inline)) {
       if constexpr (Capped)
-        p.write(dx, combine<zero_where_0>(
-                        static_cast<given>(of_score) * map(slope_of_capped{a.per_cap}, p(s)),
-                        label.factor));
-      else p.write(dx, combine<zero_where_0>(static_cast<given>(of_score), label.factor));
+        return static_cast<decltype(of_score)>(of_score) * map(slope_of_capped{a.per_cap}, p(s));
+      else return static_cast<decltype(of_score)>(of_score);
     };
-    if (p.has(label.at)) put(of_all() - p.one_at(label.at) * rest);
-    else put(of_all());
+    if (label.any_ignored || p.has(label.at))
+      p.write(dx, combine<zero_where_0>(of_x(of_all() - p.one_at(label.at) * rest), label.factor));
+    else p.write(dx, of_x(of_all()));
   }
 };
 
@@ -127,16 +129,14 @@ template <class T> struct cross_entropy {
     auto const of_label = rows.element(x, label.at);
     with_scores(x, a.of, [&](auto is_capped, auto score) __attribute__((always_inline)) {
       auto const s = rows.keep(score);
-      auto const in_base_2 = [&](auto const& p) { return p(s) * log2_e; };
       auto const as_is = [&](auto const& p) { return p(s); };
       bool const wants_other = a.of.share > 0;
       // What a row's loss is made of; log2 of its sum of exponentials is given back.
       auto const leave = [&](maximum_and_sums<column> const& all) {
         column const lse_log2 = all.max + log2(all.sum), log_sum = lse_log2 * ln_2;
-        column of_row = log_sum;
-        if constexpr (is_capped)
-          of_row = of_row - a.of.rest * map(capped{a.of.cap, a.of.per_cap}, of_label);
-        else of_row = of_row - a.of.rest * of_label;
+        column target = of_label, of_row = log_sum;
+        if constexpr (is_capped) target = map(capped{a.of.cap, a.of.per_cap}, target);
+        of_row = of_row - a.of.rest * target;
         if (wants_other) of_row = of_row - a.of.share * all.other;
         if (a.of.z_loss > 0) of_row = of_row + a.of.z_loss * square(log_sum);
         rows.put(loss, combine<zero_where_0>(of_row * label.factor, label.factor));
@@ -144,9 +144,9 @@ template <class T> struct cross_entropy {
         return lse_log2;
       };
       if constexpr (Rows::lean) {
-        leave(rows.max_and_sums(in_base_2, as_is, wants_other));
+        leave(rows.max_and_sums(as_is, log2_e, as_is, wants_other));
       } else {
-        auto const exps = rows.keep_exp2(in_base_2, as_is, wants_other);
+        auto const exps = rows.keep_exp2(as_is, log2_e, as_is, wants_other);
         row_gradient<Rows> gradient(label, leave(exps), a.dloss, a.of);
         if (!a.wants_dx) return;
         gradient.scale = gradient.scale * reciprocal(exps.sum);

@@ -9,6 +9,7 @@ namespace tk {
 
 template <class T> struct cross_entropy_backward {
   static constexpr int inputs = 1, outputs = 1, vectors = 0, values = 3, held = 1;
+  static constexpr bool once = true;
   static constexpr row_input<0> x{};
   static constexpr row_output<0> dx{};
   static constexpr row_value<0> labels{};

@@ -9,6 +9,7 @@ namespace tk {
 
 template <class T> struct embedding_rows {
   static constexpr int inputs = 1, outputs = 1, vectors = 0, held = 1, values = 1;
+  static constexpr bool once = true;
   template <int> using input = T;
   template <int> using output = T;
   static constexpr int number_of(int) { return 0; }

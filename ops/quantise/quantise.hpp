@@ -44,6 +44,7 @@ template <class T, class F> struct quantise {
 // Of scales the largest in each row.
 template <class T> struct largest_scale {
   static constexpr int inputs = 1, outputs = 1, vectors = 0, held = 1, values = 1;
+  static constexpr bool once = true;
   template <int> using input = T;
   template <int> using output = T;  // which is never there
   struct args {

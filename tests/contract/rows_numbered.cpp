@@ -27,7 +27,7 @@ template <int Which> struct gathered {
     auto const sum = rows.sum([](auto const& p) { return p(x) + p(y) * 2.f; });
     typename Rows::columns at;
     for (int& e : at.e) e = a.column;
-    auto const there = rows.element(row_input<Which>{}, at);
+    typename Rows::column const there = rows.element(row_input<Which>{}, at);
     rows.each([&](auto const& p) {
       p.write(row_output<0>{}, p(x) * 2.f - p(y));
       p.write(row_output<1>{}, p(x) + p(y) - sum);

@@ -39,7 +39,7 @@ template <class T> struct reduced {
                                    [&](auto const& p) { return p(x) * p(weight); });
     auto const most = rows.max([&](auto const& p) { return p(both) - p(y) * 2.f; });
     auto const all =
-        rows.max_and_sums([&](auto const& p) { return p(both); },
+        rows.max_and_sums([&](auto const& p) { return p(both); }, 1.f,
                           [&](auto const& p) { return p(both) * p(bias) + p(y); }, true);
     rows.each([&](auto const& p) {
       p.write(row_output<0>{}, p.inside((p(both) - scale) * p(weight) + p(bias)));

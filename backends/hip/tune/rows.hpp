@@ -13,6 +13,7 @@ inline constexpr bool moves_across = false;
 inline constexpr bool writes_in_pairs = false;
 inline constexpr bool rows_in_turn = true;
 constexpr int row_classes(row_load of) { return of.held > 1 ? 7 : 9; }
+constexpr int row_long_class(row_load of) { return row_classes(of); }
 constexpr bool rows_shift(int c, row_load of) {
   return c == 1 || c == 4 || c >= row_classes(of) - 1;
 }

@@ -14,6 +14,7 @@ inline constexpr bool moves_across = false;
 inline constexpr bool writes_in_pairs = false;
 inline constexpr bool rows_in_turn = false;
 constexpr int row_classes(row_load) { return 4; }
+constexpr int row_long_class(row_load of) { return row_classes(of); }
 constexpr bool rows_shift(int, row_load) { return false; }
 constexpr row_tuning tune_rows(int c, row_load) {
   constexpr int widths[] = {128, 1024, 4096, 8192, 8192};

@@ -27,15 +27,21 @@ constexpr int row_numbers_of_lane(row_load of) {
 }
 // Classes 0 to 2: several rows of up to 32 << c columns abreast; then rows in a warp, with 8, 16,
 // ... numbers a lane; then rows shared by workers, so, too; where a chip has clusters, by those of
-// a cluster's blocks; then the longest, through the ring in pieces.
+// a cluster's blocks; then longer ones in pieces, that the rings of 1, 2, 4 or 8 blocks hold; then
+// the longest.
 constexpr int row_runs_of_lane(row_load of) { return row_numbers_of_lane(of) / 8; }
 constexpr int row_warp_classes(row_load of) { return 3 + row_runs_of_lane(of); }
 constexpr int row_block_classes(row_load of) { return row_warp_classes(of) + row_runs_of_lane(of); }
 // What an op does for each row, where numbers of rows are read, is too much for so many lanes.
 constexpr bool row_clusters(row_load of) { return max_cluster > 1 && of.values == 0; }
-constexpr int row_classes(row_load of) {
+constexpr int row_long_class(row_load of) {
   return row_block_classes(of) + (row_clusters(of) ? 1 : 0);
 }
+// Rows that are read once need not stay.
+constexpr bool row_rings(row_load of) {
+  return max_cluster > 1 && of.values > 0 && of.outputs > 0 && reads_one(of) && !of.once;
+}
+constexpr int row_classes(row_load of) { return row_long_class(of) + (row_rings(of) ? 4 : 0); }
 inline constexpr bool lean_rows = true;
 inline constexpr bool moves_across = true;
 inline constexpr bool writes_in_pairs = true;
@@ -54,7 +60,7 @@ constexpr bool asks_ahead(row_load of, int in_lane) {
 constexpr bool rows_shift(int c, row_load of) {
   bool const few = of.sums > 0 && (of.element_bytes == 4 || of.inputs > 2);
   int const most = few ? 8 : row_numbers_of_lane(of), first = row_warp_classes(of);
-  if (c == 2 || c == row_classes(of)) return true;
+  if (c == 2 || c >= row_long_class(of)) return true;
   if (c >= row_block_classes(of)) return !few && most < 32;
   return c < first ? 8 * (c - 2) == (most < 16 ? most : 16) : 8 * (c - first + 1) <= most;
 }
@@ -62,15 +68,21 @@ constexpr bool rows_shift(int c, row_load of) {
 // fp32, which would spill.
 constexpr row_tuning tune_rows(int c, row_load of) {
   int const most = row_numbers_of_lane(of), units = row_workers_per_unit(of);
-  if (c == row_classes(of)) {
+  if (int const first = row_long_class(of); c >= first) {
     constexpr int ring_bytes = (smem_bytes >= 227 * 1024   ? 192
                                 : smem_bytes >= 163 * 1024 ? 128
                                                            : 64) *
                                1024;
     int const n = (of.element_bytes == 2 ? 4096 : 2048) / (of.held > 1 ? 2 : 1);
-    // Where rows are read once, several are on their way through what computes: 32000 columns of
-    // cross-entropy 2.15, 2.94 and 3.29 TB/s by 1, 2 and 4 blocks. Else they stay in a whole ring.
-    int const blocks = of.outputs == 0 ? 4 : 1, workers = 4 / blocks;
+    // Several blocks have several rows on their way through what computes: of cross-entropy 32000
+    // columns that are read once 2.15, 2.94 and 3.29 TB/s by 1, 2 and 4 of them; with gradients,
+    // where rows stay in a ring, 3.05, 3.54 and 3.78 by 1 of 4 workers, 2 of 2 and 2 of 3. What no
+    // ring holds stays in a whole one.
+    bool const holds = c < row_classes(of);
+    int const blocks = of.outputs == 0    ? 4
+                       : holds || of.once ? 2
+                                          : 1,
+              workers = blocks == 2 ? 3 : 4 / blocks;
     return {.workers = workers,
             .R = 1,
             .N = n,
@@ -79,6 +91,7 @@ constexpr row_tuning tune_rows(int c, row_load of) {
             .hold = 0,
             .per_unit = 0,
             .shared = true,
+            .cluster = holds ? 1 << (c - first) : 1,
             .blocks = blocks};
   }
   if (int const first = row_warp_classes(of); c >= first) {
