@@ -47,9 +47,9 @@
 //   lies_anyhow(i)     whether rows of input i seldom lie evenly through all matrices
 //   number_of(i)       which of the values, if they are there, say that input i is a table: in row
 //                      r, whose number is n, its row place(args, n, r), or 0 where it has none
-// Order     a row belongs to one worker, or to the workers of one block, and is summed in the order
-//           of its class, which follows the width, the types and `held`: equal bits whatever rows
-//           are beside it.
+// Order     a row belongs to one worker, or to the workers of a block or of a cluster's, and is
+//           summed in the order of its class, which follows the width, the types and what an op
+//           says of itself: equal bits whatever rows are beside it.
 //           A column's sums are over the rows of a task in order, then over warps and workers;
 //           core/column_totals.hpp adds up those of tasks.
 // Memory    Class says how wide the tiles are. Rows that fit into them stay in registers and are
