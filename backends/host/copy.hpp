@@ -16,20 +16,21 @@ template <class T, int R, int C> struct sink {
 };
 
 // Where products find the elements of a tile: in it, or still in memory. So many rows and columns
-// lie inside the tensor; the others of a tile are zero, and may be read, if not those in memory.
+// lie inside the tensor; no other row is there, and columns are zero to the end of a tile's.
 template <class T> struct placed {
   T const* data;
   std::int64_t row_stride, panel_stride;
-  int rows, cols, readable_rows;
+  int rows, cols;
   T const* at(int row, int panel) const { return data + row * row_stride + panel * panel_stride; }
 };
 template <class T, int R, int C>
 placed<T> in_tile(shared_tile<T, R, C> const& x, int rows = R, int cols = C) {
   constexpr int panel_cols = shared_tile<T, R, C>::panel_cols;
-  return {x.data, panel_cols, R * panel_cols, rows, cols, R};
+  return {x.data, panel_cols, R * panel_cols, rows, cols};
 }
 
-// What loads have brought into a slot. What memory has in whole rows of a tile stays there.
+// What loads have brought into a slot. What memory has in whole rows of a tile stays there; of
+// others, rows inside the tensor are copied.
 struct loaded_tiles {
   static constexpr int most = 4;  // of one slot; more are copied, and taken for full
   struct part {
@@ -49,12 +50,8 @@ struct loaded_tiles {
       auto const& y = of[i];
       if (y.tile != &x) continue;
       if (!y.memory) return in_tile(x, y.rows, y.cols);
-      return {static_cast<T const*>(y.memory),
-              y.row_stride,
-              shared_tile<T, R, C>::panel_cols,
-              y.rows,
-              y.cols,
-              y.rows};
+      return {static_cast<T const*>(y.memory), y.row_stride, shared_tile<T, R, C>::panel_cols,
+              y.rows, y.cols};
     }
     return in_tile(x);
   }
@@ -99,8 +96,9 @@ void load_shared(shared_tile<T, R, C>& dst, window_of<source<T, Share, C>> const
   int const rows = count_inside(src.row, x.rows, R), cols = count_inside(src.col, x.cols, C);
   constexpr std::size_t panel_bytes = sizeof(T) * tile::panel_cols;
   T const* const whole = rows > 0 && cols == C ? x.at(src.row, src.col, src.i, src.j) : nullptr;
-  if (done.loaded && done.loaded->add({&dst, whole, x.row_stride, rows, cols}) && whole) return;
-  for (int r = 0; r < R; ++r) {
+  bool const noted = done.loaded && done.loaded->add({&dst, whole, x.row_stride, rows, cols});
+  if (noted && whole) return;
+  for (int r = 0; r < (noted ? rows : R); ++r) {
     T const* from = r < rows && cols > 0 ? x.at(src.row + r, src.col, src.i, src.j) : nullptr;
     if (r + rows_ahead < rows)
       for (int c = 0; c < cols; c += 64 / int{sizeof(T)})

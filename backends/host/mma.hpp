@@ -95,7 +95,7 @@ template <class Tile> void widen_right(float* dst, placed<typename Tile::element
     }
 }
 
-// simd_lanes rows of b[n, k], from row n on; past the last one that may be read, rows of zeros.
+// simd_lanes rows of b[n, k], from row n on; past the last one that is there, rows of zeros.
 template <class Tile> struct lines {
   using T = typename Tile::element;
   static constexpr int per_word = 4 / int{sizeof(T)};
@@ -107,7 +107,7 @@ template <class Tile> struct lines {
   std::int64_t panel_stride;
   lines() = default;
   lines(placed<T> const& x, int n) : panel_stride(x.panel_stride) {
-    for (int i = 0; i < simd_lanes; ++i) line[i] = n + i < x.readable_rows ? x.at(n + i, 0) : zeros;
+    for (int i = 0; i < simd_lanes; ++i) line[i] = n + i < x.rows ? x.at(n + i, 0) : zeros;
   }
   // body(i, v) for the columns k + i of a block, upward; v is the column as a vector.
   template <class Body> TK_DEVICE void for_each(int k, Body body) const {
