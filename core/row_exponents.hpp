@@ -19,6 +19,12 @@ template <int R> struct exponent_base {
 template <int R>
 TK_DEVICE exponent_base<R> exponents_below(reg_col<float, R> const& max, float factor) {
   constexpr float most = 0x1p31f;
+  // Of a factor that they know to be 1 compilers would fuse the product that f may be with the
+  // difference, and not where they compute max f: between large numbers lies more than a rounding.
+  if constexpr (be::worker_lanes == 1) {
+    float volatile const unknown = factor;
+    factor = unknown;
+  }
   exponent_base<R> base;
   TK_UNROLL
   for (int i = 0; i < be::column_map<R>::count; ++i) {

@@ -78,16 +78,8 @@ template <class Kernel, class W, class Context> class row_group {
 
   template <class F> TK_DEVICE auto keep(F f) {
     using value = decltype(f(*static_cast<part<kernel::kept_at_once, true>*>(nullptr)));
-    if constexpr (is_long || is_columns_part<value>) {
-      return kept<F, no_memory>{f, {}};
-    } else {
-      kept<F, tile> y{f, {}};
-      for_each_part<kernel::kept_at_once>([&](auto const& p) __attribute__((always_inline)) {
-        auto&& x = f(p);
-        put_part(y.x, p.index, x);
-      });
-      return y;
-    }
+    if constexpr (is_long || is_columns_part<value>) return kept<F, no_memory>(f);
+    else return computed(f);
   }
   template <class F> TK_DEVICE column sum(F f) { return reduce<plus>(f, 0.f); }
   template <class F> TK_DEVICE column max(F f) { return reduce<larger>(f, -inf); }
@@ -115,15 +107,16 @@ template <class Kernel, class W, class Context> class row_group {
     maximum_and_sums<column> y{0.f, 0.f, 0.f, 0.f};
     if constexpr (is_long) y = max_and_sums(f, factor, g, wants_other);
     else y.top = max(f), y.max = y.top * factor;
-    auto const each = keep([f, base = exponents_below(y.top, factor)](auto const& p) {
+    auto const of_part = [f, base = exponents_below(y.top, factor)](auto const& p) {
       return exp2(f(p) * base.factor - base.shift);
-    });
+    };
+    exponentials<column, decltype(keep(of_part))> all{y, keep(of_part)};
     if constexpr (!is_long) {
-      y.sum = sum([&](auto const& p) { return p(each); });
+      all.sum = sum([&](auto const& p) { return p(all.each); });
       if constexpr (!std::is_same_v<G, nothing>)
-        if (wants_other) y.other = sum(g);
+        if (wants_other) all.other = sum(g);
     }
-    return exponentials<column, std::remove_cv_t<decltype(each)>>{y, each};
+    return all;
   }
   template <class F, class G>
   TK_DEVICE maximum_and_sums<column> max_and_sums(F f, float factor, [[maybe_unused]] G g,
@@ -198,6 +191,15 @@ template <class Kernel, class W, class Context> class row_group {
   }
 
  private:
+  // What lies in a function's outermost block g++ 12 returns without a copy.
+  template <class F> TK_DEVICE kept<F, tile> computed(F f) {
+    kept<F, tile> y(f);
+    for_each_part<kernel::kept_at_once>([&](auto const& p) __attribute__((always_inline)) {
+      auto&& x = f(p);
+      put_part(y.x, p.index, x);
+    });
+    return y;
+  }
   // V of this worker's columns; `index` says which. Without Optional, values per column that need
   // not be there are not. Those that were read are of some parts, of which this is the `nth`.
   // Inside: all of the rows have all of these columns.
@@ -332,7 +334,8 @@ template <class Kernel, class W, class Context> class row_group {
     constexpr int n = parts_read<V, Optional>();
     TK_UNROLL
     for (int first = 0; first < N / V; first += n) {
-      if (is_long && !Inside && col_ + first * V >= a_.width) return;  // nor have those after it
+      if ((is_long || whole_rows) && !Inside && col_ + first * V >= a_.width)
+        return;  // nor have those after it
       vector_rows<V * n> of_columns;
       if constexpr (reads_vectors && n > 1)
         read_vectors<kernel, W, Optional>(of_columns, a_, at_.row, col_ + first * V);
@@ -360,7 +363,7 @@ template <class Kernel, class W, class Context> class row_group {
   template <class Body> TK_DEVICE void for_each_part_of_piece(bool inside, Body body) {
     if constexpr (!whole_rows && (!shifted || !kernel::writes))
       if (inside) return for_each_part<kernel::V, true, true>(body);
-    for_each_part<kernel::V>(body);
+    for_each_part<kernel::summed_at_once>(body);
   }
   // body(inside) for each piece of long rows, which is in registers then; `inside`: whether all
   // rows have all of its columns.
@@ -415,7 +418,7 @@ template <class Kernel, class W, class Context> class row_group {
                          __attribute__((always_inline)) { for_each_part_of_piece(inside, body); });
     } else {
       if constexpr (!rows_cross_warps<R, shared>) release(false);
-      for_each_part<whole_rows ? N : kernel::V>(body);
+      for_each_part<kernel::summed_at_once>(body);
     }
   }
   template <class F> TK_DEVICE column total(column const& share_of_lane) {

@@ -55,14 +55,14 @@ template <class Kernel> class row_inputs {
   template <int I> TK_DEVICE void read(auto& to, place const& at, int col) const {
     using type = typename op::template input<I>;
     auto const load = [&](auto const& rows) __attribute__((always_inline)) {
-      if constexpr (!is_in_place<op, I>)
-        tk::load<abreast, kernel::whole, columns_each<op>(I)>(to, rows, a_.in[I].vector_width,
-                                                              at.row, col);
-      else if constexpr (std::is_same_v<type, held_element<type>>)
-        find<type>(to, rows, at.row, col, is_result(I));
-      else widen<type>(to, rows, at.row, col);
+      constexpr int each = columns_each<op>(I);
+      if constexpr (!whole_rows || each > 1)
+        tk::load<abreast, kernel::whole, each>(to, rows, a_.in[I].vector_width, at.row, col);
+      else if constexpr (is_in_place<op, I> && std::is_same_v<type, held_element<type>>)
+        find<type>(to, rows, at.row, col, passed(col), is_result(I));
+      else copy_rows<type>(to, rows, at.row, col, passed(col));
     };
-    if (!is_there(I)) clear(to);
+    if (!is_there(I)) clear(to, col);
     else if constexpr (has_row_ends<op>())
       load(ended(kernel::template input_rows<I>(a_, at), op::ends(a_.op)));
     else load(kernel::template input_rows<I>(a_, at));
@@ -119,12 +119,16 @@ template <class Kernel> class row_inputs {
       if (out.data == a_.in[i].data) return true;
     return false;
   }
-  template <class T> static TK_DEVICE void clear(rows_in_place<T, R, N>& x) {
-    for (auto& e : x.copy) e = {};
+  // Of a tile from column `col` on, so many are looked at.
+  TK_DEVICE int passed(int col) const { return columns_passed<N>(a_.width - col); }
+  template <class T> TK_DEVICE void clear(rows_in_place<T, R, N>& x, int col) const {
+    __builtin_memset(x.copy, 0, sizeof(T) * passed(col));
     x.data = x.copy;
   }
-  template <class Tile> static TK_DEVICE void clear(Tile& x) {
-    for (auto& e : x.e) e = {};
+  template <class T> TK_DEVICE void clear(reg_tile<T, R, N>& x, int col) const {
+    if constexpr (whole_rows && R == 1) __builtin_memset(x.e, 0, sizeof(T) * passed(col));
+    else
+      for (auto& e : x.e) e = {};
   }
   using asked = asked_inputs<op, R, N, count>;
   template <int I> static TK_DEVICE auto& tile_of(input_tiles<op, R, N>& x) {
@@ -142,7 +146,7 @@ template <class Kernel> class row_inputs {
       if (is_there(i))
         tk::load<abreast>(tile<i>(), static_cast<asked_inputs<op, R, N, count, i> const&>(x).rows,
                           col);
-      else clear(tile<i>());
+      else clear(tile<i>(), col);
     });
   }
 

@@ -202,9 +202,11 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   // Columns that are computed at once: of whole rows, as many as registers hold; and those that are
   // kept at once, with random bytes two runs, for which a lane draws once.
   static constexpr int V = whole_rows ? 128 : columns_at_once<R, N>(8),
-                       kept_at_once = whole_rows         ? N
-                                      : has_random<Op>() ? columns_at_once<R, N>(16)
-                                                         : V;
+                       summed_at_once = !whole_rows        ? V
+                                        : N < pass_columns ? N
+                                                           : pass_columns,
+                       kept_at_once = has_random<Op>() && !whole_rows ? columns_at_once<R, N>(16)
+                                                                      : summed_at_once;
   template <class W>
   static constexpr bool holds_vectors =
       Op::vectors > 0 && !shifted && !is_long && tune.hold >= static_cast<int>(sizeof(W)) &&

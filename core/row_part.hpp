@@ -66,7 +66,8 @@ template <class T, class X> TK_DEVICE auto rounded(X&& x) {
 // What keep() gives.
 template <class F, class Tile> struct kept {
   F f;
-  [[no_unique_address]] Tile x;
+  [[no_unique_address]] Tile x;  // not cleared, which takes a worker of one lane as long as a pass
+  TK_DEVICE explicit kept(F const& of) : f(of) {}
 };
 
 // The index-th V columns of a flat tile, or of a row of values per column.
@@ -112,6 +113,12 @@ template <int V, class Tile> TK_DEVICE columns_part<V, Tile> part_of(Tile const&
   return {&x, index};
 }
 
+// yes or no, both known: what compilers make SIMD of, as they don't where one need not be computed.
+TK_DEVICE float chosen(bool which, float yes, float no) {
+  std::uint32_t const mask = which ? ~0u : 0u;
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(yes) & mask) |
+                              (std::bit_cast<std::uint32_t>(no) & ~mask));
+}
 // An expression of V columns from `col` on, and `fill` from a row's end on and, where some may be,
 // below 0.
 template <int R, int V, int S, bool Below, class X> struct within {
@@ -129,7 +136,9 @@ template <int R, int V, int S, bool Below, class X> struct within {
   }
   template <class Map> TK_DEVICE float element(int i, int r) const {
     int const c = Map::col(i);
-    return (!Below || c >= lowest) && c < left[r] ? x.template element<Map>(i, r) : fill;
+    bool const inside = (!Below || c >= lowest) && c < left[r];
+    if constexpr (whole_rows) return chosen(inside, x.template element<Map>(i, r), fill);
+    else return inside ? x.template element<Map>(i, r) : fill;
   }
 };
 template <int R, int V, int S, bool Below, class X>
@@ -139,6 +148,8 @@ template <int R, int V, int S, bool Below, class X>
 inline constexpr bool is_within<within<R, V, S, Below, X>> = true;
 template <int R, int V, int S, bool Below, class X>
 struct operand<within<R, V, S, Below, X>> : within<R, V, S, Below, X> {};
+template <int R, int V, int S, bool Below, class X>
+inline constexpr bool has_halves<operand<within<R, V, S, Below, X>>> = has_halves<operand<X>>;
 
 // Pairs of columns (a, b) become (-b, a).
 template <class X> struct rotated_pairs {

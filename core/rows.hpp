@@ -141,19 +141,27 @@ inline constexpr bool whole_rows = be::worker_lanes == 1;
 // which is widened as it comes.
 template <class T>
 using held_element = std::conditional_t<whole_rows && std::is_same_v<T, fp16>, float, T>;
-// dst[0, C) = src[0, C), of which the columns from `first` to before `left` are there; the others
-// become zero.
+// Its passes over a row take so many columns at once, and end with those that have the row's end:
+// of a tile that begins `left` columns before it, nobody looks at others.
+inline constexpr int pass_columns = 1024;
+template <int C> TK_DEVICE int columns_passed(int left) {
+  int const passed = (left + pass_columns - 1) / pass_columns * pass_columns;
+  return passed < C ? passed : C;
+}
+// dst[0, cols) = src[0, cols), of which the columns from `first` to before `left` are there; the
+// others become zero.
 template <int C, class E, class T>
-TK_DEVICE void copy_part(E* dst, T const* src, int first, int left) {
+TK_DEVICE void copy_part(E* dst, T const* src, int first, int left, int cols = C) {
   int const begin = first < 0 ? 0 : first < C ? first : C;
   int const end = left < begin ? begin : left < C ? left : C;
   __builtin_memset(dst, 0, sizeof(E) * begin);
   if constexpr (std::is_same_v<E, T>)
     __builtin_memcpy(dst + begin, src + begin, sizeof(T) * (end - begin));
   else be::fragment_map<1, C>::widen(dst + begin, src + begin, end - begin);
-  __builtin_memset(dst + end, 0, sizeof(E) * (C - end));
+  if (end < cols) __builtin_memset(dst + end, 0, sizeof(E) * (cols - end));
 }
-// Its row of a tensor: in memory where all of the columns are there, else a copy, as a tile has it.
+// The first `cols` columns of its row of a tensor: in memory where all of them are there, else a
+// copy.
 template <class T, int R, int C> struct rows_in_place {
   static_assert(R == 1 && std::is_same_v<T, held_element<T>>);
   T const* data;
@@ -161,11 +169,11 @@ template <class T, int R, int C> struct rows_in_place {
 };
 template <class T, int R, int C>
 TK_DEVICE void find(rows_in_place<T, R, C>& dst, rows_with<T const> auto const& src, int row,
-                    int col, bool copied) {
+                    int col, int cols, bool copied) {
   flat_lines<T const, R, C> const from(src, row, col);
   dst.data = from.line[0];
-  if (!copied && from.first <= 0 && from.left[0] >= C) return;
-  copy_part<C>(dst.copy, from.line[0], from.first, from.left[0]);
+  if (!copied && from.first <= 0 && from.left[0] >= cols) return;
+  copy_part<C>(dst.copy, from.line[0], from.first, from.left[0], cols);
   dst.data = dst.copy;
 }
 // body(n, i, p) for one cache line of the tile after another: its elements from i on are p[0, n),
@@ -204,13 +212,14 @@ TK_DEVICE void twice(T* dst, flat_lines<T const, R, C, S, 2> const& from) {
   }
 }
 
-// Of a worker of one lane, widened.
-template <class T, int R, int C>
-  requires(whole_rows && sizeof(T) == 2)
-TK_DEVICE void widen(reg_tile<float, R, C>& dst, rows_with<T const> auto const& src, int row,
-                     int col) {
+// The first `cols` columns of a worker of one lane, as they are or widened.
+template <class T, class E, int R, int C>
+  requires whole_rows
+TK_DEVICE void copy_rows(reg_tile<E, R, C>& dst, rows_with<T const> auto const& src, int row,
+                         int col, int cols) {
   flat_lines<T const, R, C> const from(src, row, col);
-  for (int r = 0; r < R; ++r) copy_part<C>(dst.e + r * C, from.line[r], from.first, from.left[r]);
+  for (int r = 0; r < R; ++r)
+    copy_part<C>(reinterpret_cast<E*>(dst.e) + r * C, from.line[r], from.first, from.left[r], cols);
 }
 template <int S = 1, bool Whole = false, int Each = 1, class T, int R, int C>
 TK_DEVICE void load(reg_tile<T, R, C>& dst, rows_with<T const> auto const& src, int vector_width,

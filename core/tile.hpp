@@ -79,6 +79,7 @@ template <class T, class Word> TK_DEVICE float packed_value(Word const* e, int i
 // one operation each; two neighbours that should lie in two registers take several.
 template <int R, int C, int Half> struct half_map : be::fragment_map<R, C> {
   static constexpr int half = Half;
+  static TK_BOTH constexpr int col(int i) { return be::fragment_map<R, C>::col(i) + Half; }
 };
 template <class Map> inline constexpr bool is_half = requires { Map::half; };
 template <class Map> TK_DEVICE float element_in_pair(bf16 const* x, int i) {

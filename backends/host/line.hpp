@@ -105,6 +105,10 @@ inline constexpr std::int64_t cached_bytes = 16 << 20;
 TK_DEVICE void write_past_caches(void* dst, bytes_64 const& x) {
 #if defined(__AVX512F__)
   _mm512_stream_si512(static_cast<__m512i*>(dst), (__m512i)x);
+#elif defined(__AVX__)
+  for (int i = 0; i < 2; ++i)
+    _mm256_stream_si256(static_cast<__m256i*>(dst) + i,
+                        _mm256_loadu_si256(reinterpret_cast<__m256i const*>(&x) + i));
 #elif defined(__SSE2__)
   for (int i = 0; i < 4; ++i)
     _mm_stream_si128(static_cast<__m128i*>(dst) + i,
@@ -125,13 +129,22 @@ TK_DEVICE void write_rounded(T* dst, float const (&line)[C], int begin, int end,
                              std::int64_t bytes) {
   constexpr int n = 64 / static_cast<int>(sizeof(T));
   if constexpr (C % n == 0) {
-    if (begin <= 0 && end >= C) {
+    if (begin <= 0) {
       bool const past = bytes >= cached_bytes && reinterpret_cast<std::uintptr_t>(dst) % 64 == 0;
-      for (int c = 0; c < C; c += n) {
+      auto const write_whole = [&](int c) __attribute__((always_inline)) {
         bytes_64 const x = round_line<T, InHalves>(line + c);
         if (past) write_past_caches(dst + c, x);
         else std::memcpy(dst + c, &x, sizeof x);
+      };
+      if (end >= C) {
+        for (int c = 0; c < C; c += n) write_whole(c);
+        return;
       }
+      int c = 0;
+      for (; c + n <= end; c += n) write_whole(c);
+      if (c >= end) return;
+      bytes_64 const x = round_line<T, InHalves>(line + c);
+      std::memcpy(dst + c, &x, sizeof(T) * (end - c));
       return;
     }
   }

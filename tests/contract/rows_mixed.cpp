@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // shards: 5
+// shards on a host: 3
 // timeout: 600
 // The row template (core/row_kernel.hpp) with three inputs of three types, two results of two, and
 // two numbers held of each element: classes, layouts and rows as in rows_reduced.cpp.

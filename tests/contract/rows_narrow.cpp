@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // shards: 5
+// shards on a host: 3
 // timeout: 600
 // The row template (core/row_kernel.hpp) with results of 1 byte beside inputs of 2 and of 4, and
 // with booleans read beside both: every class, rows that begin at places of their own in each

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // shards: 4
+// shards on a host: 3
 // timeout: 600
 // The row template (core/row_kernel.hpp) where a number of each row says which row of a table an
 // input is, and where an element stands for two columns and pairs of columns are rotated: classes,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // shards: 5
+// shards on a host: 3
 // timeout: 600
 // p.keep_random of the row template: the bytes are those of the row's number among all rows and of
 // the column, by core/random.hpp's definition for rows, in other words than the device's; in every

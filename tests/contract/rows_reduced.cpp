@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // shards: 5
+// shards on a host: 3
 // timeout: 600
 // The row template (core/row_kernel.hpp) with an op that reduces rows in every way it has: each
 // class, a fifth of them per shard, unshifted and shifted where the chip has that, for its least,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // shards: 5
+// shards on a host: 3
 // timeout: 600
 // The row template (core/row_kernel.hpp) with an op that sums over rows: each class, a fifth of
 // them per shard, for its least, its most and other widths, in rows that begin at multiples of 16
