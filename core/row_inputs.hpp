@@ -56,11 +56,11 @@ template <class Kernel> class row_inputs {
     using type = typename op::template input<I>;
     auto const load = [&](auto const& rows) __attribute__((always_inline)) {
       constexpr int each = columns_each<op>(I);
-      if constexpr (!whole_rows || each > 1)
+      if constexpr (!whole_rows)
         tk::load<abreast, kernel::whole, each>(to, rows, a_.in[I].vector_width, at.row, col);
       else if constexpr (is_in_place<op, I> && std::is_same_v<type, held_element<type>>)
         find<type>(to, rows, at.row, col, passed(col), is_result(I));
-      else copy_rows<type>(to, rows, at.row, col, passed(col));
+      else copy_rows<type, each>(to, rows, at.row, col, passed(col));
     };
     if (!is_there(I)) clear(to, col);
     else if constexpr (has_row_ends<op>())

@@ -202,24 +202,23 @@ TK_DEVICE void for_each_line(rows_with<T const> auto const& src, int row, int co
   }
 }
 
-// Each element two times, from column 0 of a row or a later one on.
-template <class T, int R, int C, int S>
-TK_DEVICE void twice(T* dst, flat_lines<T const, R, C, S, 2> const& from) {
-  for (int r = 0; r < R; ++r, dst += C) {
-    int const left = from.left[r] < 0 ? 0 : from.left[r] < C ? from.left[r] : C;
-    for (int c = 0; c < left / 2; ++c) dst[2 * c] = dst[2 * c + 1] = from.line[r][c];
-    __builtin_memset(dst + left, 0, sizeof(T) * (C - left));
-  }
-}
-
-// The first `cols` columns of a worker of one lane, as they are or widened.
-template <class T, class E, int R, int C>
+// The first `cols` columns of a worker of one lane, as they are or widened; or each element two
+// times, from column 0 of a row or a later one on.
+template <class T, int Each, class E, int R, int C>
   requires whole_rows
 TK_DEVICE void copy_rows(reg_tile<E, R, C>& dst, rows_with<T const> auto const& src, int row,
                          int col, int cols) {
-  flat_lines<T const, R, C> const from(src, row, col);
-  for (int r = 0; r < R; ++r)
-    copy_part<C>(reinterpret_cast<E*>(dst.e) + r * C, from.line[r], from.first, from.left[r], cols);
+  flat_lines<T const, R, C, 1, Each> const from(src, row, col);
+  auto* to = reinterpret_cast<E*>(dst.e);
+  for (int r = 0; r < R; ++r, to += C) {
+    if constexpr (Each == 1) {
+      copy_part<C>(to, from.line[r], from.first, from.left[r], cols);
+    } else {
+      int const left = from.left[r] < 0 ? 0 : from.left[r] < cols ? from.left[r] : cols;
+      for (int c = 0; c < left / 2; ++c) to[2 * c] = to[2 * c + 1] = from.line[r][c];
+      __builtin_memset(to + left, 0, sizeof(E) * (cols - left));
+    }
+  }
 }
 template <int S = 1, bool Whole = false, int Each = 1, class T, int R, int C>
 TK_DEVICE void load(reg_tile<T, R, C>& dst, rows_with<T const> auto const& src, int vector_width,
@@ -229,7 +228,6 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, rows_with<T const> auto const& src, 
       __builtin_memcpy(reinterpret_cast<T*>(dst.e) + i, p, sizeof(T) * n);
     });
   flat_lines<T const, R, C, S, Each> const from(src, row, col);
-  if constexpr (whole_rows && Each == 2) return twice(reinterpret_cast<T*>(dst.e), from);
   bool const aligned = vector_width >= chunk_of<T>;
   for_each_chunk<T, be::fragment_map<R, C>, Whole>(
       in_chunks<T>(src.cols, vector_width, col),

@@ -3,7 +3,7 @@
 // shards on a host: 3
 // timeout: 600
 // The row template (core/row_kernel.hpp) with an op that reduces rows in every way it has: each
-// class, a fifth of them per shard, unshifted and shifted where the chip has that, for its least,
+// class, a share of them per shard, unshifted and shifted where the chip has that, for its least,
 // its most and other widths; one matrix and several, whose strides merge and do not; tails of rows;
 // tasks that are dealt late; bounds that differ by row; absent operands; values per column of both
 // types. Whole numbers: sums are exact in any order.
