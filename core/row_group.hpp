@@ -15,7 +15,6 @@
 
 namespace tk {
 
-// The rows that a worker has at once.
 template <class Kernel, class W, class Context> class row_group {
   using kernel = Kernel;
   using op = typename Kernel::op;
@@ -254,6 +253,11 @@ template <class Kernel, class W, class Context> class row_group {
     template <int I, class X> TK_DEVICE void write(row_output<I>, [[maybe_unused]] X&& x) const {
       if constexpr (!lean || I < extras_of<op>().outputs) write_there<I>(static_cast<X&&>(x));
     }
+    template <int I, class X, int J, class Y>
+    TK_DEVICE void write(row_output<I> of_x, X&& x, row_output<J> of_y, Y&& y) const {
+      auto both = evaluated_together(static_cast<X&&>(x), static_cast<Y&&>(y));
+      write(of_x, std::move(both.x)), write(of_y, std::move(both.y));
+    }
     template <int I, class X> TK_DEVICE void write_there(X&& x) const {
       auto const& to = rows.a_.out[I];
       if (!row_outputs<kernel>::template is_there<I>(rows.a_)) return;
@@ -272,12 +276,9 @@ template <class Kernel, class W, class Context> class row_group {
         put(rounded<type>(static_cast<X&&>(x)));
       } else {
         reg_tile<float, R, V> y;
-        if constexpr (may_end) {
-          if (none_ends()) put_elements(y, 0, x.x);
-          else put_part(y, 0, x);
-        } else {
-          put_part(y, 0, x);
-        }
+        if constexpr (!may_end) put_part(y, 0, x);
+        else if (none_ends()) put_elements(y, 0, x.x);
+        else put_part(y, 0, x);
         put(rounded<type>(std::move(y)));
       }
     }

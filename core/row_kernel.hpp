@@ -22,7 +22,9 @@
 //                      that of g, too, in the same pass, where it is wanted
 //   keep_exp2(f, factor), keep_exp2(f, factor, g, wants)
 //                      the same, and keeps exp2(factor f - maximum), `each`
-//   each(body)         body(p) writes by p.write(row_output<I>, f), which is nothing where absent,
+//   each(body)         body(p) writes by p.write(row_output<I>, f), which is nothing where absent;
+//                      two outputs that share operands by p.write(row_output<I>, f,
+//                      row_output<J>, g), element by element, for which lanes hold less;
 //                      and adds f to sums over all rows by p.add(column_sum<I>, f), of Op::sums
 //   p.inside(f)        f, and 0 from the row's end on
 //   p.keep_random(f, plane, below)

@@ -223,6 +223,29 @@ template <class X> TK_DEVICE auto evaluated(X const& x) {
   return y;
 }
 
+// x and y, computed once, element by element: what they share is needed for one element at a time.
+// Of whole rows neither is, since what lies between two passes is memory.
+template <class X, class Y> struct evaluated_pair {
+  X x;
+  Y y;
+};
+template <class X, class Y> TK_DEVICE auto evaluated_together(X&& x, Y&& y) {
+  if constexpr (whole_rows) {
+    return evaluated_pair<X&&, Y&&>{static_cast<X&&>(x), static_cast<Y&&>(y)};
+  } else {
+    operand<std::remove_cvref_t<X>> const of_x{x};
+    operand<std::remove_cvref_t<Y>> const of_y{y};
+    using map = be::fragment_map<of_x.rows, of_x.cols>;
+    using tile = reg_tile<float, map::rows, map::cols>;
+    evaluated_pair<tile, tile> both;
+    map::for_each([&](int i, int r, int) {
+      both.x.e[i] = of_x.template element<map>(i, r);
+      both.y.e[i] = of_y.template element<map>(i, r);
+    });
+    return both;
+  }
+}
+
 // row_share of the first `left` columns of this lane's, a run of 8, of which whole chunks are
 // inside.
 template <class F, int Chunk, int R, int V>
