@@ -303,7 +303,7 @@ template <class Kernel, class W, class Context> class row_group {
                       [[maybe_unused]] bool inside = false) {
     int const col = col_at(piece);
     if constexpr (across) return in_.read_across(at_, col);
-    // Then nobody looks at it; but beside several inputs nvcc 13.0 would spill 2 KB.
+    // Past a row's end nothing need be read; not so of several inputs: nvcc 13.0 would spill 2 KB.
     bool const ended = is_long && (whole_rows || inputs == 1) && col >= a_.width;
     for_each_index<inputs>([&](auto i) __attribute__((always_inline)) {
       auto& x = in_.template tile<i>();

@@ -50,8 +50,8 @@ template <class T, class C> struct rotary_halves {
 
   template <class Rows> static TK_DEVICE void run(Rows& rows, args const& a) {
     rows.each([&](auto const& p) {
-      p.write(row_output<0>{}, p(first) * p(cos) - p(second) * (p(sin) * a.sign),  //
-              row_output<1>{}, p(second) * p(cos) + p(first) * (p(sin) * a.sign));
+      p.write(row_output<0>{}, p(first) * p(cos) - p(second) * (p(sin) * a.sign), row_output<1>{},
+              p(second) * p(cos) + p(first) * (p(sin) * a.sign));
     });
   }
 };
