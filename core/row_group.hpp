@@ -58,17 +58,21 @@ template <class Kernel, class W, class Context> class row_group {
       park(c.scratch.vectors, all);
     }
   }
-  // The next rows to begin with; what they read is on its way then.
+  // The next rows to begin with; what they read is on its way then, or caches are asked for it.
   TK_DEVICE void ask([[maybe_unused]] typename kernel::place const& at) {
-    if constexpr (kernel::ahead) in_.ask(at, kernel::col_of(0, kernel::worker_of(c_)));
+    if constexpr (kernel::ahead || kernel::fetches)
+      in_.ask(at, kernel::col_of(0, kernel::worker_of(c_)));
   }
+  // The next rows that are read: numbers that say of which rows of tables.
+  TK_DEVICE void ask_numbers(typename kernel::place const& at) { in_.ask_numbers(at); }
   TK_DEVICE void begin(typename kernel::place const& at) {
     at_ = at;
     pass_ = 0;
     if constexpr (kernel::sums > 0) sums_.begin_rows();
     ends_.find(a_, at.row);
     if constexpr (kernel::ahead) in_.take_asked(col_at(0));
-    else if constexpr (!is_long) read(0, true);
+    else in_.take_numbers(at);
+    if constexpr (!kernel::ahead && !is_long) read(0, true);
     if constexpr (!is_long) {
       col_ = col_at(0);
       unreleased_ = kernel::has_ring && a_.through_ring;
@@ -259,14 +263,10 @@ template <class Kernel, class W, class Context> class row_group {
       write(of_x, std::move(both.x)), write(of_y, std::move(both.y));
     }
     template <int I, class X> TK_DEVICE void write_there(X&& x) const {
-      auto const& to = rows.a_.out[I];
       if (!row_outputs<kernel>::template is_there<I>(rows.a_)) return;
       using type = typename op::template output<I>;
-      auto const rows_there = rows.out_.template rows<I>(rows.a_, rows.at_);
       auto const put = [&](auto const& y) __attribute__((always_inline)) {
-        if constexpr (across)
-          store_across<abreast>(rows_there, to.vector_width, rows.at_.row, col(), y);
-        else store<abreast, kernel::whole>(rows_there, to.vector_width, rows.at_.row, col(), y);
+        rows.out_.template put<I>(rows.a_, rows.at_, col(), y);
       };
       auto const none_ends = [&] { return rows.ends_.template none_ends<V>(rows.a_, col()); };
       constexpr bool may_end = is_within<std::remove_cvref_t<X>>;

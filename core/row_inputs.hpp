@@ -5,6 +5,7 @@
 #pragma once
 #include "core/block.hpp"
 #include "core/row_ends.hpp"
+#include "core/row_numbers.hpp"
 #include "core/row_part.hpp"
 #include "core/rows_across.hpp"
 
@@ -63,9 +64,7 @@ template <class Kernel> class row_inputs {
       else copy_rows<type, each>(to, rows, at.row, col, passed(col));
     };
     if (!is_there(I)) clear(to, col);
-    else if constexpr (has_row_ends<op>())
-      load(ended(kernel::template input_rows<I>(a_, at), op::ends(a_.op)));
-    else load(kernel::template input_rows<I>(a_, at));
+    else load(rows_of<I>(at));
   }
   // The rows after these, and columns of them.
   TK_DEVICE void find_next([[maybe_unused]] place const& at) {
@@ -100,12 +99,23 @@ template <class Kernel> class row_inputs {
     ask_across(asking, at, col);
     take(asking, col);
   }
-  // The next rows, which are on their way then; and their tiles.
+  TK_DEVICE void ask_numbers([[maybe_unused]] place const& at) {
+    if constexpr (kernel::has_tables) places_.ask(a_, at);
+  }
+  TK_DEVICE void take_numbers([[maybe_unused]] place const& at) {
+    if constexpr (kernel::has_tables) places_.take(a_, at);
+  }
+  // The next rows, which are on their way then, or caches are asked for; and their tiles.
   TK_DEVICE void ask(place const& at, int col) {
-    if constexpr (kernel::across) ask_across(next_, at, col);
-    else
+    if constexpr (!kernel::ahead) {
+      fetch(at, col);
+    } else if constexpr (kernel::across) {
+      ask_across(next_, at, col);
+    } else {
+      take_numbers(at);
       for_each_index<count>(
           [&](auto i) __attribute__((always_inline)) { read<i>(tile_of<i>(next_), at, col); });
+    }
   }
   TK_DEVICE void take_asked([[maybe_unused]] int col) {
     if constexpr (kernel::across) take(next_, col);
@@ -113,6 +123,43 @@ template <class Kernel> class row_inputs {
   }
 
  private:
+  // Not those of tables, which others want, too.
+  TK_DEVICE void fetch(place const& at, int col) const {
+    for_each_index<count>([&](auto i) __attribute__((always_inline)) {
+      using type = typename op::template input<i>;
+      constexpr int each = columns_each<op>(i);
+      if constexpr (number_of<op>(i) < 0) {
+        if (!is_there(i)) return;
+        flat_lines<type const, R, N, abreast, each> const from(rows_of<i>(at), at.row, col);
+        using map = be::fragment_map<R, N>;
+        TK_UNROLL
+        for (int k = 0; k < map::count; k += 8) {
+          int const r = map::row_index(k), c = map::col(k);
+          if (c < from.left[r]) be::prefetch(from.line[r] + c / each);
+        }
+      }
+    });
+  }
+  // The rows of input I, as far as they are read, and found where their numbers were taken.
+  template <int I> TK_DEVICE auto rows_of(place const& at) const {
+    auto const all = kernel::template input_rows<I>(a_, at);
+    if constexpr (has_row_ends<op>()) {
+      return ended(all, op::ends(a_.op));
+    } else if constexpr (!kernel::has_tables || number_of<op>(I) < 0) {
+      return all;
+    } else {
+      found_rows<typename op::template input<I> const, flat_rows_per_lane<R>> x{{}, {}, all.cols};
+      TK_UNROLL
+      for (int r = 0; r < flat_rows_per_lane<R>; ++r) {
+        using places = flat_places<R, N, abreast>;
+        auto const line = all.numbered
+                              ? table_line(all, places_.of(r))
+                              : line_of(all.of, at.row + places::lane_row() + places::row(r));
+        x.data[r] = line.data, x.there[r] = line.there;
+      }
+      return x;
+    }
+  }
   // Whether a result lies where input i does.
   TK_DEVICE bool is_result(int i) const {
     for (auto const& out : a_.out)
@@ -159,6 +206,8 @@ template <class Kernel> class row_inputs {
   };
   [[no_unique_address]] std::conditional_t<whole_rows, rows_after, no_memory> after_;
   [[no_unique_address]] std::conditional_t<kernel::ahead, next, no_memory> next_;
+  [[no_unique_address]] std::conditional_t<kernel::has_tables, table_places<kernel>, no_memory>
+      places_;
 };
 
 }  // namespace tk

@@ -47,8 +47,9 @@
 //   columns_each(i)    2: each element of input i is two columns', where Op::pairs
 //   input_like(i)      the input whose strides input i has, too, and of its outputs output_like(i)
 //   lies_anyhow(i)     whether rows of input i seldom lie evenly through all matrices
-//   number_of(i)       which of the values, if they are there, say that input i is a table: in row
-//                      r, whose number is n, its row place(args, n, r), or 0 where it has none
+//   number_of(i)       which of the values, the same for all such inputs, say that input i is a
+//                      table, if they are there: in row r, whose number is n, its row
+//                      place(args, n, r), or 0 where it has none
 // Order     a row belongs to one worker, or to the workers of a block or of a cluster's, and is
 //           summed in the order of its class, which follows the width, the types and what an op
 //           says of itself: equal bits whatever rows are beside it.
@@ -85,6 +86,9 @@ template <class Op> struct row_args {
   int rows, all_rows, width, pieces;                    // rows of one matrix, and of all
   int groups_of_matrix, groups, n1;                     // matrix m is at m / n1, m % n1
   divisor by_rows, by_n1;
+  divisor by_groups;     // groups of a matrix, or matrices
+  int matrices_in_turn;  // whether groups have the same rows of one matrix after another; a flag,
+                         // but a word
   divisor by_steps, by_present, by_pieces;  // steps of a group, inputs of a step, pieces of a pass
   int numbers_are_wide;                     // of 64 bits; a flag, but a word
   int planned, planned_tasks;  // groups that the first tasks share; the rest is dealt late
@@ -93,13 +97,10 @@ template <class Op> struct row_args {
   unsigned* tickets;  // null where nothing is
 };
 
+// Bytes of a column of the widest input.
 template <class Op, int... I> constexpr int widest_input(std::integer_sequence<int, I...>) {
-  int widest = 0;
-  ((widest = sizeof(typename Op::template input<I>) > static_cast<unsigned>(widest)
-                 ? static_cast<int>(sizeof(typename Op::template input<I>))
-                 : widest),
-   ...);
-  return widest;
+  return std::max(
+      {1, static_cast<int>(sizeof(typename Op::template input<I>)) / columns_each<Op>(I)...});
 }
 
 // Lean: without what may be absent (row_extras).
@@ -173,6 +174,10 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   // Registers hold the next rows, too, which are asked for before these are computed.
   static constexpr int in_lane = be::fragment_map<R, N>::count / flat_rows_per_lane<R>;
   static constexpr bool ahead = tune.ahead && !shifted && !(across && in_lane > 16);
+  // Where a worker is more than one lane, numbers of rows are read before tables.
+  static constexpr bool has_tables = numbers_of<Op>() >= 0 && !whole_rows;
+  // Caches are asked for the next rows.
+  static constexpr bool fetches = tune.fetch && !ahead && !shifted && !across;
   static constexpr int workers = tune.workers, cluster = tune.cluster,
                        stages = has_ring ? slots : 1, own_slots = 1;
   static constexpr bool loads_alone = true;
@@ -306,9 +311,10 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   static TK_BOTH place place_of(args const& a, int group, int worker) {
     place p{0, 0, 0};
     if (!counted && a.groups_of_matrix < a.groups) {
-      int const matrix = group / a.groups_of_matrix;
-      group -= matrix * a.groups_of_matrix;
-      p.i = matrix / a.n1, p.j = matrix % a.n1;
+      auto const parts = a.by_groups.of(group);
+      auto const matrix = a.by_n1.of(a.matrices_in_turn ? parts.rest : parts.quotient);
+      group = a.matrices_in_turn ? parts.quotient : parts.rest;
+      p.i = matrix.quotient, p.j = matrix.rest;
     }
     p.row = group * row_kernel::group + (shared ? 0 : worker * R * abreast);
     return p;
@@ -351,6 +357,7 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
     constexpr bool anyhow = lies_anyhow<Op>(I);
     auto const rows = rows_of<type, anyhow>(x, a.in[input_like<Op>(I)], a, at);
     constexpr int by = number_of<Op>(I);
+    static_assert(by < 0 || by == numbers_of<Op>(), "all tables have the same numbers");
     if constexpr (by < 0) {
       return rows;
     } else {
@@ -398,10 +405,17 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   static TK_DEVICE void run(Context& c, args const& a, task const& t) {
     row_group<row_kernel, W, Context> rows(c, a, t.index);
     auto const place = [&](int group) { return place_of(a, group, c.w.id()); };
-    if (t.first < t.last) rows.ask(place(t.first));
+    auto const ask_numbers = [&](int group) {
+      if (has_tables && group < t.last) rows.ask_numbers(place(group));
+    };
+    ask_numbers(t.first);
+    if (ahead && t.first < t.last) rows.ask(place(t.first)), ask_numbers(t.first + t.by);
     for (int group = t.first; group < t.last; group += t.by) {
       rows.begin(place(group));
-      if (group + t.by < t.last) rows.ask(place(group + t.by));
+      if (int const next = group + t.by; next < t.last) {
+        rows.ask(place(next));
+        ask_numbers(ahead ? next + t.by : next);
+      }
       Op::run(rows, a.op);
     }
     rows.finish();

@@ -58,4 +58,48 @@ template <class Kernel> struct row_numbers {
   }
 };
 
+// Which rows of tables those of a lane read, in numbers that are on their way until they are taken.
+template <class Kernel> class table_places {
+  using op = typename Kernel::op;
+  using args = typename Kernel::args;
+  using place = typename Kernel::place;
+  using numbers = row_numbers<Kernel>;
+  static constexpr int by = numbers_of<op>(), count = flat_rows_per_lane<Kernel::R>;
+
+ public:
+  TK_DEVICE void ask(args const& a, place const& at) {
+    if (!a.values[by].data) return;
+    numbers::for_each_row(a, at, [&](int r, int row) {
+      auto const read = [&]<class T>(T) {
+        constexpr bool anyhow = lies_anyhow<op>(first_table<op>());
+        return *Kernel::template rows_of<T const, anyhow>(a.values[by], a, at).at(row, 0);
+      };
+      if (a.numbers_are_wide) {
+        auto const both = read(std::uint64_t{});
+        low_[r] = static_cast<std::uint32_t>(both);
+        high_[r] = static_cast<std::uint32_t>(both >> 32);
+      } else {
+        low_[r] = read(std::uint32_t{});
+      }
+    });
+  }
+  TK_DEVICE void take(args const& a, place const& at) {
+    if (!a.values[by].data) return;
+    TK_UNROLL
+    for (auto& e : of_) e = -1;
+    numbers::for_each_row(a, at, [&](int r, int row) {
+      std::int64_t number = static_cast<std::int32_t>(low_[r]);
+      if (a.numbers_are_wide)
+        number = static_cast<std::int64_t>(std::uint64_t{high_[r]} << 32 | low_[r]);
+      std::int64_t const of = op::place(a.op, number, Kernel::matrix_of(a, at) * a.rows + row);
+      of_[r] = of == static_cast<int>(of) ? static_cast<int>(of) : -1;
+    });
+  }
+  TK_DEVICE int of(int r) const { return of_[r]; }
+
+ private:
+  std::uint32_t low_[count], high_[count];
+  int of_[count];
+};
+
 }  // namespace tk

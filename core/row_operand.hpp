@@ -86,6 +86,15 @@ template <class Op> constexpr int output_like(int output) {
   if constexpr (requires { Op::output_like(0); }) return Op::output_like(output);
   else return output;
 }
+// The first input that is such a table, -1 where none is, and the values for all of them.
+template <class Op> constexpr int first_table() {
+  for (int i = 0; i < Op::inputs; ++i)
+    if (number_of<Op>(i) >= 0) return i;
+  return -1;
+}
+template <class Op> constexpr int numbers_of() {
+  return first_table<Op>() < 0 ? -1 : number_of<Op>(first_table<Op>());
+}
 // Whether copies of the ring bring the rows of all inputs as they are: 16 bytes at once, which may
 // be two chunks of 1-byte elements.
 template <class Op> constexpr bool reads_plain_rows() {
@@ -161,14 +170,14 @@ template <class Rows, class T, class Number> struct numbered_rows {
   Number number;
 };
 template <class Rows, class T, class Number>
+TK_BOTH row_line<T> table_line(numbered_rows<Rows, T, Number> const& x, std::int64_t number) {
+  bool const there = number >= 0 && number < x.table_rows;
+  return {x.table + (there ? number * x.stride : 0), there};
+}
+template <class Rows, class T, class Number>
 TK_BOTH row_line<T> line_of(numbered_rows<Rows, T, Number> const& x, int row) {
-  auto line = line_of(x.of, row);
-  if (x.numbered) {
-    std::int64_t const at = line.there ? x.number(row) : -1;
-    line.there = at >= 0 && at < x.table_rows;
-    line.data = x.table + (line.there ? at * x.stride : 0);
-  }
-  return line;
+  auto const line = line_of(x.of, row);
+  return x.numbered ? table_line(x, line.there ? x.number(row) : -1) : line;
 }
 
 }  // namespace tk

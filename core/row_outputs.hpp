@@ -4,6 +4,7 @@
 #pragma once
 #include "core/row_operand.hpp"
 #include "core/row_part.hpp"
+#include "core/rows_across.hpp"
 
 namespace tk {
 
@@ -31,6 +32,16 @@ template <class Kernel> class row_outputs {
   template <int I> static TK_DEVICE bool is_there(args const& a) {
     return (has_extras<op>() && I < extras_of<op>().outputs) || a.out[I].data;
   }
+  // Columns of them from `col` on become y.
+  template <int I, class Y>
+  TK_DEVICE void put(args const& a, place const& at, int col, Y const& y) const {
+    auto const to = rows<I>(a, at);
+    int const width = a.out[I].vector_width;
+    if constexpr (kernel::across) store_across<kernel::abreast>(to, width, at.row, col, y);
+    else store<kernel::abreast, kernel::whole>(to, width, at.row, col, y);
+  }
+
+ private:
   template <int I> TK_DEVICE auto rows(args const& a, place const& at) const {
     if constexpr (!found) {
       return kernel::template rows_of<type<I>>(a.out[I], a, at);
@@ -44,8 +55,6 @@ template <class Kernel> class row_outputs {
       return x;
     }
   }
-
- private:
   static TK_DEVICE int row_of(place const& at, int r) {
     return at.row + places::lane_row() + places::row(r);
   }

@@ -21,9 +21,9 @@
 
 namespace tk {
 
-// What an op asks of a lane: the widest element that is read; so many numbers of each element of a
-// row that are held at once; so many sums over rows for each column; so many inputs and outputs; so
-// many tensors with a number for each row; and whether it goes over rows once.
+// What an op asks of a lane: bytes of a column of the widest input; so many numbers of each element
+// of a row that are held at once; so many sums over rows for each column; so many inputs and
+// outputs; so many tensors with a number for each row; and whether it goes over rows once.
 struct row_load {
   int element_bytes, held, sums, inputs, outputs, values;
   bool once;
@@ -36,13 +36,15 @@ struct row_load {
 // bytes stay in registers. With `per_unit` above 0 all rows do, so many blocks share a
 // multiprocessor (core/block.hpp, direct_op), and where workers share rows, a block has as many of
 // them as a row needs; `ahead`: registers hold the next rows, too, which are asked for before these
-// are computed. The workers of `cluster` blocks share rows.
+// are computed; `fetch`: where they don't, caches are asked for them. The workers of `cluster`
+// blocks share rows.
 struct row_tuning {
   int workers, R, N, abreast, stages, hold, per_unit;
   bool shared;
   bool ahead = false;
   int cluster = 1;
   int blocks = 1;
+  bool fetch = false;
 };
 
 }  // namespace tk

@@ -119,6 +119,15 @@ template <class X, class Y> bool alike(row_tensor_view const& x, row_tensor_view
          same(x.outer, x.outer_stride, y.outer_stride);
 }
 
+// Whether matrices share the rows of an input: those of several are better read one after another.
+template <class Op> bool share_rows(row_problem<Op> const& x) {
+  for (auto const& m : x.in)
+    if (m.data && m.row_stride != 0 &&
+        ((m.outer > 1 && m.outer_stride == 0) || (m.middle > 1 && m.middle_stride == 0)))
+      return true;
+  return false;
+}
+
 // Of its tasks `planned_tasks` leave sums over rows, where there are such.
 template <class Kernel>
 typename Kernel::args args_of_rows(row_problem<typename Kernel::op> const& x,
@@ -183,8 +192,11 @@ typename Kernel::args args_of_rows(row_problem<typename Kernel::op> const& x,
   a.by_present = by(a.present);
   a.by_pieces = by(a.pieces);
   a.groups_of_matrix = ceil_div(kernel::row_count(a), kernel::group);
+  int const matrices = static_cast<int>(shape.n0 * shape.n1);
+  a.matrices_in_turn = kernel::sums == 0 && !whole_rows && share_rows(x);
+  a.by_groups = by(a.matrices_in_turn ? matrices : a.groups_of_matrix);
   a.groups = a.groups_of_matrix;
-  if (!kernel::counted) a.groups *= static_cast<int>(shape.n0 * shape.n1);
+  if (!kernel::counted) a.groups *= matrices;
   a.planned = a.groups;
   int clusters = 0;
   if constexpr (kernel::cluster > 1)

@@ -64,7 +64,12 @@ constexpr bool rows_shift(int c, row_load of) {
   if (c >= row_block_classes(of)) return !few && most < 32;
   return c < first ? 8 * (c - 2) == (most < 16 ? most : 16) : 8 * (c - first + 1) <= most;
 }
-// Values per column are held where rows are short enough; not those of 16 bits beside 16 numbers of
+// Of rows that workers share values per column of 16 bits are held beside sums, and beside results
+// in fp8, before whose scale a row is read twice.
+constexpr bool holds_vectors(row_load of, int in_lane) {
+  return of.element_bytes == 2 && (of.sums > 0 ? in_lane <= 16 : of.held > 2 && of.values > 0);
+}
+// Of other rows they are where these are short enough; not those of 16 bits beside 16 numbers of
 // fp32, which would spill.
 constexpr row_tuning tune_rows(int c, row_load of) {
   int const most = row_numbers_of_lane(of), units = row_workers_per_unit(of);
@@ -105,12 +110,13 @@ constexpr row_tuning tune_rows(int c, row_load of) {
             .N = worker_lanes * in_lane,
             .abreast = 1,
             .stages = 0,
-            .hold = of.sums > 0 && in_lane <= 16 && of.element_bytes == 2 ? 2 : 0,
+            .hold = holds_vectors(of, in_lane) ? 2 : 0,
             .per_unit = units / workers,
             .shared = true,
             .ahead = of.sums > 0 ? asks_ahead(of, in_lane)
                                  : of.inputs == 1 && (in_lane <= 24 || units == 4),
-            .cluster = clustered ? max_cluster : 1};
+            .cluster = clustered ? max_cluster : 1,
+            .fetch = true};
   }
   int const in_lane = c < 3 ? 8 : 8 * (c - 2), rows = in_lane == 8 && most > 8 ? 2 : 1;
   return {.workers = 1,
@@ -123,7 +129,8 @@ constexpr row_tuning tune_rows(int c, row_load of) {
                                                            : 0,
           .per_unit = units,
           .shared = false,
-          .ahead = of.sums > 0 && of.inputs < 3};
+          .ahead = of.sums > 0 && of.inputs < 3,
+          .fetch = c > 0};
 }
 
 }  // namespace tk::be
