@@ -261,7 +261,7 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   struct dealing {
     int tasks, in_turn;
   };
-  static dealing deal(int groups, int units, int clusters, std::int64_t width) {
+  static dealing deal(int groups, int units, int clusters, std::int64_t width, int passes) {
     constexpr int waves = cluster > 1 ? 8 : 32;
     constexpr std::int64_t few = 16 * 1024;  // bytes
     constexpr bool many = per_unit > 0 && sums == 0;
@@ -277,7 +277,10 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
       most = clusters * (many ? waves : 1);
       most = most > 0 ? most : 1;
     }
-    return {groups <= most ? groups : ceil_div(groups, ceil_div(groups, most)), be::rows_in_turn};
+    // Where rows are computed long after they were read, the next ones should be on their way.
+    bool const in_twos = many && cluster == 1 && passes > 1 && groups >= 16 * units * per_unit;
+    int const each = std::max(ceil_div(groups, most), in_twos ? 2 : 1);
+    return {ceil_div(groups, each), be::rows_in_turn};
   }
   static TK_BOTH int tasks(args const& a) {
     return a.planned_tasks + ceil_div(a.groups - a.planned, late_groups);

@@ -201,7 +201,8 @@ typename Kernel::args args_of_rows(row_problem<typename Kernel::op> const& x,
   int clusters = 0;
   if constexpr (kernel::cluster > 1)
     clusters = be::clusters_at_a_time<kernel>(kernel::workers_for(a.width));
-  auto const dealt = kernel::deal(a.groups, be::rt::multiprocessors(), clusters, shape.width);
+  auto const dealt =
+      kernel::deal(a.groups, be::rt::multiprocessors(), clusters, shape.width, a.passes);
   a.planned_tasks = dealt.tasks;
   a.in_turn = dealt.in_turn;
   row_sums const sums(x.in[0], kernel::sums);
