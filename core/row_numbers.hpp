@@ -58,7 +58,8 @@ template <class Kernel> struct row_numbers {
   }
 };
 
-// Which rows of tables those of a lane read, in numbers that are on their way until they are taken.
+// Which rows of tables the rows of a lane read: their numbers are asked for, and on their way until
+// they are taken.
 template <class Kernel> class table_places {
   using op = typename Kernel::op;
   using args = typename Kernel::args;

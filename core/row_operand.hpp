@@ -86,7 +86,8 @@ template <class Op> constexpr int output_like(int output) {
   if constexpr (requires { Op::output_like(0); }) return Op::output_like(output);
   else return output;
 }
-// The first input that is such a table, -1 where none is, and the values for all of them.
+// The first input that is a table of numbered rows, -1 where none is; and the values that have the
+// numbers, for all such inputs.
 template <class Op> constexpr int first_table() {
   for (int i = 0; i < Op::inputs; ++i)
     if (number_of<Op>(i) >= 0) return i;
