@@ -123,7 +123,7 @@ template <class Kernel> class row_inputs {
   }
 
  private:
-  // Not those of tables, which others want, too.
+  // Asks caches for rows, but not for those of tables, which rows before them have read, too.
   TK_DEVICE void fetch(place const& at, int col) const {
     for_each_index<count>([&](auto i) __attribute__((always_inline)) {
       using type = typename op::template input<i>;
