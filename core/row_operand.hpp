@@ -2,6 +2,7 @@
 // Where the rows of an operand of the row template lie (core/row_kernel.hpp): in one matrix, in all
 // of them counted through, or where a number of each row says.
 #pragma once
+#include "core/divisor.hpp"
 #include "core/rows.hpp"
 
 namespace tk {
@@ -107,29 +108,6 @@ template <class Op> constexpr bool reads_plain_rows() {
 }
 
 // ---- memory
-// n / d and n % d of 0 <= n < 2^31 by a product (Granlund and Montgomery, "Division by invariant
-// integers using multiplication", 1994).
-class divisor {
- public:
-  constexpr divisor() = default;
-  constexpr explicit divisor(std::uint32_t d) : d_(d) {
-    while (std::uint64_t{1} << shift_ < d) ++shift_;
-    factor_ = static_cast<std::uint32_t>((((std::uint64_t{1} << shift_) - d) << 32) / d + 1);
-  }
-  struct parts {
-    int quotient, rest;
-  };
-  TK_BOTH constexpr parts of(int n) const {
-    auto const u = static_cast<std::uint32_t>(n);
-    auto const high = static_cast<std::uint32_t>((std::uint64_t{u} * factor_) >> 32);
-    std::uint32_t const q = (high + u) >> shift_;
-    return {static_cast<int>(q), static_cast<int>(u - q * d_)};
-  }
-
- private:
-  std::uint32_t d_ = 1, factor_ = 1, shift_ = 0;
-};
-
 // The memory of an operand: rows of several matrices, or, where a number of each row says which of
 // them is read, table_rows rows. data is null where it is absent.
 struct row_memory {

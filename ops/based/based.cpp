@@ -35,7 +35,8 @@ based_scans::based_scans(workspace_layout& workspace, based_problem const& x)
   auto const heads = [&](int count) {
     return static_cast<std::size_t>(std::int64_t{count} * rows_.h);
   };
-  if (cutting_pays(rows_, length, sizes.tasks(rows_.h, x.v.d), sizes.cut_cost)) {
+  each_ = segments_of_walk(rows_, length, sizes.tasks(rows_.h, x.v.d), sizes.sum_cost);
+  if (each_ > 0) {
     std::size_t const count = heads(rows_.blocks(length)) * static_cast<std::size_t>(units);
     states_ = workspace.add(count * static_cast<std::size_t>(sizes.state_size()) * sizeof(float));
     if (x.normalises) sums_ = workspace.add(count * based_moments::columns * sizeof(float));
@@ -57,6 +58,7 @@ void based_scans::launch(based_problem const& x, float* normalisers, void* works
   y.normalisers = normalisers;
   y.scale = x.scale;
   y.states = at(states_), y.sums = at(sums_), y.copied_sums = at(copied_sums_);
+  y.each = each_;
   if (!steps_) with_instance(x, [&](auto run) { run.launch(y, stream); });
   else if (x.q.type == element::bf16) based_step_run<bf16>::launch(y, x.normalises, stream);
   else based_step_run<fp16>::launch(y, x.normalises, stream);

@@ -52,19 +52,17 @@ template <class T> struct based_scan_sizes {
     be::sink<T, C, P> o;
     scan_rows rows;
     int units, parts;  // of a head; of all units, one for each worker
+    divisor by_units, by_parts, by_heads;
     tensor<float> initial, final;
     moment_sums initial_sums, final_sums;
     float* normalisers;  // [tokens of all batches, h]; may be null
     float scale;
     partial_tiles<P, F> states;  // of segments, heads and units; data may be null
     float* sums;                 // [segments, h, units, F]
+    scan_walks walks, segments;  // of tasks that walk, and of those that sum
   };
-  static TK_BOTH scan_cut<C, segment> cut(args const& a) {
-    return {a.rows, a.states.data != nullptr};
-  }
-  static TK_BOTH bool is_last(args const& a, scan_walk const& x) {
-    return cut(a).is_last(x, false);
-  }
+  static TK_BOTH scan_cut<C, segment> cut(args const& a) { return {a.rows, a.walks, false}; }
+  static TK_BOTH bool is_last(args const& a, scan_walk const& x) { return cut(a).is_last(x); }
   // A worker's unit; where there is none, columns behind those of a head.
   struct unit {
     int head, col, nth;
@@ -73,7 +71,8 @@ template <class T> struct based_scan_sizes {
   static TK_BOTH unit unit_of(args const& a, int part, int worker) {
     int const at = part * workers + worker;
     if (at >= a.rows.h * a.units) return {0, a.units * P, 0, false};
-    return {at / a.units, at % a.units * P, at % a.units, true};
+    auto const of = a.by_units.of(at);
+    return {of.quotient, of.rest * P, of.rest, true};
   }
   // The state of a segment, counted through all sequences.
   static TK_BOTH std::int64_t state_of(args const& a, int block, int head, int nth) {
@@ -164,18 +163,23 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
     shared_tile<T, C, F> features;
   };
   struct task {
-    int part, block, steps;  // block: the segment, where each is a task
+    int part, steps;
     scan_walk of;
   };
 
-  static TK_BOTH int tasks(args const& a) { return sizes::cut(a).walks() * a.parts; }
+  static TK_BOTH scan_cut<C, segment> cut(args const& a) {
+    if (Outputs) return sizes::cut(a);
+    return {a.rows, a.segments, false};
+  }
+  static TK_BOTH int tasks(args const& a) { return cut(a).walks() * a.parts; }
   static TK_BOTH task task_at(args const& a, int i, int) {
     task t{};
-    t.part = i % a.parts;
-    t.block = i / a.parts;
-    t.of = sizes::cut(a).walk(t.block);
+    auto const part = a.by_parts.of(i);
+    t.part = part.rest;
+    t.of = cut(a).walk(part.quotient);
     t.steps = t.of.chunks;
-    if (!Outputs && is_last(a, t)) t.steps = 0;  // nothing begins with its sum
+    // Nothing begins with its sum.
+    if (!Outputs && sizes::cut(a).after_last_start(t.of) >= 0) t.steps = 0;
     return t;
   }
   static TK_BOTH bool is_last(args const& a, task const& t) { return sizes::is_last(a, t.of); }
@@ -195,7 +199,7 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     int const w = c.w.id();
     auto const u = sizes::unit_of(a, t.part, w);
-    auto const at = sizes::state_of(a, t.block, u.head, u.nth);
+    auto const at = sizes::state_of(a, t.of.segment, u.head, u.nth);
     reg_tile<float, P, F> since = 0.f;
     [[maybe_unused]] bool has_start = t.of.first > 0 || a.initial.data != nullptr;
     if constexpr (Outputs) {
@@ -272,8 +276,8 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
     if constexpr (Outputs) {
       if (u.mine && is_last(a, t)) end(c, a, t, u, since, has_start);
     } else if (u.mine) {
-      // The last segment's sum is nobody's: its place has what the sequence begins with.
-      bool const last = is_last(a, t);
+      // The place of that in which the last walk begins has what the sequence begins with.
+      bool const last = sizes::cut(a).after_last_start(t.of) == 0;
       if (!last && t.steps == 0) return;
       if (last) sizes::begin(c.w, since, c.scratch.start, a, t.of.sequence, u.head, u.col);
       tk::store(a.states, at, since);

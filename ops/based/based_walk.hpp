@@ -48,18 +48,18 @@ template <class T, bool Normalises> struct based_walk {
   template <class Worker>
   static TK_DEVICE void fill_resident(Worker const&, resident&, args const&) {}
   struct task {
-    int head, nth, col, block, steps;  // block: the segment, where each is a task
+    int head, nth, col, steps;
     scan_walk of;
   };
 
   static TK_BOTH int tasks(args const& a) { return sizes::cut(a).walks() * a.rows.h * a.units; }
   static TK_BOTH task task_at(args const& a, int i, int) {
     task t{};
-    t.nth = i % a.units;
-    t.head = i / a.units % a.rows.h;
-    t.block = i / (a.units * a.rows.h);
+    auto const unit = a.by_units.of(i), head = a.by_heads.of(unit.quotient);
+    t.nth = unit.rest;
+    t.head = head.rest;
     t.col = t.nth * P;
-    t.of = sizes::cut(a).walk(t.block);
+    t.of = sizes::cut(a).walk(head.quotient);
     t.steps = t.of.chunks;
     return t;
   }
@@ -105,7 +105,7 @@ template <class T, bool Normalises> struct based_walk {
   template <class Context>
   static TK_DEVICE void keep_state(Context& c, args const& a, task const& t, resident& shared) {
     state since = 0.f;
-    auto const at = sizes::state_of(a, t.block, t.head, t.nth);
+    auto const at = sizes::state_of(a, t.of.segment, t.head, t.nth);
     auto const tell = [&](int step, said x) { c.signals.send(signal_of(step % readers, x)); };
     auto const await_reader = [&](int step, said x) {
       c.signals.await(signal_of(step % readers, x));

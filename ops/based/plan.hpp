@@ -18,8 +18,9 @@ struct based_scan_problem {
   moment_sums initial_sums, final_sums;  // of a scan that normalises
   float* normalisers;                    // [tokens of all batches, h]; may be null
   float scale;
-  float* states;       // of segments, where each is a task; null where sequences are
+  float* states;       // of segments, where sequences are cut, else null
   float* sums;         // and their sums
+  int each;            // segments of a task then
   float* copied_sums;  // [b, h, 153]: of the initial ones, where final ones may overwrite them
 };
 
@@ -57,7 +58,7 @@ struct states_to_place {
 // What a compiled instance says of itself.
 struct based_sizes {
   int C, segment, workers, P;
-  int cut_cost;  // of a chunk where sequences are cut, in quarters of one where they are not
+  int sum_cost;  // of a chunk whose segment is summed, in quarters of one that is walked
   int units(std::int64_t columns) const { return ceil_div(static_cast<int>(columns), P); }
   // Tasks of a sequence, or of a segment.
   std::int64_t tasks(std::int64_t h, std::int64_t columns) const {

@@ -20,7 +20,7 @@ template <class T, bool Normalises> based_sizes based_run<T, Normalises>::sizes(
   using of = based_scan_sizes<T>;
   // A walk has little to do between tasks of whole sequences, and much between those of segments.
   constexpr bool walks = of::tune.readers > 0;
-  return {of::C, of::segment, walks ? 1 : of::workers, of::P, walks ? 8 : 7};
+  return {of::C, of::segment, walks ? 1 : of::workers, of::P, walks ? 4 : 3};
 }
 
 template <class T, bool Normalises>
@@ -34,6 +34,8 @@ void based_run<T, Normalises>::launch(based_scan_problem const& x, void* stream)
   a.rows = x.rows;
   a.units = sizes().units(x.v.d);
   a.parts = ceil_div(x.rows.h * a.units, of::workers);
+  auto const by = [](int n) { return divisor(static_cast<std::uint32_t>(n)); };
+  a.by_units = by(a.units), a.by_parts = by(a.parts), a.by_heads = by(x.rows.h);
   a.initial = typed<float>(x.initial);
   a.final = typed<float>(x.final);
   a.initial_sums = x.initial_sums;
@@ -42,6 +44,10 @@ void based_run<T, Normalises>::launch(based_scan_problem const& x, void* stream)
   a.scale = x.scale;
   a.states.data = x.states;
   a.sums = x.sums;
+  if (x.states) {
+    a.walks = scan_walks::of(x.rows, x.each, of::segment * of::C);
+    a.segments = scan_walks::of(x.rows, 1, of::segment * of::C);
+  }
   if constexpr (Normalises)
     if (x.copied_sums) {
       be::launch<based_copy_sums>({x.initial_sums, x.copied_sums, a.rows.b, a.rows.h}, stream);

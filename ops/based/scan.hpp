@@ -15,7 +15,8 @@ class based_scans {
 
  private:
   scan_rows rows_;
-  bool steps_;  // one token of each sequence, by token_step.hpp
+  bool steps_;    // one token of each sequence, by token_step.hpp
+  int each_ = 0;  // segments of a task, where sequences are cut
   // States of segments and their sums, where sequences are cut; else a copy of the initial sums, if
   // others may be written to their place.
   std::size_t states_ = 0, sums_ = 0, copied_sums_ = 0;

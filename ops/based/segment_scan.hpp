@@ -27,11 +27,13 @@ struct based_segment_scan : segment_workers<based_scan_sizes<T>::workers> {
     if (nth >= count(a)) return;
     int const of = nth % of_head(a), heads = nth / of_head(a), head = heads % a.rows.h,
               sequence = heads / a.rows.h;
-    int const chunks = ceil_div(a.rows.sequence(sequence).n, C),
-              last = chunks > 0 ? ceil_div(chunks, segment) - 1 : 0,
+    auto const cut = sizes::cut(a);
+    int const n = a.rows.sequence(sequence).n, last = cut.last_start(n),
               first = a.rows.first_block(sequence, segment * C);
-    scan_segments(slice{a.states.data}, last,
-                  [&](int i) { return sizes::state_of(a, first + i, head, 0) * slices + of; });
+    scan_segments(
+        slice{a.states.data}, last,
+        [&](int i) { return sizes::state_of(a, first + i, head, 0) * slices + of; },
+        [&](int i) { return cut.begins_in(i, n); });
     if constexpr (Normalises) {
       if (of % slices > 0) return;
       for (int n = c.w.lane(); n < F; n += be::worker_lanes)

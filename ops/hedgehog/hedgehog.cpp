@@ -21,25 +21,23 @@ struct laid_out {
     steps =
         x.repeat == repeat_kind::run && !keys.is_packed && x.q.n == 1 && (keys.n < most || may_add);
     adds = steps && may_add && x.final_kv.given;
-    if (steps || !splits(x)) return;
+    if (steps) return;
+    each = segments_of_task(x);
+    if (each == 0) return;
     auto const states = static_cast<std::size_t>(keys.blocks(hedgehog_segment * hedgehog_block)) *
                         static_cast<std::size_t>(keys.h) * hedgehog_width * sizeof(float);
     kv = workspace.add(states * hedgehog_width);
     k = workspace.add(states);
   }
 
-  // Long sequences are cut into segments where that keeps more multiprocessors busy: k and v are
-  // then read twice. Where states may lie in place and several tasks read one head's, segments keep
-  // what is read.
-  bool splits(hedgehog_problem const& x) const {
-    constexpr std::int64_t cost = 7, of = 4;
-    if (sizes.parts > 1 && x.initial_k.given && x.final_k.given) return true;
-    constexpr std::int64_t length = hedgehog_segment * hedgehog_block;
-    if (x.repeat == repeat_kind::row || keys.n <= length) return false;
-    std::int64_t const units = be::rt::multiprocessors(), tasks = keys.h * sizes.parts,
-                       segments = keys.blocks(length);
-    auto const rounds = [&](std::int64_t n) { return (n + units - 1) / units; };
-    return rounds(keys.b * tasks) * keys.n * of > rounds(segments * tasks) * length * cost;
+  // 0 where sequences are not cut. Where states may lie in place and several tasks read one head's,
+  // segments keep what is read, if only one of them.
+  int segments_of_task(hedgehog_problem const& x) const {
+    constexpr int length = hedgehog_segment * hedgehog_block;
+    if (x.repeat != repeat_kind::row)
+      if (int const pays = segments_of_walk(keys, length, keys.h * sizes.parts)) return pays;
+    bool const keep = sizes.parts > 1 && x.initial_k.given && x.final_k.given;
+    return keep ? keys.n / length + 1 : 0;
   }
 
   workspace_layout workspace;
@@ -48,6 +46,7 @@ struct laid_out {
   // One query of each sequence, and few keys, of which none goes to its state; or those of some
   // sequences, which are added then.
   bool steps, adds;
+  int each = 0;  // segments of a task, where sequences are cut
   std::size_t kv = 0, k = 0;
 };
 
@@ -63,6 +62,7 @@ void launch(hedgehog_problem const& x, void* workspace, void* stream) {
   if (plan.kv > 0) {
     y.states = in_workspace<float>(workspace, plan.kv);
     y.sums = in_workspace<float>(workspace, plan.k);
+    y.each = plan.each;
   }
   if (plan.steps) {
     if (x.q.type == element::bf16) hedgehog_step_run<bf16>::launch(y, stream);

@@ -5,6 +5,7 @@
 #include "core/partial_tiles.hpp"
 #include "ops/hedgehog/plan.hpp"
 #include "ops/hedgehog/tuning.hpp"
+#include "ops/linear_attention/scan_walk.hpp"
 
 namespace tk {
 
@@ -29,8 +30,13 @@ template <class T> struct hedgehog_sizes {
     state_sums initial_sums, final_sums;  // z
     partial_tiles<D, P> states;           // of segments, heads and columns; data may be null
     float* sums;                          // z of segments and heads
+    scan_walks walks, segments;           // of tasks that walk, and of those that sum
+    divisor by_heads;
     bool adds_only;  // tasks that add nothing have been done by a step of decoding
   };
+  static TK_BOTH scan_cut<C, hedgehog_segment> cut(args const& a) {
+    return {a.rows.keys, a.walks, false};
+  }
   static TK_BOTH std::int64_t state_of(args const& a, int block, int head, int col) {
     return (std::int64_t{block} * a.rows.keys.h + head) * (D / P) + col / P;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tasks of Hedgehog's scan, a sequence or a segment of one each, where their tiles lie, and
+// The tasks of Hedgehog's scan, a sequence or some segments of one each, where their tiles lie, and
 // what they begin with and leave.
 #pragma once
 #include "core/product.hpp"
@@ -21,39 +21,47 @@ template <class T, bool Outputs> struct hedgehog_tasks {
   using column = reg_col<float, C>;
 
   struct task {
-    int sequence, head, part, block;    // block: the segment, where each is a task
+    int sequence, head, part;
+    int nth, segment;  // the segment that it begins in, in its sequence, and through all sequences
     int first, absorbing, last, steps;  // blocks: those before `absorbing` have no queries
     hedgehog_rows::place at;
   };
 
   static TK_BOTH bool segments(args const& a) { return a.states.data != nullptr; }
-  // Whether a task begins with what the sequence begins with. The last segment's sum is nobody's:
-  // its place has that for the scan of segments.
+  // How sequences are cut. Where segments are summed each is a task.
+  static TK_BOTH scan_walks const& walks(args const& a) { return Outputs ? a.walks : a.segments; }
+  // Whether a task begins with what the sequence begins with. No sum is wanted of the segment in
+  // which the last walk begins: its place has that for the scan of segments.
   static TK_BOTH bool begins(args const& a, task const& t) {
     return Outputs ? !segments(a) : is_last(a, t);
   }
   static TK_BOTH int tasks(args const& a) {
     auto const& keys = a.rows.keys;
-    return (segments(a) ? keys.blocks(hedgehog_segment * C) : keys.b) * keys.h * sizes::parts;
+    int const length = walks(a).each * hedgehog_segment * C;
+    return (segments(a) ? keys.blocks(length) : keys.b) * keys.h * sizes::parts;
   }
   // Without steps, which follow from how a form has its tiles.
   static TK_BOTH task task_at(args const& a, int i) {
     auto const& keys = a.rows.keys;
     task t{};
     t.part = i % sizes::parts;
-    t.head = i / sizes::parts % keys.h;
-    t.block = i / (sizes::parts * keys.h);
-    t.sequence = segments(a) ? keys.sequence_of(t.block, hedgehog_segment * C) : t.block;
+    auto const head = a.by_heads.of(i / sizes::parts);
+    t.head = head.rest;
+    auto const of = scan_cut<C, hedgehog_segment>{keys, walks(a), false}.place(head.quotient);
+    t.sequence = of.sequence;
     t.at = a.rows.sequence(t.sequence);
     // Without queries only whole blocks add anything.
     int const blocks = t.at.nq > 0 ? ceil_div(t.at.n, C) : t.at.n / C, queries = t.at.past / C;
     t.last = blocks;
     if (segments(a)) {
-      int const nth = t.block - keys.first_block(t.sequence, hedgehog_segment * C);
-      t.first = nth < 0 ? blocks : nth * hedgehog_segment;
-      int const end = t.first + hedgehog_segment;
-      if (end < blocks) t.last = end;
-      else if (!Outputs) t.last = t.first;  // nothing begins with its sum
+      // Packed sequences leave room for walks that none has.
+      int const each = walks(a).each, length = each * hedgehog_segment;
+      t.nth = of.nth * each;
+      t.segment = keys.first_block(t.sequence, hedgehog_segment * C);
+      t.first = of.nth < 0 ? blocks : of.nth * length;
+      if (t.first < blocks) t.segment += t.nth;
+      if (!Outputs && t.nth >= sizes::cut(a).last_start(t.at.n)) t.last = t.first;
+      else if (t.first + length < blocks) t.last = t.first + length;
     }
     // Nothing is added at the first block.
     if (t.first == 0 && (!Outputs || queries > 0)) t.first = 1;
@@ -63,13 +71,9 @@ template <class T, bool Outputs> struct hedgehog_tasks {
                                                                : queries;
     return t;
   }
-  // Whether a task ends where its sequence does. Packed sequences leave room for blocks that none
-  // has.
+  // Whether a task begins where the last walk of its sequence does.
   static TK_BOTH bool is_last(args const& a, task const& t) {
-    if (!segments(a)) return true;
-    int const nth = t.block - a.rows.keys.first_block(t.sequence, hedgehog_segment * C),
-              blocks = ceil_div(t.at.n, C), segments = ceil_div(blocks, hedgehog_segment);
-    return nth == (segments > 0 ? segments - 1 : 0);
+    return !segments(a) || t.nth == sizes::cut(a).last_start(t.at.n);
   }
 
   // Blocks of keys; there is none before the first.
@@ -96,13 +100,13 @@ template <class T, bool Outputs> struct hedgehog_tasks {
   static TK_DEVICE void begin(reg_tile<float, D, P>& s, args const& a, task const& t, int col) {
     s = 0.f;
     if (begins(a, t)) sizes::begin(s, a, t.sequence, t.head, col);
-    if (Outputs && segments(a)) tk::load(s, a.states, sizes::state_of(a, t.block, t.head, col));
+    if (Outputs && segments(a)) tk::load(s, a.states, sizes::state_of(a, t.segment, t.head, col));
   }
   // put(i, x): the i-th number of z.
   template <class Worker, class Put>
   static TK_DEVICE void begin_sums(Worker const& w, args const& a, task const& t, Put put) {
     float const* from = nullptr;
-    if (Outputs && segments(a)) from = sizes::sums_of(a, t.block, t.head);
+    if (Outputs && segments(a)) from = sizes::sums_of(a, t.segment, t.head);
     else if (begins(a, t) && a.initial_sums.data && !(a.adds_only && t.part > 0))
       from = a.initial_sums.at(t.sequence, t.head);  // without queries, the first part's alone
     for (int i = w.lane(); i < D; i += be::worker_lanes) put(i, from ? from[i] : 0.f);
@@ -114,12 +118,12 @@ template <class T, bool Outputs> struct hedgehog_tasks {
                                     reg_tile<float, D, P> const& s) {
     if constexpr (Outputs)
       store_direct(a.final, 0, col, t.head, t.sequence, cast<float>(s), a.final_width);
-    else tk::store(a.states, sizes::state_of(a, t.block, t.head, col), s);
+    else tk::store(a.states, sizes::state_of(a, t.segment, t.head, col), s);
   }
   template <class Worker, class Get>
   static TK_DEVICE void leave_sums(Worker const& w, args const& a, task const& t, Get get) {
     float* const to =
-        Outputs ? a.final_sums.at(t.sequence, t.head) : sizes::sums_of(a, t.block, t.head);
+        Outputs ? a.final_sums.at(t.sequence, t.head) : sizes::sums_of(a, t.segment, t.head);
     for (int i = w.lane(); i < D; i += be::worker_lanes) to[i] = get(i);
   }
   // o divided by the sum of its weights, which is left where it is asked for.

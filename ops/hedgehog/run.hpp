@@ -50,6 +50,11 @@ template <class T> void hedgehog_run<T>::launch(hedgehog_scan_problem const& x, 
   a.adds_only = x.adds_only;
   a.states.data = x.states;
   a.sums = x.sums;
+  a.by_heads = divisor(static_cast<std::uint32_t>(x.rows.keys.h));
+  if (x.states) {
+    a.walks = scan_walks::of(x.rows.keys, x.each, hedgehog_segment * of::C);
+    a.segments = scan_walks::of(x.rows.keys, 1, hedgehog_segment * of::C);
+  }
   if (x.states) {
     launch_scan<T, false>(a, stream);
     be::launch<hedgehog_segment_scan<T>>(a, stream);

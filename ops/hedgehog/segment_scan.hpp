@@ -24,11 +24,13 @@ struct hedgehog_segment_scan : segment_workers<hedgehog_sizes<T>::block_workers>
     if (nth >= count(a)) return;
     auto const& keys = a.rows.keys;
     int const of = nth % slices, head = nth / slices % keys.h, sequence = nth / (slices * keys.h);
-    int const blocks = ceil_div(a.rows.sequence(sequence).n, sizes::C),
-              last = blocks > 0 ? ceil_div(blocks, hedgehog_segment) - 1 : 0,
+    auto const cut = sizes::cut(a);
+    int const n = a.rows.sequence(sequence).n, last = cut.last_start(n),
               first = keys.first_block(sequence, hedgehog_segment * sizes::C);
-    scan_segments(slice{a.states.data}, last,
-                  [&](int i) { return sizes::state_of(a, first + i, head, 0) * units + of; });
+    scan_segments(
+        slice{a.states.data}, last,
+        [&](int i) { return sizes::state_of(a, first + i, head, 0) * units + of; },
+        [&](int i) { return cut.begins_in(i, n); });
     if (of > 0) return;
     for (int n = c.w.lane(); n < D; n += be::worker_lanes)
       scan_segment_sums(last,

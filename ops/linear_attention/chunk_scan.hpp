@@ -116,7 +116,7 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
     shared_tile<T, C, P> weighted;
   };
   struct task {
-    int group, part, block, steps;  // block: the segment, where each is a task
+    int group, part, steps;
     scan_walk of;
     // Where loads find things: divisions in each step would make a producer the slowest of all.
     int q, k;  // heads
@@ -125,25 +125,24 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
     } units[teams];
   };
 
-  static TK_BOTH int tasks(args const& a) {
-    return sizes::cut(a).walks() * (a.rows.h / a.sharing) * a.parts;
-  }
+  static TK_BOTH auto cut(args const& a) { return walks ? sizes::cut(a) : sizes::into_segments(a); }
+  static TK_BOTH int tasks(args const& a) { return cut(a).walks() * a.groups * a.parts; }
   // Tasks of one group are neighbours: its parts share q and k, its segments are far apart.
   static TK_BOTH task task_at(args const& a, int i, int) {
     task t{};
-    int const groups = a.rows.h / a.sharing;
-    t.part = i % a.parts;
-    t.group = i / a.parts % groups;
-    t.block = i / (a.parts * groups);
-    t.of = sizes::cut(a).walk(t.block);
+    auto const part = a.by_parts.of(i), group = a.by_groups.of(part.quotient);
+    t.part = part.rest;
+    t.group = group.rest;
+    t.of = cut(a).walk(group.quotient);
     t.steps = t.of.chunks;
-    if (!walks && is_last(a, t)) t.steps = 0;  // nothing begins with its sum
+    // Nothing begins with its sum.
+    if (!walks && sizes::cut(a).after_last_start(t.of) >= 0) t.steps = 0;
     int const head = t.group * a.sharing;
-    t.q = head / a.shares.q, t.k = head / a.shares.k;
+    t.q = a.shares.by_q.of(head).quotient, t.k = a.shares.by_k.of(head).quotient;
     TK_UNROLL
     for (int i = 0; i < teams; ++i) {
       auto const u = sizes::unit_of(a, t.group, t.part, i * share);
-      t.units[i] = {u.head, u.head / a.shares.v, u.col};
+      t.units[i] = {u.head, a.shares.by_v.of(u.head).quotient, u.col};
     }
     return t;
   }
@@ -181,7 +180,7 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     int const w = c.w.id();
     auto const u = sizes::unit_of(a, t.group, t.part, w);
-    auto const at = sizes::state_of(a, t.block, u.head, u.nth);
+    auto const at = sizes::state_of(a, t.of.segment, u.head, u.nth);
     reg_tile<float, D, P> start = 0.f, since = 0.f;
     float kept = 1;  // of start
     // Of the kept states and meetings of a step's chunk.
@@ -310,7 +309,7 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
       else
         store_direct(a.final, 0, u.col, u.head, t.of.sequence, cast<float>(start), a.final_width);
     } else if (u.mine) {
-      bool const last = is_last(a, t);
+      bool const last = sizes::cut(a).after_last_start(t.of) == 0;
       if (last) sizes::begin(since, a, t.of.sequence, u.head, u.col);  // for segment_scan.hpp
       if (last || t.steps > 0) tk::store(a.states, at, since);
     }

@@ -23,17 +23,23 @@ template <class T, int D, class Family> struct chunk_scan_sizes {
     be::source<T, C, D> q, k;
     be::source<T, C, P> v;
     be::sink<T, C, P> o;
-    head_shares shares;
+    struct {
+      divisor by_q, by_k, by_v;
+    } shares;
     decay_table decays;
     scan_rows rows;
     int columns, units;  // of v: columns of a head, and units
-    int sharing, parts;  // heads that share q and k, and the parts of their units, one each worker
+    // Heads that share q and k, the parts of their units, one each worker, and groups of such
+    // heads.
+    int sharing, parts, groups;
+    divisor by_units, by_parts, by_groups, by_heads;
     tensor<float const> initial;
     tensor<float> final;
     int initial_width, final_width;  // vector widths
     bool transposed, reversed;       // states are [.., columns of v, columns of k]
     float scale, initial_scale, final_scale;
-    partial_tiles<D, P> states;  // of segments, heads and units
+    partial_tiles<D, P> states;  // of segments, heads and units; data may be null
+    scan_walks walks, segments;  // of tasks that walk, and of those that sum
     packed_tiles<D, P> kept;     // of chunks, heads and units
     // Of a family that keeps.
     be::sink<T, D, P> chunk_states;
@@ -54,8 +60,8 @@ template <class T, int D, class Family> struct chunk_scan_sizes {
   static TK_BOTH unit unit_of(args const& a, int group, int part, int worker) {
     int const at = part * workers + worker, all = a.sharing * a.units;
     if (at >= all) return {group * a.sharing, a.units * P, 0, false};
-    int const nth = at % a.units;
-    return {group * a.sharing + at / a.units, nth * P, nth, true};
+    auto const of = a.by_units.of(at);
+    return {group * a.sharing + of.quotient, of.rest * P, of.rest, true};
   }
   // The state of a segment or chunk, counted through all sequences.
   static TK_BOTH std::int64_t state_of(args const& a, int block, int head, int nth) {
@@ -78,11 +84,11 @@ template <class T, int D, class Family> struct chunk_scan_sizes {
     reg_col<float, C> const left = exp2(decay.data[tokens - 1] - sum);
     return left * load_col<C>(weight.data, tokens, 0.f);
   }
-  static TK_BOTH scan_cut<C, segment> cut(args const& a) {
-    return {a.rows, a.states.data != nullptr};
-  }
-  static TK_BOTH bool is_last(args const& a, scan_walk const& x) {
-    return cut(a).is_last(x, a.reversed);
+  static TK_BOTH scan_cut<C, segment> cut(args const& a) { return {a.rows, a.walks, a.reversed}; }
+  static TK_BOTH bool is_last(args const& a, scan_walk const& x) { return cut(a).is_last(x); }
+  // Where segments are summed, each is a task.
+  static TK_BOTH scan_cut<C, segment> into_segments(args const& a) {
+    return {a.rows, a.segments, a.reversed};
   }
   // The tokens of a chunk of a sequence.
   static TK_BOTH int tokens(int n, int chunk) {

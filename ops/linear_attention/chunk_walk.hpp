@@ -70,7 +70,7 @@ template <class T, int D, class Family, walk_leaves Leaves> struct chunk_walk {
   };
   struct scratch {};
   struct task {
-    int head, nth, col, block, steps;  // block: the segment, where each is a task
+    int head, nth, col, steps;
     scan_walk of;
     int q, k, v;  // heads
   };
@@ -79,13 +79,14 @@ template <class T, int D, class Family, walk_leaves Leaves> struct chunk_walk {
   // Neighbours share q and k.
   static TK_BOTH task task_at(args const& a, int i, int) {
     task t{};
-    t.nth = i % a.units;
-    t.head = i / a.units % a.rows.h;
-    t.block = i / (a.units * a.rows.h);
+    auto const unit = a.by_units.of(i), head = a.by_heads.of(unit.quotient);
+    t.nth = unit.rest;
+    t.head = head.rest;
     t.col = t.nth * P;
-    t.of = sizes::cut(a).walk(t.block);
+    t.of = sizes::cut(a).walk(head.quotient);
     t.steps = t.of.chunks;
-    t.q = t.head / a.shares.q, t.k = t.head / a.shares.k, t.v = t.head / a.shares.v;
+    t.q = a.shares.by_q.of(t.head).quotient, t.k = a.shares.by_k.of(t.head).quotient;
+    t.v = a.shares.by_v.of(t.head).quotient;
     return t;
   }
   static TK_BOTH bool reversed(args const& a) { return !outputs && a.reversed; }
@@ -146,7 +147,7 @@ template <class T, int D, class Family, walk_leaves Leaves> struct chunk_walk {
     TK_DEVICE auto sum() const { return start * kept + since; }
   };
   static TK_DEVICE void begin(parts_of_state& s, args const& a, task const& t) {
-    if (a.states.data) tk::load(s.start, a.states, sizes::state_of(a, t.block, t.head, t.nth));
+    if (a.states.data) tk::load(s.start, a.states, sizes::state_of(a, t.of.segment, t.head, t.nth));
     else sizes::begin(s.start, a, t.of.sequence, t.head, t.col);
   }
   static TK_DEVICE void leave(parts_of_state& s, args const& a, task const& t) {

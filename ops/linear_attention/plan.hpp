@@ -2,7 +2,7 @@
 // How sequences are cut: the same for the query, the launches and the kernels.
 //   a chunk     C tokens, one step of a scan
 //   a segment   `segment` chunks; states at its beginning are sums of whole segments, whoever adds
-//               them up, so that a sequence may be one task's, or each of its segments one's
+//               them up, so that a sequence may be one task's, or some of its segments are
 //   a unit      P columns of v of a head, which one worker has
 // Chunks and segments are counted from the first token of each sequence, in either direction.
 #pragma once
@@ -82,7 +82,8 @@ struct scan_problem {
   float scale, initial_scale, final_scale;
   bool reversed;
   bool may_step;  // one token of each sequence may have bits of its own, by token_step.hpp
-  float* states;  // of segments, where each is a task; null where sequences are
+  float* states;  // of segments, where sequences are cut, else null
+  int each;       // segments of a task then
   head_shares shares;
   float const *weights, *skip;  // of a family that weighs; null in others
   heads gate;                   // data may be null

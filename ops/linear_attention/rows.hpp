@@ -32,18 +32,32 @@ inline scan_rows rows_of(heads const& x, sequence_starts const& starts) {
   return {{starts.data, starts.given ? b : 0, n, n}, n, b, static_cast<int>(x.h), starts.given};
 }
 
-// Sequences are cut into segments of so many tokens where that keeps more multiprocessors busy: k
-// and v are then read twice, and states are written and read: `cost` quarters of the work without.
+// Of how many segments of `length` tokens a task is: sequences are cut where that keeps more
+// multiprocessors busy; else 0. Segments but those of a sequence's last task are then summed, too:
+// k and v are read twice, and states are written and read, which costs `sum` quarters of a walk.
 // The bits are the same.
-inline bool cutting_pays(scan_rows const& rows, int length, std::int64_t tasks_of_each,
-                         std::int64_t cost = 7) {
-  constexpr std::int64_t of = 4;
-  std::int64_t const units = be::rt::multiprocessors(), longest = rows.n,
-                     segments = rows.blocks(length);
-  if (longest <= length) return false;
+inline int segments_of_walk(scan_rows const& rows, int length, std::int64_t tasks_of_each,
+                            std::int64_t sum = 3) {
+  constexpr std::int64_t walk = 4, most_rounds = 4;
+  std::int64_t const units = be::rt::multiprocessors(), longest = rows.n, T = tasks_of_each,
+                     segments = (longest + length - 1) / length;
+  if (longest <= length || T == 0 || rows.b == 0) return 0;
   auto const rounds = [&](std::int64_t tasks) { return (tasks + units - 1) / units; };
-  return rounds(rows.b * tasks_of_each) * longest * of >
-         rounds(segments * tasks_of_each) * length * cost;
+  std::int64_t best = rounds(rows.b * T) * longest * walk, found = 0;
+  auto const consider = [&](std::int64_t each) {
+    int const height = static_cast<int>(each * length);
+    std::int64_t const sums = rows.blocks(length) - rows.b * each,
+                       cost = rounds(rows.blocks(height) * T) *
+                                  std::min<std::int64_t>(height, longest) * walk +
+                              rounds(std::max<std::int64_t>(sums, 0) * T) * length * sum;
+    if (cost < best) best = cost, found = each;
+  };
+  std::int64_t const sequences = rows.is_packed ? 1 : rows.b;
+  for (std::int64_t i = 1; i <= most_rounds; ++i)
+    if (std::int64_t const walks = i * units / (sequences * T); walks > 1)
+      consider((segments + walks - 1) / walks);
+  consider(1);
+  return static_cast<int>(found);
 }
 
 }  // namespace tk

@@ -57,17 +57,25 @@ void chunk_scan_run<T, D, Family>::launch(scan_problem const& x, void* stream) {
   a.units = sizes().units(a.columns);
   a.sharing = x.shares.both();
   a.parts = ceil_div(a.sharing * a.units, of::workers);
+  a.groups = x.rows.h / a.sharing;
+  auto const by = [](int n) { return divisor(static_cast<std::uint32_t>(n)); };
+  a.by_units = by(a.units), a.by_parts = by(a.parts);
+  a.by_groups = by(a.groups), a.by_heads = by(x.rows.h);
   a.initial = typed<float const>(x.initial);
   a.final = typed<float>(x.final);
   a.initial_width = vector_width_of(a.initial);
   a.final_width = vector_width_of(a.final);
   a.transposed = x.transposed;
-  a.shares = x.shares;
+  a.shares = {by(x.shares.q), by(x.shares.k), by(x.shares.v)};
   a.reversed = x.reversed;
   a.scale = x.scale;
   a.initial_scale = x.initial_scale;
   a.final_scale = x.final_scale;
   a.states.data = x.states;
+  if (x.states) {
+    a.walks = scan_walks::of(x.rows, x.each, of::segment * of::C);
+    a.segments = scan_walks::of(x.rows, 1, of::segment * of::C);
+  }
   a.meetings = x.meetings;
   if (a.meetings) {
     a.met = be::read_from<of::C, of::P>(typed<T const>(x.met));

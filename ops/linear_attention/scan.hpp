@@ -41,7 +41,7 @@ template <class Family> class scans {
 
  private:
   int columns_for(std::int64_t d) const;
-  bool splits(shape const& x) const;
+  int segments_of_walk(shape const& x) const;  // 0 where sequences are not cut
 
   element type_;
   int columns_;

@@ -56,11 +56,11 @@ template <class Family> void scans<Family>::lay_out_decays(workspace_layout& w) 
   table_ = w.add(chunks * static_cast<std::size_t>(rows_.h) * sizes_.C * sizeof(float));
 }
 
-template <class Family> bool scans<Family>::splits(shape const& x) const {
+template <class Family> int scans<Family>::segments_of_walk(shape const& x) const {
   auto const sizes = sizes_of(x.d);
   // A step that leaves meetings takes five times as long as one that sums a segment.
-  return cutting_pays(rows_, sizes.C * sizes.segment, sizes.tasks(rows_.h, x.shares, x.columns),
-                      x.meets ? 5 : 7);
+  return tk::segments_of_walk(rows_, sizes.C * sizes.segment,
+                              sizes.tasks(rows_.h, x.shares, x.columns), x.meets ? 1 : 3);
 }
 
 template <class Family>
@@ -68,7 +68,7 @@ std::size_t scans<Family>::lay_out_states(workspace_layout& w,
                                           std::initializer_list<shape> shapes) const {
   std::int64_t size = 0;
   for (auto const& x : shapes)
-    if (splits(x)) size = std::max(size, sizes_of(x.d).state_size(x.columns));
+    if (segments_of_walk(x) > 0) size = std::max(size, sizes_of(x.d).state_size(x.columns));
   if (size == 0) return 0;
   std::size_t const blocks = static_cast<std::size_t>(rows_.blocks(sizes_.C * sizes_.segment));
   return w.add(blocks * static_cast<std::size_t>(rows_.h * size) * sizeof(float));
@@ -91,8 +91,8 @@ void scans<Family>::launch(scan_problem x, std::size_t states, void* workspace,
     else token_step_run<fp16, Family>::launch(x, sizes_.C, stream);
     return;
   }
-  bool const in_segments = states > 0 && splits({x.q.d, x.v.d, x.shares, x.meetings != nullptr});
-  x.states = in_segments ? in_workspace<float>(workspace, states) : nullptr;
+  if (states > 0) x.each = segments_of_walk({x.q.d, x.v.d, x.shares, x.meetings != nullptr});
+  x.states = x.each > 0 ? in_workspace<float>(workspace, states) : nullptr;
   with_instance<Family>(type_, columns_for(x.q.d), [&](auto run) { run.launch(x, stream); });
 }
 

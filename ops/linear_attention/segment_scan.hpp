@@ -28,13 +28,14 @@ struct segment_scan : segment_workers<chunk_scan_sizes<T, D, Family>::workers> {
     if (nth >= count(a)) return;
     int const of = nth % of_head(a), heads = nth / of_head(a), head = heads % a.rows.h,
               sequence = heads / a.rows.h;
-    int const n = a.rows.sequence(sequence).n, chunks = ceil_div(n, C),
-              last = chunks > 0 ? ceil_div(chunks, segment) - 1 : 0,
+    auto const cut = sizes::cut(a);
+    int const n = a.rows.sequence(sequence).n, all = cut.segments(n), last = cut.last_start(n),
               first = a.rows.first_block(sequence, segment * C);
-    auto const nth_segment = [&](int i) { return a.reversed ? last - i : i; };
+    auto const nth_segment = [&](int i) { return a.reversed ? all - 1 - i : i; };
     scan_segments(
         slice{a.states.data}, last,
         [&](int i) { return sizes::state_of(a, first + nth_segment(i), head, 0) * slices + of; },
+        [&](int i) { return cut.begins_in(i, n); },
         [&](int i) {
           if constexpr (Decays) {
             c.w.sync();  // all have read those before

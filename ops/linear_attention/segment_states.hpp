@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// From the sums of segments to the states that they begin with, in place: number by number, in the
-// order of segments. The last segment's place holds what the sequence begins with.
+// From the sums of segments to the states that walks begin with, in place: number by number, in the
+// order of segments. The place of that in which the last walk begins holds what the sequence begins
+// with.
 #pragma once
 #include "core/block.hpp"
 #include "core/partial_tiles.hpp"
@@ -28,11 +29,12 @@ template <int Workers> struct segment_workers {
 };
 
 // By a worker, which has R * C numbers of each state as they lie in memory: the place(i)-th tile is
-// that of the i-th segment of last + 1, of whose beginning kept(i) is left at its end. Before it
-// asks for kept of segments_at_once segments from the i-th on, it calls find(i).
-template <int R, int C, class Place, class Find, class Kept>
-TK_DEVICE void scan_segments(partial_tiles<R, C> const& states, int last, Place place, Find find,
-                             Kept kept) {
+// that of the i-th segment of last + 1, of whose beginning kept(i) is left at its end, and which a
+// walk begins with if begins(i). Before it asks for kept of segments_at_once segments from the i-th
+// on, it calls find(i).
+template <int R, int C, class Place, class Begins, class Find, class Kept>
+TK_DEVICE void scan_segments(partial_tiles<R, C> const& states, int last, Place place,
+                             Begins begins, Find find, Kept kept) {
   constexpr int ahead = segments_ahead;
   reg_tile<float, R, C> start;
   load(start, states, place(last));
@@ -45,15 +47,16 @@ TK_DEVICE void scan_segments(partial_tiles<R, C> const& states, int last, Place 
     TK_UNROLL
     for (int k = 0; k < ahead; ++k) {
       if (i + k >= last) continue;
-      store(states, place(i + k), start);
+      if (begins(i + k)) store(states, place(i + k), start);
       start = start * kept(i + k) + sums[k];
     }
   }
   store(states, place(last), start);
 }
-template <int R, int C, class Place>
-TK_DEVICE void scan_segments(partial_tiles<R, C> const& states, int last, Place place) {
-  scan_segments(states, last, place, [](int) {}, [](int) { return 1.f; });
+template <int R, int C, class Place, class Begins>
+TK_DEVICE void scan_segments(partial_tiles<R, C> const& states, int last, Place place,
+                             Begins begins) {
+  scan_segments(states, last, place, begins, [](int) {}, [](int) { return 1.f; });
 }
 
 // By a lane, of numbers of which all is left: that of the i-th segment is at(i).
