@@ -266,7 +266,7 @@ template <class Kernel, class W, class Context> class row_group {
       if (!row_outputs<kernel>::template is_there<I>(rows.a_)) return;
       using type = typename op::template output<I>;
       auto const put = [&](auto const& y) __attribute__((always_inline)) {
-        rows.out_.template put<I>(rows.a_, rows.at_, col(), y);
+        rows.out_.template put<I, Inside>(rows.a_, rows.at_, col(), y);
       };
       auto const none_ends = [&] { return rows.ends_.template none_ends<V>(rows.a_, col()); };
       constexpr bool may_end = is_within<std::remove_cvref_t<X>>;
@@ -353,19 +353,18 @@ template <class Kernel, class W, class Context> class row_group {
   }
   // body(p) for each part of the rows.
   template <int V, bool Optional = true, class Body> TK_DEVICE void pass(Body body) {
-    if constexpr (!is_long) {
-      for_each_part<V, Optional>(body);
-    } else {
-      for_each_piece([&](bool)
-                         __attribute__((always_inline)) { for_each_part<V, Optional>(body); });
-    }
+    if constexpr (!is_long) return for_each_part<V, Optional>(body);
+    else
+      for_each_piece([&](bool inside) __attribute__((always_inline)) {
+        for_each_part_of_piece<V, Optional, shifted>(inside, body);
+      });
   }
-  // In code of its own where all rows have all of a piece's columns; not where kernels that shift
-  // them write, too, of which nvcc 13.0 would leave all in local memory.
-  template <class Body> TK_DEVICE void for_each_part_of_piece(bool inside, Body body) {
-    if constexpr (!whole_rows && (!shifted || !kernel::writes))
-      if (inside) return for_each_part<kernel::V, true, true>(body);
-    for_each_part<kernel::summed_at_once>(body);
+  // In code of its own where all rows have all of a piece's columns.
+  template <int V = kernel::summed_at_once, bool Optional = true, bool Knows = true, class Body>
+  TK_DEVICE void for_each_part_of_piece(bool inside, Body body) {
+    if constexpr (Knows && kernel::knows_inside)
+      if (inside) return for_each_part<V, Optional, true>(body);
+    for_each_part<V, Optional>(body);
   }
   // body(inside) for each piece of long rows, in registers; `inside`: all rows have all of it.
   template <class Body> TK_DEVICE void for_each_piece(Body body) {

@@ -159,6 +159,9 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   static constexpr bool counted = abreast > 1;
   // Rows of all operands begin and end at multiples of 16 bytes.
   static constexpr bool whole = !Shifted && rows_shift<Op>;
+  // Whether pieces of which all rows have all columns have code of their own: not where values per
+  // column are read, too, and shifted rows written. nvcc 13.0 would leave all in local memory.
+  static constexpr bool knows_inside = !whole_rows && (!shifted || !writes || Op::vectors == 0);
   static constexpr int sums = load_of<Op, Lean>.sums;
   // Of rows at any place a lane has one; where they are shifted, tiles have room for it.
   static constexpr int R = !shifted && !across     ? tune.R

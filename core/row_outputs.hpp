@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where a lane's rows of the outputs are (core/row_kernel.hpp): found once for all parts of their
-// columns, but where columns are shifted, which leaves no room for it.
+// columns, but where rows are shifted and stay in registers, which leaves no room.
 #pragma once
 #include "core/row_operand.hpp"
 #include "core/row_part.hpp"
@@ -16,7 +16,7 @@ template <class Kernel> class row_outputs {
   static constexpr int count = be::fragment_map<kernel::R, kernel::N>::rows_per_lane;
   using places = flat_places<kernel::R, kernel::N, kernel::abreast>;
   template <int I> using type = typename op::template output<I>;
-  static constexpr bool found = !whole_rows && !kernel::shifted;
+  static constexpr bool found = !whole_rows && (!kernel::shifted || kernel::is_long);
 
  public:
   TK_DEVICE void find([[maybe_unused]] args const& a, [[maybe_unused]] place const& at) {
@@ -32,13 +32,13 @@ template <class Kernel> class row_outputs {
   template <int I> static TK_DEVICE bool is_there(args const& a) {
     return (has_extras<op>() && I < extras_of<op>().outputs) || a.out[I].data;
   }
-  // Columns of them from `col` on become y.
-  template <int I, class Y>
+  // Columns of them from `col` on become y. Inside: all rows have all of these.
+  template <int I, bool Inside, class Y>
   TK_DEVICE void put(args const& a, place const& at, int col, Y const& y) const {
     auto const to = rows<I>(a, at);
     int const width = a.out[I].vector_width;
     if constexpr (kernel::across) store_across<kernel::abreast>(to, width, at.row, col, y);
-    else store<kernel::abreast, kernel::whole>(to, width, at.row, col, y);
+    else store<kernel::abreast, kernel::whole, Inside>(to, width, at.row, col, y);
   }
 
  private:

@@ -361,7 +361,7 @@ template <class T, class X> TK_DEVICE std::uint32_t word_of_chunk(X const& x, in
 }
 template <class X> inline constexpr bool evaluates_halves = false;
 template <class T, class X> inline constexpr bool evaluates_halves<narrowed<T, X>> = has_halves<X>;
-template <int S = 1, bool Whole = false, class Rows, class X>
+template <int S = 1, bool Whole = false, bool Inside = false, class Rows, class X>
   requires requires(Rows const& dst) { line_of(dst, 0); }
 TK_DEVICE void store(Rows const& dst, int vector_width, int row, int col, X const& x) {
   using T = std::remove_pointer_t<decltype(line_of(dst, 0).data)>;
@@ -389,7 +389,7 @@ TK_DEVICE void store(Rows const& dst, int vector_width, int row, int col, X cons
     return;
   }
   bool const aligned = vector_width >= n,
-             in_whole_chunks = in_chunks<T>(dst.cols, vector_width, col);
+             in_whole_chunks = Inside ? aligned : in_chunks<T>(dst.cols, vector_width, col);
   // Short rows may each begin elsewhere, and then some of a warp's lanes alone have whole chunks.
   if constexpr (sizeof(T) == 4 && be::writes_in_pairs && (Whole || S == 1)) {
     if (Whole || in_whole_chunks) return store_in_pairs(to, x);
@@ -398,7 +398,7 @@ TK_DEVICE void store(Rows const& dst, int vector_width, int row, int col, X cons
       in_whole_chunks, [&](auto whole, int i, int r, int c) __attribute__((always_inline)) {
         T* const p = to.line[r] + c;
         int const first = to.first - c, left = to.left[r] - c;
-        if (whole ? left > 0 : aligned && first <= 0 && left >= n) {
+        if (whole ? Inside || left > 0 : aligned && first <= 0 && left >= n) {
           std::uint32_t w[chunk_bytes<T> / 4];
           TK_UNROLL
           for (int k = 0; k < chunk_bytes<T> / 4; ++k) w[k] = word_of_chunk<T>(x, i, k, r);

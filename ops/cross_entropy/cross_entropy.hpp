@@ -97,15 +97,15 @@ template <class Rows> struct row_gradient {
   }
 };
 
-// body(capped, f), where f(p) are the scores, for each way to cap them.
-template <int I, class Body>
-TK_DEVICE void with_scores(row_input<I> x, cross_entropy_numbers const& a, Body body) {
-  if (a.cap > 0)
-    body(std::true_type{}, [=, &a](auto const& p) { return map(capped{a.cap, a.per_cap}, p(x)); });
-  else body(std::false_type{}, [=](auto const& p) { return p(x); });
+// The scores, f(p) at a part of the columns.
+template <bool Capped, int I>
+TK_DEVICE auto scores_of(row_input<I> x, cross_entropy_numbers const& a) {
+  if constexpr (Capped)
+    return [=, &a](auto const& p) { return map(capped{a.cap, a.per_cap}, p(x)); };
+  else return [=](auto const& p) { return p(x); };
 }
 
-template <class T> struct cross_entropy {
+template <class T, bool Capped> struct cross_entropy {
   static constexpr int inputs = 1, outputs = 1, vectors = 0, values = 3, held = 1;
   static constexpr row_extras extras{.inputs = 1, .outputs = 0, .vectors = 0, .sums = 0};
   static constexpr row_input<0> x{};
@@ -127,35 +127,33 @@ template <class T> struct cross_entropy {
     using column = typename Rows::column;
     row_labels<Rows> const label(rows, labels, a.of);
     auto const of_label = rows.element(x, label.at);
-    with_scores(x, a.of, [&](auto is_capped, auto score) __attribute__((always_inline)) {
-      auto const s = rows.keep(score);
-      auto const as_is = [&](auto const& p) { return p(s); };
-      bool const wants_other = a.of.share > 0;
-      // What a row's loss is made of; log2 of its sum of exponentials is given back.
-      auto const leave = [&](maximum_and_sums<column> const& all) {
-        column const lse_log2 = all.max + log2(all.sum), log_sum = lse_log2 * ln_2;
-        column target = of_label, of_row = log_sum;
-        if constexpr (is_capped) target = map(capped{a.of.cap, a.of.per_cap}, target);
-        of_row = of_row - a.of.rest * target;
-        if (wants_other) of_row = of_row - a.of.share * all.other;
-        if (a.of.z_loss > 0) of_row = of_row + a.of.z_loss * square(log_sum);
-        rows.put(loss, combine<zero_where_0>(of_row * label.factor, label.factor));
-        rows.put(lse, log_sum);
-        return lse_log2;
-      };
-      if constexpr (Rows::lean) {
-        leave(rows.max_and_sums(as_is, log2_e, as_is, wants_other));
-      } else {
-        auto const exps = rows.keep_exp2(as_is, log2_e, as_is, wants_other);
-        row_gradient<Rows> gradient(label, leave(exps), a.dloss, a.of);
-        if (!a.wants_dx) return;
-        gradient.scale = gradient.scale * reciprocal(exps.sum);
-        rows.each([&](auto const& p) {
-          gradient.template write<is_capped>(
-              p, dx, s, [&](auto const& q) { return q(exps.each); }, a.of);
-        });
-      }
-    });
+    auto const s = rows.keep(scores_of<Capped>(x, a.of));
+    auto const as_is = [&](auto const& p) { return p(s); };
+    bool const wants_other = a.of.share > 0;
+    // What a row's loss is made of; log2 of its sum of exponentials is given back.
+    auto const leave = [&](maximum_and_sums<column> const& all) {
+      column const lse_log2 = all.max + log2(all.sum), log_sum = lse_log2 * ln_2;
+      column target = of_label, of_row = log_sum;
+      if constexpr (Capped) target = map(capped{a.of.cap, a.of.per_cap}, target);
+      of_row = of_row - a.of.rest * target;
+      if (wants_other) of_row = of_row - a.of.share * all.other;
+      if (a.of.z_loss > 0) of_row = of_row + a.of.z_loss * square(log_sum);
+      rows.put(loss, combine<zero_where_0>(of_row * label.factor, label.factor));
+      rows.put(lse, log_sum);
+      return lse_log2;
+    };
+    if constexpr (Rows::lean) {
+      leave(rows.max_and_sums(as_is, log2_e, as_is, wants_other));
+    } else {
+      auto const exps = rows.keep_exp2(as_is, log2_e, as_is, wants_other);
+      row_gradient<Rows> gradient(label, leave(exps), a.dloss, a.of);
+      if (!a.wants_dx) return;
+      gradient.scale = gradient.scale * reciprocal(exps.sum);
+      rows.each([&](auto const& p) {
+        gradient.template write<Capped>(
+            p, dx, s, [&](auto const& q) { return q(exps.each); }, a.of);
+      });
+    }
   }
 };
 

@@ -7,7 +7,7 @@
 
 namespace tk {
 
-template <class T> struct cross_entropy_backward {
+template <class T, bool Capped> struct cross_entropy_backward {
   static constexpr int inputs = 1, outputs = 1, vectors = 0, values = 3, held = 1;
   static constexpr bool once = true;
   static constexpr row_input<0> x{};
@@ -30,13 +30,10 @@ template <class T> struct cross_entropy_backward {
         rows.template value<float>(lse, [](float of_row) { return of_row * log2_e; });
     column const weight = rows.template value<float>(dloss, [](float of_row) { return of_row; });
     row_gradient<Rows> const gradient(label, lse_log2, weight, a.of);
-    with_scores(x, a.of, [&](auto is_capped, auto score) __attribute__((always_inline)) {
-      auto const s = rows.keep(score);
-      auto const probabilities = [&](auto const& p) { return exp2(p(s) * log2_e - lse_log2); };
-      rows.each([&](auto const& p) {
-        gradient.template write<is_capped>(p, dx, s, probabilities, a.of);
-      });
-    });
+    auto const s = rows.keep(scores_of<Capped>(x, a.of));
+    auto const probabilities = [&](auto const& p) { return exp2(p(s) * log2_e - lse_log2); };
+    rows.each(
+        [&](auto const& p) { gradient.template write<Capped>(p, dx, s, probabilities, a.of); });
   }
 };
 

@@ -28,15 +28,23 @@ inline cross_entropy_numbers numbers_of(cross_entropy_terms const& x, row_tensor
   return y;
 }
 
+// body(capped), a compile-time constant: kernels without a cap hold nothing for its sake.
+template <class Body> void choose_cap(cross_entropy_terms const& x, Body body) {
+  if (x.softcap > 0) body(std::true_type{});
+  else body(std::false_type{});
+}
+
 template <class T>
 void cross_entropy_run<T>::launch(cross_entropy_problem const& x, void* workspace, void* stream) {
-  row_problem<cross_entropy<T>> y{
-      {numbers_of(x.terms, x.x, x.labels), x.dloss_scale, x.dx.data != nullptr}, {x.x}, {x.dx}};
-  y.values[0] = x.labels;
-  y.values[1] = x.loss;
-  y.values[2] = x.lse;
-  y.may_be_lean = x.repeat == repeat_kind::run;
-  launch_rows(y, workspace, stream);
+  choose_cap(x.terms, [&](auto capped) {
+    row_problem<cross_entropy<T, capped>> y{
+        {numbers_of(x.terms, x.x, x.labels), x.dloss_scale, x.dx.data != nullptr}, {x.x}, {x.dx}};
+    y.values[0] = x.labels;
+    y.values[1] = x.loss;
+    y.values[2] = x.lse;
+    y.may_be_lean = x.repeat == repeat_kind::run;
+    launch_rows(y, workspace, stream);
+  });
 }
 
 }  // namespace tk

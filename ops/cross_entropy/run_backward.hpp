@@ -15,11 +15,14 @@ template <class T> struct cross_entropy_backward_run {
 template <class T>
 void cross_entropy_backward_run<T>::launch(cross_entropy_backward_problem const& x, void* workspace,
                                            void* stream) {
-  row_problem<cross_entropy_backward<T>> y{{numbers_of(x.terms, x.x, x.labels)}, {x.x}, {x.dx}};
-  y.values[0] = x.labels;
-  y.values[1] = x.lse;
-  y.values[2] = x.dloss;
-  launch_rows(y, workspace, stream);
+  choose_cap(x.terms, [&](auto capped) {
+    row_problem<cross_entropy_backward<T, capped>> y{
+        {numbers_of(x.terms, x.x, x.labels)}, {x.x}, {x.dx}};
+    y.values[0] = x.labels;
+    y.values[1] = x.lse;
+    y.values[2] = x.dloss;
+    launch_rows(y, workspace, stream);
+  });
 }
 
 }  // namespace tk
