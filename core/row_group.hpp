@@ -362,7 +362,7 @@ template <class Kernel, class W, class Context> class row_group {
   // In code of its own where all rows have all of a piece's columns.
   template <int V = kernel::summed_at_once, bool Optional = true, bool Knows = true, class Body>
   TK_DEVICE void for_each_part_of_piece(bool inside, Body body) {
-    if constexpr (Knows && kernel::knows_inside)
+    if constexpr (Knows && !whole_rows)
       if (inside) return for_each_part<V, Optional, true>(body);
     for_each_part<V, Optional>(body);
   }

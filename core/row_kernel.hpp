@@ -159,9 +159,6 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   static constexpr bool counted = abreast > 1;
   // Rows of all operands begin and end at multiples of 16 bytes.
   static constexpr bool whole = !Shifted && rows_shift<Op>;
-  // Whether pieces of which all rows have all columns have code of their own: not where values per
-  // column are read, too, and shifted rows written. nvcc 13.0 would leave all in local memory.
-  static constexpr bool knows_inside = !whole_rows && (!shifted || !writes || Op::vectors == 0);
   static constexpr int sums = load_of<Op, Lean>.sums;
   // Of rows at any place a lane has one; where they are shifted, tiles have room for it.
   static constexpr int R = !shifted && !across     ? tune.R
@@ -225,6 +222,10 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   // Where registers have no room for them, beside the next rows, each lane's are in shared memory.
   static constexpr bool parks_vectors =
       Op::vectors > 0 && across && !is_long && in_lane > 8 && tune.hold > 0;
+  // Or they are read as fp32, whatever their type: a part at a time takes no more registers, and
+  // kernels that shift rows are half as long.
+  static constexpr bool widens_vectors =
+      Op::vectors > 0 && shifted && !parks_vectors && sizeof(typename Op::template input<0>) < 4;
 
   struct slot {
     alignas(128) unsigned char of[workers][R * N * element_bytes];
@@ -428,10 +429,14 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
     rejoin<R, shared>(c);
   }
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
-    if constexpr (Op::vectors > 0 && sizeof(typename Op::template input<0>) < 4) {
-      if (a.vectors_are_fp32) return run<float>(c, a, t);
+    using base = typename Op::template input<0>;
+    if constexpr (widens_vectors) {
+      run<float>(c, a, t);
+    } else {
+      if constexpr (Op::vectors > 0 && sizeof(base) < 4)
+        if (a.vectors_are_fp32) return run<float>(c, a, t);
+      run<base>(c, a, t);
     }
-    run<typename Op::template input<0>>(c, a, t);
   }
 };
 

@@ -7,6 +7,26 @@
 
 namespace tk {
 
+// Columns of one, of type W, or where they are widened also of input 0's.
+template <class Kernel, class W, class E, int R, int V>
+TK_DEVICE void read_vector(reg_row<E, R, V>& to, typename Kernel::args const& a,
+                           vector_memory const& from, int cols, int col) {
+  auto const read = [&]<class T>(auto& x, T) __attribute__((always_inline)) {
+    tk::load<Kernel::abreast, Kernel::whole>(x, static_cast<T const*>(from.data), cols,
+                                             from.vector_width, col);
+  };
+  if constexpr (Kernel::widens_vectors) {
+    if (!a.vectors_are_fp32) {
+      using base = typename Kernel::op::template input<0>;
+      reg_row<base, R, V> x;
+      read(x, base{});
+      TK_UNROLL
+      for (int k = 0; k < x.count; ++k) to.e[k] = x.value(k);
+      return;
+    }
+  }
+  read(to, W{});
+}
 // For rows that are not there: none of them, none of these. Without Optional, what need not be
 // there is not read.
 template <class Kernel, class W, bool Optional = true, class E, int R, int V, int Count>
@@ -19,8 +39,7 @@ TK_DEVICE void read_vectors(reg_row<E, R, V> (&to)[Count], typename Kernel::args
       [&](auto i) __attribute__((always_inline)) {
         auto const& from = a.vectors[i];
         if ((Kernel::lean && i < first_optional) || from.data)
-          tk::load<Kernel::abreast, Kernel::whole>(to[i], static_cast<W const*>(from.data), cols,
-                                                   from.vector_width, col);
+          read_vector<Kernel, W>(to[i], a, from, cols, col);
         else fill_row(to[i], op::vector_default(i));
       });
 }
