@@ -168,9 +168,10 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
       tune.N + (shifted && shared && !is_long && tune.per_unit == 0 ? 1024 : 0);
   static constexpr int slots = tune.stages * tune.N / N;
   static constexpr int per_unit = tune.per_unit, blocks_per_unit = tune.blocks;
-  // Inputs are in slots of their own, held at once.
+  // Inputs are in slots of their own, held at once. Copies seldom take rows at any place that are
+  // not shifted: these are read.
   static constexpr bool has_ring =
-      reads_plain_rows<Op>() && !across && abreast == 1 && slots > 1 && slots >= inputs;
+      reads_plain_rows<Op>() && Shifted == shifted && abreast == 1 && slots > 1 && slots >= inputs;
   // Registers hold the next rows, too, which are asked for before these are computed.
   static constexpr int in_lane = be::fragment_map<R, N>::count / flat_rows_per_lane<R>;
   static constexpr bool ahead = tune.ahead && !shifted && !(across && in_lane > 16);
