@@ -225,8 +225,8 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
       Op::vectors > 0 && across && !is_long && in_lane > 8 && tune.hold > 0;
   // Or they are read as fp32, whatever their type: a part at a time takes no more registers, and
   // kernels that shift rows are half as long.
-  static constexpr bool widens_vectors =
-      Op::vectors > 0 && shifted && !parks_vectors && sizeof(typename Op::template input<0>) < 4;
+  static constexpr bool widens_vectors = Op::vectors > 0 && shifted &&
+                                         sizeof(typename Op::template input<0>) < 4;
 
   struct slot {
     alignas(128) unsigned char of[workers][R * N * element_bytes];

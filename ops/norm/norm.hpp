@@ -63,6 +63,7 @@ struct norm : norm_extras<Drops, 1, 0> {
   template <class Rows, class F> static TK_DEVICE void run_of(Rows& rows, args const& a, F of_sum) {
     using column = typename Rows::column;
     auto const sum = rows.keep(of_sum);
+    // For either kind: a function of its own would keep what a worker knows in local memory.
     auto const normalise = [&](auto deviation) __attribute__((always_inline)) {
       auto const squares = rows.sum([&](auto const& p) { return square(deviation(p)); });
       column const scale = rsqrt(squares * a.per_column + a.eps);

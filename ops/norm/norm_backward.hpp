@@ -42,6 +42,7 @@ struct norm_backward : norm_extras<Drops, 2, 2> {
 
   template <class Rows> static TK_DEVICE void run(Rows& rows, args const& a) {
     using column = typename Rows::column;
+    // As in ops/norm/norm.hpp.
     auto const propagate = [&](auto deviation, auto mean_g) __attribute__((always_inline)) {
       auto const [squares, products] =
           rows.sum_both([&](auto const& p) { return square(deviation(p)); },
