@@ -35,13 +35,12 @@ template <class T> struct chunk_words {
     TK_UNROLL
     for (int k = 0; k < words; ++k) w[k] = words_across(all[k], all[k + 1], before * element_bits);
   }
-  // At once from `chunk`, which may be a copy, or else from p.
-  template <bool Whole>
-  TK_DEVICE void read(T const* chunk, T const* p, int first, int left, bool aligned) {
+  // From p, at once where it is aligned.
+  template <bool Whole> TK_DEVICE void read(T const* p, int first, int left, bool aligned) {
     if constexpr (Whole) {
-      if (left > 0) read_words<words>(w, chunk);
+      if (left > 0) read_words<words>(w, p);
     } else if (aligned && first <= 0 && left >= n) {
-      read_words<words>(w, chunk);
+      read_words<words>(w, p);
     } else if (int const before = shift_of(p) % in_word;
                be::moves_across && !aligned && first <= -before &&
                left >= (before == 0 ? n : n + in_word - before)) {

@@ -38,6 +38,26 @@ template <class T> TK_BOTH int shift_of(tensor<T> const& x, std::int64_t row) {
   return shift_of(x.at(row, 0));
 }
 
+// Of rows that begin and end anywhere, whose columns count from the boundary before them, the
+// elements in chunks of 16 bytes that are not a row's as a whole: dst[r][c] becomes column col + c
+// of row `row` + r. By this lane of `lanes`; whether it wrote any.
+template <class T, int N, int R>
+TK_DEVICE bool copy_ends(shared_vec<T, N> (&dst)[R], tensor<T const> const& src, int row, int col,
+                         int lane, int lanes) {
+  constexpr int n = 16 / static_cast<int>(sizeof(T));
+  bool any = false;
+  for (int k = lane; k < R * 2 * n && row + k / (2 * n) < src.rows; k += lanes) {
+    int const r = k / (2 * n), i = k % (2 * n), shift = shift_of(src, row + r);
+    int const cols = static_cast<int>(src.cols) + shift, whole = shift > 0 ? n : 0;
+    int const c = i < n ? i : cols / n * n + i - n;  // in the first chunk or in the last
+    bool const of_part = i < n ? c < whole : c >= whole;
+    if (!of_part || c < shift || c >= cols || c < col || c >= col + N) continue;
+    dst[r].data[c - col] = *src.at(row + r, c - shift);
+    any = true;
+  }
+  return any;
+}
+
 template <int Words, class T> TK_DEVICE void read_words(std::uint32_t* dst, T const* src) {
   struct alignas(4 * Words) words {
     std::uint32_t w[Words];

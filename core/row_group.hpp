@@ -298,9 +298,8 @@ template <class Kernel, class W, class Context> class row_group {
   }
 
   // All inputs of a piece: from the ring, from the slots that are held there, from the n-th on, or
-  // from memory. `inside`: all rows have all of it.
-  TK_DEVICE void read(int piece, bool take, [[maybe_unused]] int n = 0,
-                      [[maybe_unused]] bool inside = false) {
+  // from memory.
+  TK_DEVICE void read(int piece, bool take, [[maybe_unused]] int n = 0) {
     int const col = col_at(piece);
     if constexpr (across) return in_.read_across(at_, col);
     // Past a row's end nothing need be read; not so of several inputs: nvcc 13.0 would spill 2 KB.
@@ -309,12 +308,9 @@ template <class Kernel, class W, class Context> class row_group {
       auto& x = in_.template tile<i>();
       if constexpr (kernel::has_ring) {
         if (a_.through_ring && in_.is_there(i)) {
-          auto const of = kernel::template input_rows<i>(a_, at_);
           auto const& s =
               kernel::template slot_of<i>(take ? c_.in.take() : c_.in.peek(n++), c_.w.id());
-          if (ended) return;
-          if (!shifted || inside) tk::load(x, s);
-          else tk::load(x, s, of, at_.row, col);
+          if (!ended) tk::load(x, s);
           return;
         }
       }
@@ -373,7 +369,7 @@ template <class Kernel, class W, class Context> class row_group {
     for (int piece = 0; piece < a_.pieces; ++piece) {
       col_ = col_at(piece);
       bool const inside = !ends::differ(a_) && col_ >= 0 && col_ + N <= a_.width;
-      read(piece, take, last ? 0 : piece * kernel::present(a_), inside);
+      read(piece, take, last ? 0 : piece * kernel::present(a_));
       unreleased_ = last && a_.through_ring;
       release(false);
       body(inside);

@@ -6,9 +6,7 @@
 //   load_add(x, tensor, vector_width, row, col)
 //                                           the same, added to an fp32 tile
 //   load(x, vectors)                        from shared memory, a vector for each row: all of it,
-//                                           whether load_async brought it or not
-//   load(x, vectors, tensor, row, col)      what load_async brought there, and from the tensor what
-//                                           it did not bring: the ends of rows
+//                                           whether load_async wrote it or not
 //   find(x, tensor, row, col, copied)       where a worker is one lane: the row itself, or a copy
 //   widen(x, tensor, row, col)              there, too: 16 bits as fp32
 //   load(row, p, cols, vector_width, col)   a reg_row of any tile: p[col + ...] of p[0, cols)
@@ -236,7 +234,7 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, rows_with<T const> auto const& src, 
         chunk_words<T> x;
         if constexpr (Each == 2)
           x.template read_twice<whole>(p, from.first - c, from.left[r] - c, aligned);
-        else x.template read<whole>(p, p, from.first - c, from.left[r] - c, aligned);
+        else x.template read<whole>(p, from.first - c, from.left[r] - c, aligned);
         x.put(dst, i);
       });
 }
@@ -277,21 +275,6 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_vec<T, C> const (&src)[R]) {
     x.put(dst, i);
   });
 }
-template <class T, int R, int C>
-TK_DEVICE void load(reg_tile<T, R, C>& dst, shared_vec<T, C> const (&src)[R],
-                    tensor<T const> const& ends, int row, int col) {
-  using map = be::fragment_map<R, C>;
-  flat_lines<T const, R, C> const from(ends, row, col);
-  int const lane_row = map::lane_row(be::worker_lane()),
-            lane_col = map::lane_col(be::worker_lane());
-  for_each_chunk<T, map, false>(
-      false, [&](auto, int i, int r, int c) __attribute__((always_inline)) {
-        chunk_words<T> x;
-        x.template read<false>(src[lane_row + r].data + lane_col + c, from.line[r] + c,
-                               from.first - c, from.left[r] - c, true);
-        x.put(dst, i);
-      });
-}
 template <int S = 1, bool Whole = false, class E, class T, int R, int C>
 TK_DEVICE void load(reg_row<E, R, C>& dst, T const* src, int cols, int vector_width, int col) {
   static_assert(std::is_same_v<E, T> || std::is_same_v<E, held_element<T>>);
@@ -301,14 +284,14 @@ TK_DEVICE void load(reg_row<E, R, C>& dst, T const* src, int cols, int vector_wi
     copy_part<C>(reinterpret_cast<E*>(dst.e), src + lane, -lane, left);
   } else if constexpr (is_flat<R>) {
     bool const aligned = vector_width == chunk_of<T> && col % chunk_of<T> == 0;
-    for_each_chunk<T, map, Whole, 1>(
-        aligned && cols % chunk_of<T> == 0,
-        [&](auto whole, int i, int, int c) __attribute__((always_inline)) {
-          T const* const p = src + lane + c;
-          chunk_words<T> x;
-          x.template read<whole>(p, p, -lane - c, left - c, aligned);
-          x.put(dst, i);
-        });
+    for_each_chunk<T, map, Whole, 1>(aligned && cols % chunk_of<T> == 0,
+                                     [&](auto whole, int i, int, int c)
+                                         __attribute__((always_inline)) {
+                                           T const* const p = src + lane + c;
+                                           chunk_words<T> x;
+                                           x.template read<whole>(p, -lane - c, left - c, aligned);
+                                           x.put(dst, i);
+                                         });
   } else {
     auto const at = [&](int k) {
       int const c = map::col(map::element(0, k));

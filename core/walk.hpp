@@ -49,7 +49,7 @@ TK_DEVICE void load_interleaved(reg_row<float, R, C> (&dst)[K], T const* p, int 
     for (int j = 0; j < K * run; j += n) {
       T const* const from = p + (std::int64_t{c} * K + j);
       chunk_words<T> x;
-      x.template read<false>(from, from, 0, left - j, vector_width >= n);
+      x.template read<false>(from, 0, left - j, vector_width >= n);
       TK_UNROLL
       for (int e = 0; e < n; ++e) {
         float& to = dst[(j + e) % K].e[i + (j + e) / K];

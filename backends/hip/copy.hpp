@@ -163,17 +163,17 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
     dst.data[n] = n < left ? src[n] : T{};
 }
 
-// R rows of N columns from (row, col) on, each into a vector of its own. Columns count from the
-// 16-byte boundary at or before a row; of a row whole chunks of 16 bytes arrive, and the rest of a
-// vector is not written.
+// R rows of N columns from (row, col) on, each into a vector of its own, of which the rest is not
+// written. Columns count from the 16-byte boundary at or before a row.
 template <class T, int N, int R>
 TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src, int row, int col,
                           arrival done) {
   constexpr int n = 16 / int{sizeof(T)};
+  int const lane = done.wave * warp_lanes + worker_lane(), lanes = done.waves * warp_lanes;
+  copy_ends(dst, src, row, col, lane, lanes);
   for (int r = 0; r < R && row + r < src.rows; ++r) {
     int const first = shift_of(src, row + r) - col, last = static_cast<int>(src.cols) + first;
-    for (int k = (done.wave * warp_lanes + worker_lane()) * n; k < N;
-         k += done.waves * warp_lanes * n)
+    for (int k = lane * n; k < N; k += lanes * n)
       if (first <= k && k + n <= last)
         *reinterpret_cast<chunk16*>(dst[r].data + k) =
             *reinterpret_cast<chunk16 const*>(src.at(row + r, k - first));

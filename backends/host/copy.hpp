@@ -134,17 +134,16 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
   for (int n = 0; n < N; ++n) dst.data[n] = n < left ? src[n] : T{};
 }
 
-// R rows of N columns from (row, col) on, each into a vector of its own. Columns count from the
-// 16-byte boundary at or before a row; of a row whole chunks of 16 bytes arrive, and the rest of a
-// vector is not written.
+// R rows of N columns from (row, col) on, each into a vector of its own, of which the rest is not
+// written. Columns count from the 16-byte boundary at or before a row.
 template <class T, int N, int R>
 TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src, int row, int col,
                           arrival) {
-  constexpr int n = 16 / int{sizeof(T)};
   for (int r = 0; r < R && row + r < src.rows; ++r) {
     int const first = shift_of(src, row + r) - col, last = static_cast<int>(src.cols) + first;
-    for (int k = 0; k < N; k += n)
-      if (first <= k && k + n <= last) std::memcpy(dst[r].data + k, src.at(row + r, k - first), 16);
+    int const begin = first < 0 ? 0 : first, end = last < N ? last : N;
+    if (begin < end)
+      std::memcpy(dst[r].data + begin, src.at(row + r, begin - first), sizeof(T) * (end - begin));
   }
 }
 

@@ -195,9 +195,8 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
   }
 }
 
-// R rows of N columns from (row, col) on, each into a vector of its own. Columns count from the
-// 16-byte boundary at or before a row; of a row whole chunks of 16 bytes arrive, and the rest of a
-// vector is not written.
+// R rows of N columns from (row, col) on, each into a vector of its own, of which the rest is not
+// written. Columns count from the 16-byte boundary at or before a row.
 template <class T, int N, int R>
 TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src, int row, int col,
                           arrival done) {
@@ -215,6 +214,7 @@ TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src
       if (lane + k < N && first <= lane + k && lane + k + n <= last)
         ptx::copy_async<16>(to + static_cast<std::uint32_t>(k * int{sizeof(T)}), from + k);
   }
+  copy_ends(dst, src, row, col, done.lane, warp_lanes);
 }
 
 // ---- registers and shared memory

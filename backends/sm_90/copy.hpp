@@ -133,16 +133,16 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
   }
 }
 
-// R rows of N columns from (row, col) on, each into a vector of its own. Columns count from the
-// 16-byte boundary at or before a row; of a row whole chunks of 16 bytes arrive, and the rest of a
-// vector is not written.
+// R rows of N columns from (row, col) on, each into a vector of its own, of which the rest is not
+// written. Columns count from the 16-byte boundary at or before a row.
 template <class T, int N, int R>
 TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src, int row, int col,
                           arrival done) {
   constexpr int n = 16 / int{sizeof(T)};
   int const rows = static_cast<int>(src.rows) - row < R ? static_cast<int>(src.rows) - row : R;
-  if (done.lane != 0 || rows <= 0) return;
+  if (rows <= 0) return;
   if (src.cols % n == 0 && src.row_stride % n == 0 && shift_of(src, 0) == 0) {
+    if (done.lane != 0) return;
     int const left = static_cast<int>(src.cols) - col, size = left < N ? left : N;
     if (size <= 0) return;
     int const bytes = size * int{sizeof(T)};
@@ -155,7 +155,7 @@ TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src
       if (r < rows) ptx::bulk_load(ptx::smem(&dst[r]), from, bytes, done.bar);
     return;
   }
-  for (int r = 0; r < rows; ++r) {
+  for (int r = 0; done.lane == 0 && r < rows; ++r) {
     int const shift = shift_of(src, row + r), end = (static_cast<int>(src.cols) + shift) / n * n;
     int const begin = shift > 0 ? n : 0;
     int const first = col < begin ? begin : col, last = end < col + N ? end : col + N;
@@ -165,6 +165,8 @@ TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src
     ptx::bulk_load(ptx::smem(dst[r].data + (first - col)), src.at(row + r, first - shift), bytes,
                    done.bar);
   }
+  if (copy_ends(dst, src, row, col, done.lane, warp_lanes)) ptx::proxy_fence();  // as above
+  ptx::warp_sync();
 }
 
 // ---- registers and shared memory

@@ -44,7 +44,7 @@ template <class T> TK_DEVICE run_of_eight read_run(T const* x, int p, int n, boo
   T const* const from = x + p;
   if constexpr (sizeof(T) == 2) {
     chunk_words<T> words;
-    words.template read<false>(from, from, first, left, begins_chunk(from));
+    words.template read<false>(from, first, left, begins_chunk(from));
     TK_UNROLL
     for (int i = 0; i < 8; ++i) y.x[i] = half_of<T>(words.w[i / 2], i);
   } else if (first == 0 && left == 8 && begins_chunk(from)) {

@@ -174,7 +174,7 @@ template <class T, int R, int N> struct shifted_rows : simple_op {
     for (int piece = 0; piece < pieces; ++piece) {
       int const col = piece * N - shift;
       reg_tile<T, R, N> p, q;
-      tk::load(p, k.in.take().of, from, 0, col);
+      tk::load(p, k.in.take().of);
       k.w.sync();
       k.in.release();
       tk::load(q, from, chunk_of<T>, 0, col);
