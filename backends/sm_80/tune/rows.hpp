@@ -74,16 +74,18 @@ constexpr bool holds_vectors(row_load of, int in_lane) {
 constexpr row_tuning tune_rows(int c, row_load of) {
   int const most = row_numbers_of_lane(of), units = row_workers_per_unit(of);
   if (int const first = row_long_class(of); c >= first) {
-    constexpr int ring_bytes = (smem_bytes >= 227 * 1024   ? 192
-                                : smem_bytes >= 163 * 1024 ? 128
-                                                           : 64) *
-                               1024;
-    int const n = (of.element_bytes == 2 ? 4096 : 2048) / (of.held > 1 ? 2 : 1);
+    bool const holds = c < row_classes(of), narrow = holds && c == first && of.element_bytes == 2;
+    int const n = narrow ? 3072 : (of.element_bytes == 2 ? 4096 : 2048) / (of.held > 1 ? 2 : 1);
+    int const ring_bytes = (narrow                     ? 216
+                            : smem_bytes >= 227 * 1024 ? 192
+                            : smem_bytes >= 163 * 1024 ? 128
+                                                       : 64) *
+                           1024;
     // Several blocks have several rows on their way through what computes: of cross-entropy 32000
     // columns that are read once 2.15, 2.94 and 3.29 TB/s by 1, 2 and 4 of them; with gradients,
-    // where rows stay in a ring, 3.05, 3.54 and 3.78 by 1 of 4 workers, 2 of 2 and 2 of 3. What no
-    // ring holds stays in a whole one.
-    bool const holds = c < row_classes(of);
+    // where rows stay in a ring, 3.05, 3.54 and 3.78 by 1 of 4 workers, 2 of 2 and 2 of 3. There
+    // 50257 columns are in 6 pieces of one block where these are narrow, 3.58, else in 3 of two
+    // blocks, the last of which is nearly empty, 3.11. What no ring holds stays in a whole one.
     int const blocks = of.outputs == 0    ? 4
                        : holds || of.once ? 2
                                           : 1,
