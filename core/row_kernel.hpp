@@ -112,6 +112,7 @@ inline constexpr row_load load_of{
     Lean ? extras_of<Op>().inputs : Op::inputs,
     Lean ? extras_of<Op>().outputs : Op::outputs,
     row_values_of<Op>(),
+    Op::vectors,
     goes_once<Op>()};
 
 // The first output or input.
@@ -203,10 +204,11 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
                                          ? chunk_of<lead>
                                          : chunk_of<typename Op::template input<0>>)-1;
   // The longest rows that it is for, where it is not the last class, which takes any.
-  static constexpr std::int64_t longest = std::int64_t{span} * (!is_long   ? 1
-                                                                : has_ring ? stages / inputs
-                                                                           : 0) -
-                                          (shifted ? shift_room : 0);
+  static constexpr std::int64_t longest =
+      std::int64_t{span} * (!is_long   ? 1
+                            : has_ring ? stages / load_of<Op, Lean>.inputs
+                                       : 0) -
+      (shifted ? shift_room : 0);
   // Columns that are computed at once: of whole rows, as many as registers hold; those that are
   // summed at once; and those that are kept at once, with random bytes two runs, for which a lane
   // draws once.

@@ -23,9 +23,10 @@ namespace tk {
 
 // What an op asks of a lane: bytes of a column of the widest input; so many numbers of each element
 // of a row that are held at once; so many sums over rows for each column; so many inputs and
-// outputs; so many tensors with a number for each row; and whether it goes over rows once.
+// outputs; so many tensors with a number for each row, and for each column; and whether it goes
+// over rows once.
 struct row_load {
-  int element_bytes, held, sums, inputs, outputs, values;
+  int element_bytes, held, sums, inputs, outputs, values, vectors;
   bool once;
 };
 

@@ -301,13 +301,20 @@ template <class Op> row_choice choose_rows(row_problem<Op> const& x, std::int64_
     if (x.may_be_lean && is_lean(x)) return choose(std::true_type{});
   return choose(std::false_type{});
 }
-// body(kernel) with a pointer to the kernel that was chosen, null.
-template <class Op, bool Shifted, bool Lean, int Class = 0, class Body>
+// body(kernel) with a pointer to the kernel that was chosen, null. There is none of a class for
+// pieces where those before take rows as long.
+template <class Op, bool Shifted, bool Lean, int Class = 0, std::int64_t Longest = 0, class Body>
 void with_class(int chosen, Body body) {
-  constexpr int last = be::row_classes(load_of<Op, Lean>);
-  if constexpr (Class == last || !Shifted || be::rows_shift(Class, load_of<Op, Lean>))
-    if (chosen == Class) return body(static_cast<row_kernel<Op, Class, Shifted, Lean>*>(nullptr));
-  if constexpr (Class < last) with_class<Op, Shifted, Lean, Class + 1>(chosen, body);
+  constexpr auto of = load_of<Op, Lean>;
+  constexpr int last = be::row_classes(of);
+  using kernel = row_kernel<Op, Class, Shifted, Lean>;
+  constexpr bool takes = Class == last || ((!Shifted || be::rows_shift(Class, of)) &&
+                                           !(kernel::is_long && kernel::longest <= Longest));
+  if constexpr (takes)
+    if (chosen == Class) return body(static_cast<kernel*>(nullptr));
+  if constexpr (Class < last)
+    with_class<Op, Shifted, Lean, Class + 1, takes ? std::max(Longest, kernel::longest) : Longest>(
+        chosen, body);
 }
 template <class Op, class Body> void with_kernel(row_choice const& choice, Body body) {
   auto const with = [&]<bool Lean>(std::bool_constant<Lean>) {

@@ -37,9 +37,10 @@ constexpr bool row_clusters(row_load of) { return max_cluster > 1 && of.values =
 constexpr int row_long_class(row_load of) {
   return row_block_classes(of) + (row_clusters(of) ? 1 : 0);
 }
-// Rows that are read once need not stay.
+// Rows that are read once need not stay. Beside values per column, which lanes wait for, more lanes
+// of more blocks are no faster.
 constexpr bool row_rings(row_load of) {
-  return max_cluster > 1 && of.values > 0 && of.outputs > 0 && reads_one(of) && !of.once;
+  return max_cluster > 1 && of.vectors == 0 && of.outputs > 0 && reads_one(of) && !of.once;
 }
 constexpr int row_classes(row_load of) { return row_long_class(of) + (row_rings(of) ? 4 : 0); }
 inline constexpr bool lean_rows = true;
