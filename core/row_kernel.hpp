@@ -179,7 +179,7 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   // Where a worker is more than one lane, numbers of rows are read before tables.
   static constexpr bool has_tables = numbers_of<Op>() >= 0 && !whole_rows;
   // Caches are asked for the next rows.
-  static constexpr bool fetches = tune.fetch && !ahead && !shifted && !across;
+  static constexpr bool fetches = tune.fetch && !ahead && !shifted;
   static constexpr int workers = tune.workers, cluster = tune.cluster,
                        stages = has_ring ? slots : 1, own_slots = 1;
   static constexpr bool loads_alone = true;
