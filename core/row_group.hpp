@@ -70,6 +70,7 @@ template <class Kernel, class W, class Context> class row_group {
     pass_ = 0;
     if constexpr (kernel::sums > 0) sums_.begin_rows();
     ends_.find(a_, at.row);
+    if constexpr (shifted) shift_ = shift_at(at);
     if constexpr (kernel::ahead) in_.take_asked(col_at(0));
     else in_.take_numbers(at);
     if constexpr (!kernel::ahead && !is_long) read(0, true);
@@ -284,17 +285,17 @@ template <class Kernel, class W, class Context> class row_group {
     }
   };
 
-  // Where the columns of this lane's row begin.
-  TK_DEVICE int col_at(int piece) const {
-    int const col = kernel::col_of(piece, kernel::worker_of(c_));
-    if constexpr (shifted && kernel::shifts_by_output)
+  // Columns before this lane's row, from the boundary that its columns begin at.
+  TK_DEVICE int shift_at(typename kernel::place const& at) const {
+    if constexpr (kernel::shifts_by_output)
       if (a_.out[0].data) {
-        auto const to = kernel::template rows_of<typename kernel::lead>(a_.out[0], a_, at_);
-        return col - lane_shift<R, N, abreast>(to, at_.row);
+        auto const to = kernel::template rows_of<typename kernel::lead>(a_.out[0], a_, at);
+        return lane_shift<R, N, abreast>(to, at.row);
       }
-    if constexpr (shifted)
-      return col - lane_shift<R, N, abreast>(kernel::template input_rows<0>(a_, at_), at_.row);
-    else return col;
+    return lane_shift<R, N, abreast>(kernel::template input_rows<0>(a_, at), at.row);
+  }
+  TK_DEVICE int col_at(int piece) const {
+    return kernel::col_of(piece, kernel::worker_of(c_)) - (shifted ? shift_ : 0);
   }
 
   // All inputs of a piece: from the ring, from the slots that are held there, from the n-th on, or
@@ -432,7 +433,7 @@ template <class Kernel, class W, class Context> class row_group {
   Context& c_;
   typename kernel::args const& a_;
   typename kernel::place at_{};
-  int col_ = 0, buffer_ = 0, pass_ = 0;
+  int col_ = 0, shift_ = 0, buffer_ = 0, pass_ = 0;
   bool unreleased_ = false;
   ends ends_;
   row_inputs<kernel> in_;
