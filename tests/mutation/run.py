@@ -24,6 +24,7 @@ import concurrent.futures
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -241,6 +242,9 @@ class Arch:
             for name, changed in objects.items():
                 command = command.replace(name, changed)
             command = command.replace(f"-I{ROOT}", f"-I{folder} -I{ROOT}", 1)
+            # A header compiled before has the sources as they are; its copy is read as text.
+            command = re.sub(r"(?<=-include )\S+/cmake_pch\.hxx",
+                             lambda found: shutil.copy(found[0], folder), command)
             # Compiling takes longer than running; what a change leaves unused is no fault.
             command = command.replace(" -O3 ", " -O1 ").replace(" -Werror ", " ")
             command = command.replace(f"-o bin/{program}", f"-o {folder}/{program}")
