@@ -284,14 +284,12 @@ TK_DEVICE void load(reg_row<E, R, C>& dst, T const* src, int cols, int vector_wi
     copy_part<C>(reinterpret_cast<E*>(dst.e), src + lane, -lane, left);
   } else if constexpr (is_flat<R>) {
     bool const aligned = vector_width == chunk_of<T> && col % chunk_of<T> == 0;
-    for_each_chunk<T, map, Whole, 1>(aligned && cols % chunk_of<T> == 0,
-                                     [&](auto whole, int i, int, int c)
-                                         __attribute__((always_inline)) {
-                                           T const* const p = src + lane + c;
-                                           chunk_words<T> x;
-                                           x.template read<whole>(p, -lane - c, left - c, aligned);
-                                           x.put(dst, i);
-                                         });
+    auto const read = [&](auto whole, int i, int, int c) __attribute__((always_inline)) {
+      chunk_words<T> x;
+      x.template read<whole>(src + lane + c, -lane - c, left - c, aligned);
+      x.put(dst, i);
+    };
+    for_each_chunk<T, map, Whole, 1>(aligned && cols % chunk_of<T> == 0, read);
   } else {
     auto const at = [&](int k) {
       int const c = map::col(map::element(0, k));

@@ -8,6 +8,11 @@
 // with 700 in 5840: they wait for barriers, fences and one another's turn to issue. So a shorter
 // chain of the keeper alone gains nothing, and less memory little: the state transposed, which
 // moves 160 to 190 KB, takes 0.97 to 1.12 of the time (2026-11-28).
+// Two heads a block that share q k^T, whose transposed states are left operands in registers and
+// never go through shared memory, with a third worker who makes the weights of both, take 1840
+// cycles for a head's chunk in place of 2260; the third one is the slowest, 620 instructions in
+// 3680. But they are half as many tasks. Cut into segments, 80 heads of 8192 tokens take 196 us in
+// place of 165: sums of segments and their states cost more than is saved (2026-11-29).
 #pragma once
 #include "ops/linear_attention/tuning.hpp"
 
