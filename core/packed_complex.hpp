@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Complex numbers in pairs of packed fp16 tiles; such tiles in memory: core/partial_tiles.hpp.
 //   fill(re, im, first, step, f)              re + i im = f(row, col)
+//   pack(x), unpack(x)                        x as such, or as fp32
 //   put_part(x, part, y)                      columns of x = y
 //   multiply(x, part, y), multiply_conjugate(x, part, y)
 //                                             columns of x *= y, or conj(y), at once in fp16
+//   multiply_add(sum, x, part, y), multiply_conjugate_subtract(...)
+//                                             sum += columns of x times y, or -= those times
+//                                             conj(y), at once in fp16
+//   add_i_times(x, y), subtract_i_times(x, y) x + i y, x - i y, at once in fp16
 //   multiply(x, part, y, sign)                the same of x in fp32 and y in fp16 or fp32; conj(y)
 //                                             where sign is -1
 //   add_product(sum, x, y, sign, by)          sum += by x y, or by x conj(y) where sign is -1, of
@@ -22,6 +27,21 @@ template <int R, int C> TK_DEVICE packed_complex_tile<R, C> pack(complex_tile<R,
   y.re = cast<fp16>(x.re);
   y.im = cast<fp16>(x.im);
   return y;
+}
+
+template <int R, int C> TK_DEVICE complex_tile<R, C> unpack(packed_complex_tile<R, C> const& x) {
+  complex_tile<R, C> y;
+  y.re = x.re * 1.f;
+  y.im = x.im * 1.f;
+  return y;
+}
+// What is so already.
+template <int R, int C>
+TK_DEVICE packed_complex_tile<R, C> pack(packed_complex_tile<R, C> const& x) {
+  return x;
+}
+template <int R, int C> TK_DEVICE complex_tile<R, C> unpack(complex_tile<R, C> const& x) {
+  return x;
 }
 
 // The part-th columns of x = y.
@@ -62,13 +82,20 @@ TK_DEVICE void fill(shared_packed<R, C>& re, shared_packed<R, C>& im, int first,
   }
 }
 
+// (re, im) *= (by_re, by_im), of the halves: each sum is rounded twice.
+TK_DEVICE void multiply_complex_pairs(std::uint32_t& re, std::uint32_t& im, std::uint32_t by_re,
+                                      std::uint32_t by_im) {
+  auto const x = be::multiply_fp16x2(re, by_re), y = be::multiply_fp16x2(re, by_im), z = im;
+  re = be::fnma_fp16x2(z, by_im, x);
+  im = be::fma_fp16x2(z, by_re, y);
+}
 template <int V, int R, int C>
 TK_DEVICE void multiply(packed_complex_tile<R, C>& x, int part,
                         packed_complex_tile<R, V> const& y) {
   TK_UNROLL
   for (int i = 0; i < packed_order<R, V>::words; ++i) {
     int const at = be::fragment_map<R, C>::template part<V>(2 * i, part) / 2;
-    be::multiply_complex_pairs(x.re.e[at], x.im.e[at], y.re.e[i], y.im.e[i]);
+    multiply_complex_pairs(x.re.e[at], x.im.e[at], y.re.e[i], y.im.e[i]);
   }
 }
 // i conj(x conj(y)) = i conj(x) y: the same product with re and im exchanged.
@@ -78,8 +105,60 @@ TK_DEVICE void multiply_conjugate(packed_complex_tile<R, C>& x, int part,
   TK_UNROLL
   for (int i = 0; i < packed_order<R, V>::words; ++i) {
     int const at = be::fragment_map<R, C>::template part<V>(2 * i, part) / 2;
-    be::multiply_complex_pairs(x.im.e[at], x.re.e[at], y.re.e[i], y.im.e[i]);
+    multiply_complex_pairs(x.im.e[at], x.re.e[at], y.re.e[i], y.im.e[i]);
   }
+}
+
+// The part-th columns of sum += those of x times y.
+template <int V, int R, int C>
+TK_DEVICE void multiply_add(packed_complex_tile<R, C>& sum, packed_complex_tile<R, C> const& x,
+                            int part, packed_complex_tile<R, V> const& y) {
+  TK_UNROLL
+  for (int i = 0; i < packed_order<R, V>::words; ++i) {
+    int const at = be::fragment_map<R, C>::template part<V>(2 * i, part) / 2;
+    auto &re = sum.re.e[at], &im = sum.im.e[at];
+    re = be::fma_fp16x2(x.re.e[at], y.re.e[i], re);
+    im = be::fma_fp16x2(x.re.e[at], y.im.e[i], im);
+    re = be::fnma_fp16x2(x.im.e[at], y.im.e[i], re);
+    im = be::fma_fp16x2(x.im.e[at], y.re.e[i], im);
+  }
+}
+template <int V, int R, int C>
+TK_DEVICE void multiply_conjugate_subtract(packed_complex_tile<R, C>& sum,
+                                           packed_complex_tile<R, C> const& x, int part,
+                                           packed_complex_tile<R, V> const& y) {
+  TK_UNROLL
+  for (int i = 0; i < packed_order<R, V>::words; ++i) {
+    int const at = be::fragment_map<R, C>::template part<V>(2 * i, part) / 2;
+    auto &re = sum.re.e[at], &im = sum.im.e[at];
+    re = be::fnma_fp16x2(x.re.e[at], y.re.e[i], re);
+    im = be::fma_fp16x2(x.re.e[at], y.im.e[i], im);
+    re = be::fnma_fp16x2(x.im.e[at], y.im.e[i], re);
+    im = be::fnma_fp16x2(x.im.e[at], y.re.e[i], im);
+  }
+}
+inline constexpr std::uint32_t fp16_ones = 0x3c003c00;
+template <int R, int C>
+TK_DEVICE packed_complex_tile<R, C> add_i_times(packed_complex_tile<R, C> const& x,
+                                                packed_complex_tile<R, C> const& y) {
+  packed_complex_tile<R, C> z;
+  TK_UNROLL
+  for (int i = 0; i < packed_order<R, C>::words; ++i) {
+    z.re.e[i] = be::fnma_fp16x2(y.im.e[i], fp16_ones, x.re.e[i]);
+    z.im.e[i] = be::fma_fp16x2(y.re.e[i], fp16_ones, x.im.e[i]);
+  }
+  return z;
+}
+template <int R, int C>
+TK_DEVICE packed_complex_tile<R, C> subtract_i_times(packed_complex_tile<R, C> const& x,
+                                                     packed_complex_tile<R, C> const& y) {
+  packed_complex_tile<R, C> z;
+  TK_UNROLL
+  for (int i = 0; i < packed_order<R, C>::words; ++i) {
+    z.re.e[i] = be::fma_fp16x2(y.im.e[i], fp16_ones, x.re.e[i]);
+    z.im.e[i] = be::fnma_fp16x2(y.re.e[i], fp16_ones, x.im.e[i]);
+  }
+  return z;
 }
 
 template <int R, int C> TK_DEVICE float value_of(reg_tile<float, R, C> const& x, int i) {

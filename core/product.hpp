@@ -7,10 +7,11 @@
 // Operands are both bf16, both fp16, or each one of the fp8 types: the latter for shared tiles in
 // which k is contiguous (abt) alone, because few chips read 8-bit elements transposed, and none has
 // accumulators in the layout of 8-bit operands. Sums are fp32; those of fp8 may lose bits far below
-// the largest term. Each call is one group and returns at once where the chip has asynchronous
-// products: until a wait that names them, d may not be touched nor a register operand assigned.
-// wait<n>(x, ...) waits until at most n later products run and hands the tiles it names back to
-// ordinary code.
+// the largest term. With fp16 operands d may be a packed tile of fp16, of 16 columns or a multiple
+// of 32: then sums are rounded to fp16 by each call, or by each step of 16 of k. Each call is one
+// group and returns at once where the chip has asynchronous products: until a wait that names them,
+// d may not be touched nor a register operand assigned. wait<n>(x, ...) waits until at most n later
+// products run and hands the tiles it names back to ordinary code.
 #pragma once
 #include "core/shared.hpp"
 
@@ -39,17 +40,41 @@ inline constexpr bool shapes_fit =
     (TransposedA ? A::cols : A::rows) == R && (TransposedB ? B::rows : B::cols) == N &&
     (TransposedA ? A::rows : A::cols) == (TransposedB ? B::cols : B::rows);
 
-#define TK_PRODUCT_OF(NAME, FORM, KEEP, AT, BT, SHAPES)                                       \
-  template <int R, int N, class A, class B>                                                   \
-  TK_DEVICE void NAME##_##FORM(reg_tile<float, R, N>& d, A const& a, B const& b) {            \
-    constexpr bool good = check_operands<A, B, AT, BT>();                                     \
-    static_assert(N <= 256, "a product writes at most 256 columns");                          \
-    static_assert(shapes_fit<R, N, A, B, AT, BT>, "mm_" #FORM ": " SHAPES);                   \
-    if constexpr (good && shapes_fit<R, N, A, B, AT, BT>) be::product<KEEP, AT, BT>(d, a, b); \
-  }                                                                                           \
-  template <int R, int N, class A, class B>                                                   \
-    requires(!std::is_lvalue_reference_v<A>)                                                  \
-  void NAME##_##FORM(reg_tile<float, R, N>& d, A&& temporary, B const& b) = delete;
+// And of the tile for its sums, of type S.
+template <class S, int N, class A, class B> constexpr bool check_sums() {
+  constexpr bool fp32 = std::is_same_v<S, float>, fp16_sums = std::is_same_v<S, fp16>,
+                 types_fit = fp32 || (fp16_sums && std::is_same_v<typename A::element, fp16> &&
+                                      std::is_same_v<typename B::element, fp16>),
+                 cols_fit = fp32 || N == 16 || N % 32 == 0;
+  static_assert(N <= 256, "a product writes at most 256 columns");
+  static_assert(types_fit, "sums of products are fp32, or fp16 where both operands are");
+  static_assert(cols_fit, "a product writes 16 columns of fp16, or a multiple of 32");
+  return N <= 256 && types_fit && cols_fit;
+}
+template <bool Keep, bool TransA, bool TransB, bool... Minus, class S, int R, int N, class A,
+          class B>
+TK_DEVICE void product_with_sums(reg_tile<S, R, N>& d, A const& a, B const& b) {
+  if constexpr (std::is_same_v<S, float> || be::has_fp16_sums) {
+    be::product<Keep, TransA, TransB, Minus...>(d, a, b);
+  } else {
+    reg_tile<float, R, N> sum;
+    if constexpr (Keep) sum = d * 1.f;
+    be::product<Keep, TransA, TransB, Minus...>(sum, a, b);
+    d = cast<S>(sum);
+  }
+}
+
+#define TK_PRODUCT_OF(NAME, FORM, KEEP, AT, BT, SHAPES)                               \
+  template <class S, int R, int N, class A, class B>                                  \
+  TK_DEVICE void NAME##_##FORM(reg_tile<S, R, N>& d, A const& a, B const& b) {        \
+    constexpr bool good = check_operands<A, B, AT, BT>() && check_sums<S, N, A, B>(); \
+    static_assert(shapes_fit<R, N, A, B, AT, BT>, "mm_" #FORM ": " SHAPES);           \
+    if constexpr (good && shapes_fit<R, N, A, B, AT, BT>)                             \
+      product_with_sums<KEEP, AT, BT>(d, a, b);                                       \
+  }                                                                                   \
+  template <class S, int R, int N, class A, class B>                                  \
+    requires(!std::is_lvalue_reference_v<A>)                                          \
+  void NAME##_##FORM(reg_tile<S, R, N>& d, A&& temporary, B const& b) = delete;
 #define TK_PRODUCT(FORM, AT, BT, SHAPES)         \
   TK_PRODUCT_OF(mm, FORM, false, AT, BT, SHAPES) \
   TK_PRODUCT_OF(mma, FORM, true, AT, BT, SHAPES)
@@ -69,23 +94,23 @@ TK_DEVICE reg_tile<T, R, C> negative(reg_tile<T, R, C> const& x) {
   for (auto i = 0u; i < sizeof x.e / sizeof x.e[0]; ++i) y.e[i] = x.e[i] ^ 0x80008000;
   return y;
 }
-template <int R, int N, class T, int K, class B>
-TK_DEVICE void mms_ab(reg_tile<float, R, N>& d, reg_tile<T, R, K> const& a, B const& b) {
+template <class S, int R, int N, class T, int K, class B>
+TK_DEVICE void mms_ab(reg_tile<S, R, N>& d, reg_tile<T, R, K> const& a, B const& b) {
   using A = reg_tile<T, R, K>;
-  constexpr bool good = check_operands<A, B, false, false>(),
+  constexpr bool good = check_operands<A, B, false, false>() && check_sums<S, N, A, B>(),
                  fit = shapes_fit<R, N, A, B, false, false>;
   static_assert(fit, "mms_ab: d is [m, n], a [m, k], b [k, n]");
   if constexpr (good && fit) {
     if constexpr (be::negates_operands) {
-      be::product<true, false, false, true>(d, a, b);
+      product_with_sums<true, false, false, true>(d, a, b);
     } else {
       auto const y = negative(a);
-      be::product<true, false, false>(d, y, b);
+      product_with_sums<true, false, false>(d, y, b);
     }
   }
 }
-template <int R, int N, class T, int K, class B>
-void mms_ab(reg_tile<float, R, N>& d, reg_tile<T, R, K>&& temporary, B const& b) = delete;
+template <class S, int R, int N, class T, int K, class B>
+void mms_ab(reg_tile<S, R, N>& d, reg_tile<T, R, K>&& temporary, B const& b) = delete;
 
 // store(dst, x), for products that follow the workers' meeting alone: all.arrive() and await()
 // (core/block.hpp) make the tile theirs, one fence for whatever was stored before.

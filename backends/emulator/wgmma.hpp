@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // wgmma.mma_async (PTX ISA 9.7.15): d[64, n] (+)= +-a[64, k] b[k, n] by a warpgroup, k = 16, or 32
-// of fp8. Each lane only notes what it issues; the product is done when all 128 have. From issue to
-// the wait that covers it its registers are nobody's: accumulators hold a NaN of their own, results
-// reach a lane at its own wait, and an accumulator or a left operand that has changed by then is an
-// error, as is an operand in shared memory that changed before its group completed, as late as it
-// can. A group's first product needs a fence since the last commit or wait.
+// of fp8; d is fp32, or pairs of fp16, which each product rounds. Each lane only notes what it
+// issues; the product is done when all 128 have. From issue to the wait that covers it its
+// registers are nobody's: accumulators hold a NaN of their own, results reach a lane at its own
+// wait, and an accumulator or a left operand that has changed by then is an error, as is an operand
+// in shared memory that changed before its group completed, as late as it can. A group's first
+// product needs a fence since the last commit or wait.
 #pragma once
 #include <deque>
 
@@ -22,6 +23,7 @@ struct product_form {
   bool keep = true, a_in_registers = false, a_mn_contiguous = false, b_mn_contiguous = false;
   std::uint64_t a = 0, b = 0;  // descriptors
   bool minus = false;          // d -= it
+  bool fp16_sums = false;
   bool is_fp8() const { return a_kind >= operand_kind::e4m3; }
   bool operator==(product_form const&) const = default;
 };
@@ -34,10 +36,42 @@ class warpgroup {
 
   struct tile {
     int n = 0, taken_by = 0;
-    std::array<float*, group_lanes> d{};
+    bool fp16_sums = false;
+    std::array<char*, group_lanes> d{};  // where a lane's registers are
+    int words() const { return fp16_sums ? n / 4 : n / 2; }
     std::array<int, group_lanes> last{};  // product that a lane issued on it last
     std::array<bool, group_lanes> taken{};
     std::vector<float> c;  // [64, n]
+    float& at(std::size_t lane, int element) {
+      int const l = static_cast<int>(lane);
+      return c[static_cast<std::size_t>(row(l, element) * n + col(l, element))];
+    }
+    std::uint32_t word(std::size_t lane, int nth) const {
+      std::uint32_t x;
+      std::memcpy(&x, d[lane] + 4 * nth, 4);
+      return x;
+    }
+    void set_word(std::size_t lane, int nth, std::uint32_t x) {
+      std::memcpy(d[lane] + 4 * nth, &x, 4);
+    }
+    // A lane's registers to c, and back.
+    void read(std::size_t lane) {
+      for (int r = 0; r < words(); ++r) {
+        std::uint32_t const x = word(lane, r);
+        if (!fp16_sums) at(lane, r) = std::bit_cast<float>(x);
+        else
+          for (int e = 0; e < 2; ++e) at(lane, 2 * r + e) = widen_element<fp16>(x, e);
+      }
+    }
+    void write(std::size_t lane) {
+      for (int r = 0; r < words(); ++r) {
+        auto const half = [&](int e) {
+          return std::uint32_t{round_to<fp16>(at(lane, 2 * r + e)).bits} << 16 * e;
+        };
+        set_word(lane, r,
+                 fp16_sums ? half(1) | half(0) : std::bit_cast<std::uint32_t>(at(lane, r)));
+      }
+    }
   };
   struct product {
     product_form form;
@@ -61,7 +95,7 @@ class warpgroup {
     location last;
   };
 
-  void issue(lane& l, product_form const& form, float* d, std::uint32_t const* a,
+  void issue(lane& l, product_form const& form, void* d, std::uint32_t const* a,
              location const& where);
   void commit(lane& l, location const& where);
   void wait(lane& l, int running, location const& where);
@@ -82,9 +116,9 @@ class warpgroup {
   lane_state& state(lane const& l) { return lanes_[index(l)]; }
   product& at(int number) { return *products_[static_cast<std::size_t>(number - first_)]; }
   int next() const { return first_ + static_cast<int>(products_.size()); }
-  product& join(lane& l, product_form const& form, float* d, location const& where);
-  tile* tile_of(lane const& l, float const* d) const;
-  void open_tile(lane& l, product& p, float* d, location const& where);
+  product& join(lane& l, product_form const& form, char* d, location const& where);
+  tile* tile_of(lane const& l, char const* d) const;
+  void open_tile(lane& l, product& p, char* d, location const& where);
   void multiply(lane& l, product& p);
   void check_operands(product& p);
   void take(lane& l, int end, location const& where);
@@ -145,8 +179,7 @@ inline void wgmma_fence(location where = location::current()) {
   sanitizer::quiet const q;
   warpgroups::of(self(), where).fence(self());
 }
-inline void wgmma_issue(product_form const& form, float* d, std::uint32_t const* a,
-                        location where) {
+inline void wgmma_issue(product_form const& form, void* d, std::uint32_t const* a, location where) {
   sanitizer::quiet const q;
   lane& me = self();
   warpgroups::of(me, where).issue(me, form, d, a, where);
@@ -161,9 +194,11 @@ inline void wgmma_wait(int running, location where = location::current()) {
   warpgroups::of(self(), where).wait(self(), running, where);
 }
 // An accumulator is used: no product may still write it.
+inline void check_settled(std::uint32_t x, location where = location::current()) {
+  if (x == in_flight) fail("an accumulator is handed back while a product still writes it", where);
+}
 inline void check_settled(float x, location where = location::current()) {
-  if (std::bit_cast<std::uint32_t>(x) == in_flight)
-    fail("an accumulator is handed back while a product still writes it", where);
+  check_settled(std::bit_cast<std::uint32_t>(x), where);
 }
 
 }  // namespace tk::emulator

@@ -34,12 +34,12 @@ inline std::string warpgroup::state_of(lane const& l) const {
 }
 
 // ---- issue
-inline warpgroup::tile* warpgroup::tile_of(lane const& l, float const* d) const {
+inline warpgroup::tile* warpgroup::tile_of(lane const& l, char const* d) const {
   for (auto const& t : tiles_)
     if (t->d[index(l)] == d && !t->taken[index(l)]) return t.get();
   return nullptr;
 }
-inline warpgroup::product& warpgroup::join(lane& l, product_form const& form, float* d,
+inline warpgroup::product& warpgroup::join(lane& l, product_form const& form, char* d,
                                            location const& where) {
   int const number = state(l).issued++;
   if (number < next()) {
@@ -61,30 +61,26 @@ inline warpgroup::product& warpgroup::join(lane& l, product_form const& form, fl
     tiles_.push_back(std::move(spare_tiles_.back()));
     spare_tiles_.pop_back();
     p.to = tiles_.back().get();
-    p.to->n = form.n, p.to->taken_by = 0;
+    p.to->n = form.n, p.to->fp16_sums = form.fp16_sums, p.to->taken_by = 0;
     p.to->d.fill(nullptr), p.to->taken.fill(false);
     p.to->c.resize(static_cast<std::size_t>(64 * form.n));
   }
   return p;
 }
-inline void warpgroup::open_tile(lane& l, product& p, float* d, location const& where) {
+inline void warpgroup::open_tile(lane& l, product& p, char* d, location const& where) {
   tile& t = *p.to;
   std::size_t const i = index(l);
-  int const count = t.n / 2;
   for (auto const& other : tiles_)
-    if (other.get() != &t && other->d[i] && !other->taken[i] && d < other->d[i] + other->n / 2 &&
-        other->d[i] < d + count)
+    if (other.get() != &t && other->d[i] && !other->taken[i] &&
+        d < other->d[i] + 4 * other->words() && other->d[i] < d + 4 * t.words())
       fail("wgmma: the accumulator overlaps that of another running product", where);
   t.d[i] = d;
-  if (p.form.keep)
-    for (int r = 0; r < count; r += 2)
-      std::memcpy(&t.c[static_cast<std::size_t>(row(static_cast<int>(i), r) * t.n +
-                                                col(static_cast<int>(i), r))],
-                  d + r, 8);
-  for (int r = 0; r < count; ++r) d[r] = std::bit_cast<float>(in_flight);
+  if (p.form.keep) t.read(i);
+  for (int r = 0; r < t.words(); ++r) t.set_word(i, r, in_flight);
 }
-inline void warpgroup::issue(lane& l, product_form const& form, float* d, std::uint32_t const* a,
-                             location const& where) {
+inline void warpgroup::issue(lane& l, product_form const& form, void* registers,
+                             std::uint32_t const* a, location const& where) {
+  char* const d = static_cast<char*>(registers);
   std::size_t const i = index(l);
   if (!state(l).fenced) fail("wgmma: no fence since the last commit or wait", where);
   if (form.is_fp8() && (form.a_mn_contiguous || form.b_mn_contiguous))
@@ -93,7 +89,7 @@ inline void warpgroup::issue(lane& l, product_form const& form, float* d, std::u
   product& p = join(l, form, d, where);
   tile& t = *p.to;
   if (p.opens) open_tile(l, p, d, where);
-  else if (t.d[i] != d || t.n != form.n)
+  else if (t.d[i] != d || t.n != form.n || t.fp16_sums != form.fp16_sums)
     fail("wgmma: the accumulator is not the one that other lanes or earlier products use", where);
   t.last[i] = state(l).issued - 1;
   p.registers[i] = a;
@@ -144,6 +140,8 @@ inline void warpgroup::multiply(lane& l, product& p) {
   with_kind(p.form.b_kind, [&](auto type) { p.b.widen_to(type, right_.data(), 1, n); });
   if (!p.form.keep) std::fill(p.to->c.begin(), p.to->c.end(), 0.f);
   multiply_add(p.to->c.data(), left_.data(), right_.data(), n, depth);
+  if (p.form.fp16_sums)
+    for (float& x : p.to->c) x = widen_fp16(round_to<fp16>(x).bits);
 }
 
 // ---- groups
@@ -204,12 +202,10 @@ inline void warpgroup::take(lane& l, int end, location const& where) {
   std::size_t const i = index(l);
   for (auto& t : tiles_) {
     if (!t->d[i] || t->taken[i] || t->last[i] >= end) continue;
-    for (int r = 0; r < t->n / 2; ++r) {
-      if (std::bit_cast<std::uint32_t>(t->d[i][r]) != in_flight)
+    for (int r = 0; r < t->words(); ++r)
+      if (t->word(i, r) != in_flight)
         fail("wgmma: an accumulator was written while its product ran", where);
-      t->d[i][r] = t->c[static_cast<std::size_t>(row(static_cast<int>(i), r) * t->n +
-                                                 col(static_cast<int>(i), r))];
-    }
+    t->write(i);
     t->taken[i] = true;
     if (++t->taken_by == group_lanes) spare_tiles_.push_back(std::move(t));
   }

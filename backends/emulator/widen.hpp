@@ -39,19 +39,20 @@ inline std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
 inline std::uint32_t multiply_bf16x2(std::uint32_t a, std::uint32_t b) {
   return multiply_pairs<bf16>(a, b);
 }
-// (re, im) times (by_re, by_im): of each sum one product is rounded, the other is not.
-inline void multiply_complex_fp16x2(std::uint32_t& re, std::uint32_t& im, std::uint32_t by_re,
-                                    std::uint32_t by_im) {
-  std::uint32_t sums[2] = {};
-  for (int e = 0; e < 2; ++e) {
-    auto const half = [e](std::uint32_t x) { return widen_element<fp16>(x, e); };
-    auto const rounded = [](double x) { return round_to<fp16>(static_cast<float>(x)); };
-    double const a = widen_fp16(rounded(half(im) * half(by_im)).bits),
-                 b = widen_fp16(rounded(half(im) * half(by_re)).bits);
-    sums[0] |= std::uint32_t{rounded(double{half(re)} * half(by_re) - a).bits} << 16 * e;
-    sums[1] |= std::uint32_t{rounded(double{half(re)} * half(by_im) + b).bits} << 16 * e;
-  }
-  re = sums[0], im = sums[1];
+template <class T> std::uint32_t max_magnitudes(std::uint32_t a, std::uint32_t b) {
+  auto const larger = [&](int e) {
+    auto const magnitude = [e](std::uint32_t x) { return std::fabs(widen_element<T>(x, e)); };
+    return std::uint32_t{round_to<T>(std::fmax(magnitude(a), magnitude(b))).bits};
+  };
+  return larger(1) << 16 | larger(0);
+}
+// Sums of a product and a number are exact in 64 bits.
+inline std::uint32_t fma_fp16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  auto const sum = [&](int e) {
+    auto const half = [e](std::uint32_t x) { return double{widen_element<fp16>(x, e)}; };
+    return std::uint32_t{round_to<fp16>(static_cast<float>(half(a) * half(b) + half(c))).bits};
+  };
+  return sum(1) << 16 | sum(0);
 }
 
 }  // namespace tk::emulator

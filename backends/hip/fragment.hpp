@@ -63,6 +63,9 @@ TK_DEVICE float max(float a, float b) { return gcn::max(a, b); }
 TK_DEVICE float counted_magnitude(float x) { return __builtin_fabsf(x); }
 TK_DEVICE float min(float a, float b) { return gcn::min(a, b); }
 TK_DEVICE float exp2(float x) { return gcn::exp2(x); }
+// Of an angle from -pi to pi, to about 2^-20.
+TK_DEVICE float cos(float x) { return gcn::cos(x * 0.15915494f); }
+TK_DEVICE float sin(float x) { return gcn::sin(x * 0.15915494f); }
 TK_DEVICE float log2(float x) { return gcn::log2(x); }
 // x - y, not fused with the product that x may be.
 TK_DEVICE float subtract(float x, float y) { return gcn::subtract(x, y); }
@@ -74,6 +77,10 @@ TK_DEVICE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c);
 // To global memory, at a multiple of 16 bytes, in one access.
 TK_DEVICE void write_16_bytes(void* dst, std::uint32_t const* x) {
   __builtin_memcpy(__builtin_assume_aligned(dst, 16), x, 16);
+}
+// From a multiple of 16 bytes that nobody reads again soon.
+TK_DEVICE void read_16_bytes_once(std::uint32_t* x, void const* src) {
+  __builtin_memcpy(x, __builtin_assume_aligned(src, 16), 16);
 }
 
 // The upper half of the result is x rounded to nearest even.
@@ -114,22 +121,24 @@ TK_DEVICE std::uint32_t multiply_pairs(T type, std::uint32_t a, std::uint32_t b)
   };
   return pack(type, half(a, 0) * half(b, 0), half(a, 1) * half(b, 1));
 }
+// The larger magnitudes of the halves, of any sign; no NaN counts.
+template <class T>
+TK_DEVICE std::uint32_t max_magnitudes(T type, std::uint32_t a, std::uint32_t b) {
+  auto const magnitude = [](std::uint32_t x, int i) {
+    return __builtin_fabsf(widen(T{static_cast<std::uint16_t>(x >> 16 * i)}));
+  };
+  return pack(type, be::max(magnitude(a, 0), magnitude(b, 0)),
+              be::max(magnitude(a, 1), magnitude(b, 1)));
+}
+// a b + c, and c - a b, of the halves, rounded once.
+TK_DEVICE std::uint32_t fma_fp16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  return gcn::fma_fp16x2(a, b, c);
+}
+TK_DEVICE std::uint32_t fnma_fp16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  return gcn::fma_fp16x2(a ^ 0x80008000, b, c);
+}
 // Asks caches for the line of global memory that p is in. Advice only, and not taken.
 TK_DEVICE void prefetch(void const*) {}
-// Complex products of the halves: (re, im) times (by_re, by_im), each sum rounded once or twice.
-TK_DEVICE void multiply_complex_pairs(std::uint32_t& re, std::uint32_t& im, std::uint32_t by_re,
-                                      std::uint32_t by_im) {
-  float x[2], y[2];
-  TK_UNROLL
-  for (int i = 0; i < 2; ++i) {
-    auto const half = [i](std::uint32_t w) {
-      return widen(fp16{static_cast<std::uint16_t>(w >> 16 * i)});
-    };
-    x[i] = half(re) * half(by_re) - half(im) * half(by_im);
-    y[i] = half(re) * half(by_im) + half(im) * half(by_re);
-  }
-  re = pack(fp16{}, x[0], x[1]), im = pack(fp16{}, y[0], y[1]);
-}
 // Adds to a number in global memory, whole, or to four.
 TK_DEVICE void add_to_global(float* p, float x) { gcn::add_to_global(p, x); }
 TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
@@ -146,6 +155,12 @@ TK_DEVICE std::uint32_t opaque(std::uint32_t x) {
 }
 // The value of the lane whose number differs in the bits of `mask`.
 TK_DEVICE float shuffle_xor(float x, int mask) { return gcn::shuffle_xor(x, mask); }
+// The largest of a warp's numbers, none of which is negative, or NaN.
+TK_DEVICE float max_of_warp(float x) {
+  TK_UNROLL
+  for (int bit = 1; bit < warp_lanes; bit *= 2) x = max(x, shuffle_xor(x, bit));
+  return x;
+}
 // That of the lane before, among as many lanes; the first has that of the last.
 TK_DEVICE std::uint32_t shuffle_before(std::uint32_t x, int lanes) {
   return gcn::shuffle_before(x, lanes);

@@ -58,6 +58,9 @@ template <class T> TK_DEVICE T& lds() {
 
 // ---- arithmetic
 TK_DEVICE float exp2(float x) { return __builtin_amdgcn_exp2f(x); }
+// Of turns.
+TK_DEVICE float cos(float x) { return __builtin_amdgcn_cosf(x); }
+TK_DEVICE float sin(float x) { return __builtin_amdgcn_sinf(x); }
 // x - y, not fused with the product that x may be.
 TK_DEVICE float subtract(float x, float y) {
   asm("" : "+v"(x));
@@ -186,6 +189,12 @@ TK_DEVICE std::uint32_t pack_fp16(float lo, float hi) {
 TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
   return __builtin_bit_cast(std::uint32_t,
                             __builtin_bit_cast(two_fp16, a) * __builtin_bit_cast(two_fp16, b));
+}
+TK_DEVICE std::uint32_t fma_fp16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  return __builtin_bit_cast(
+      std::uint32_t,
+      __builtin_elementwise_fma(__builtin_bit_cast(two_fp16, a), __builtin_bit_cast(two_fp16, b),
+                                __builtin_bit_cast(two_fp16, c)));
 }
 template <bool There = has_bf16_pack>
   requires There

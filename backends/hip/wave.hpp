@@ -21,6 +21,7 @@ namespace tk::be {
 
 inline constexpr int warp_lanes = 64, worker_warps = 1, worker_lanes = 64, worker_rows = 16;
 inline constexpr bool negates_operands = false;
+inline constexpr bool has_fp16_sums = false;       // of products
 inline constexpr bool has_async_products = false;  // the compiler waits for MFMA
 inline constexpr bool has_senders = false;
 inline constexpr int max_cluster = 1;         // no clusters

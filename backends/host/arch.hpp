@@ -14,6 +14,7 @@ namespace tk::be {
 inline constexpr int warp_lanes = 1, worker_warps = 1, worker_lanes = 1, worker_rows = 16;
 inline constexpr bool has_async_products = false;
 inline constexpr bool negates_operands = false;
+inline constexpr bool has_fp16_sums = false;  // of products
 inline constexpr bool has_senders = false;
 inline constexpr int max_cluster = 8;       // its ranks come one after another
 inline constexpr int smem_bytes = 1 << 30;  // ordinary memory

@@ -5,6 +5,7 @@
 // even, as core/element.hpp defines them.
 #pragma once
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 #include "backends/host/arch.hpp"
@@ -36,6 +37,14 @@ TK_DEVICE float subtract(float x, float y) { return subtract_rounded(x, y); }
 TK_DEVICE void write_16_bytes(void* dst, std::uint32_t const* x) {
   __builtin_memcpy(__builtin_assume_aligned(dst, 16), x, 16);
 }
+// From a multiple of 16 bytes that nobody reads again soon.
+TK_DEVICE void read_16_bytes_once(std::uint32_t* x, void const* src) {
+  __builtin_memcpy(x, __builtin_assume_aligned(src, 16), 16);
+}
+
+// Of an angle from -pi to pi.
+TK_DEVICE float cos(float x) { return std::cos(x); }
+TK_DEVICE float sin(float x) { return std::sin(x); }
 
 // 2^x = 2^(n-1) (2 2^f), n = round(x); 2 2^f = 2 + f p(f) on [-1/2, 1/2], p interpolated at
 // Chebyshev's points (relative error 5e-9). Far outside the range f is rounding error and made 0; n

@@ -74,22 +74,35 @@ TK_DEVICE std::uint32_t multiply_pairs(T type, std::uint32_t a, std::uint32_t b)
   auto const half = [&](std::uint32_t x, int i) { return value_of(type, x >> 16 * i & 0xffff); };
   return pack(type, half(a, 0) * half(b, 0), half(a, 1) * half(b, 1));
 }
+// The larger magnitudes of the halves, of any sign; no NaN counts.
+template <class T>
+TK_DEVICE std::uint32_t max_magnitudes(T type, std::uint32_t a, std::uint32_t b) {
+  auto const larger = [&](int i) {
+    auto const magnitude = [&](std::uint32_t x) {
+      return __builtin_fabsf(value_of(type, x >> 16 * i & 0xffff));
+    };
+    float const x = magnitude(a), y = magnitude(b);
+    return x > y || y != y ? x : y;
+  };
+  return pack(type, larger(0), larger(1));
+}
+// a b + c, and c - a b, of the halves, rounded once or twice.
+TK_DEVICE std::uint32_t fma_fp16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  auto const sum = [&](int i) {
+    auto const half = [i](std::uint32_t w) { return value_of(fp16{}, w >> 16 * i & 0xffff); };
+    return half(a) * half(b) + half(c);
+  };
+  return pack(fp16{}, sum(0), sum(1));
+}
+TK_DEVICE std::uint32_t fnma_fp16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  return fma_fp16x2(a ^ 0x80008000, b, c);
+}
 // Asks caches for what p points at. Advice only, and not taken: processors see streams.
 TK_DEVICE void prefetch(void const*) {}
-// Complex products of the halves: (re, im) times (by_re, by_im), each sum rounded once or twice.
-TK_DEVICE void multiply_complex_pairs(std::uint32_t& re, std::uint32_t& im, std::uint32_t by_re,
-                                      std::uint32_t by_im) {
-  float x[2], y[2];
-  for (int i = 0; i < 2; ++i) {
-    auto const half = [i](std::uint32_t w) { return value_of(fp16{}, w >> 16 * i & 0xffff); };
-    x[i] = half(re) * half(by_re) - half(im) * half(by_im);
-    y[i] = half(re) * half(by_im) + half(im) * half(by_re);
-  }
-  re = pack(fp16{}, x[0], x[1]), im = pack(fp16{}, y[0], y[1]);
-}
 // A row lies in one lane, and so does a column.
 template <int R, class F> TK_DEVICE float across_row(float x, F) { return x; }
 TK_DEVICE float shuffle_xor(float x, int) { return x; }
+TK_DEVICE float max_of_warp(float x) { return x; }
 TK_DEVICE std::uint32_t shuffle_before(std::uint32_t x, int) { return x; }
 TK_DEVICE bool any_lane(bool x) { return x; }
 

@@ -53,11 +53,18 @@ TK_DEVICE float max(float a, float b) { return ptx::max(a, b); }
 TK_DEVICE float counted_magnitude(float x) { return __builtin_fabsf(x); }
 TK_DEVICE float min(float a, float b) { return -ptx::max(-a, -b); }
 TK_DEVICE float exp2(float x) { return ptx::ex2(x); }
+// Of an angle from -pi to pi, to about 2^-20.
+TK_DEVICE float cos(float x) { return ptx::cos(x); }
+TK_DEVICE float sin(float x) { return ptx::sin(x); }
 TK_DEVICE float log2(float x) { return ptx::lg2(x); }
 // x - y, not fused with the product that x may be.
 TK_DEVICE float subtract(float x, float y) { return ptx::subtract(x, y); }
 // To global memory, at a multiple of 16 bytes, in one access.
 TK_DEVICE void write_16_bytes(void* dst, std::uint32_t const* x) { ptx::write_16_bytes(dst, x); }
+// From a multiple of 16 bytes that nobody reads again soon.
+TK_DEVICE void read_16_bytes_once(std::uint32_t* x, void const* src) {
+  ptx::read_16_bytes_once(x, src);
+}
 TK_DEVICE float reciprocal(float x) { return ptx::reciprocal(x); }
 TK_DEVICE float rsqrt(float x) { return ptx::rsqrt(x); }
 // a * b + c, rounded once.
@@ -88,6 +95,20 @@ TK_DEVICE float widen(float x) { return x; }
 TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
   return ptx::multiply_fp16x2(a, b);
 }
+// The larger magnitudes of the halves, of any sign; no NaN counts.
+TK_DEVICE std::uint32_t max_magnitudes(bf16, std::uint32_t a, std::uint32_t b) {
+  return ptx::max_magnitudes_bf16x2(a, b);
+}
+TK_DEVICE std::uint32_t max_magnitudes(fp16, std::uint32_t a, std::uint32_t b) {
+  return ptx::max_magnitudes_fp16x2(a, b);
+}
+// a b + c, and c - a b, of the halves, rounded once.
+TK_DEVICE std::uint32_t fma_fp16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  return ptx::fma_fp16x2(a, b, c);
+}
+TK_DEVICE std::uint32_t fnma_fp16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  return ptx::fnma_fp16x2(a, b, c);
+}
 // The products of the halves, each rounded once.
 TK_DEVICE std::uint32_t multiply_pairs(fp16, std::uint32_t a, std::uint32_t b) {
   return ptx::multiply_fp16x2(a, b);
@@ -97,11 +118,6 @@ TK_DEVICE std::uint32_t multiply_pairs(bf16, std::uint32_t a, std::uint32_t b) {
 }
 // Asks caches for the line of global memory, 128 bytes, that p is in. Advice only.
 TK_DEVICE void prefetch(void const* p) { ptx::prefetch(p); }
-// Complex products of the halves: (re, im) times (by_re, by_im), each sum rounded once or twice.
-TK_DEVICE void multiply_complex_pairs(std::uint32_t& re, std::uint32_t& im, std::uint32_t by_re,
-                                      std::uint32_t by_im) {
-  ptx::multiply_complex_fp16x2(re, im, by_re, by_im);
-}
 // Adds to a number in global memory, whole, or to four, of which p is a multiple of 16 bytes.
 TK_DEVICE void add_to_global(float* p, float x) { ptx::add_to_global(p, x); }
 TK_DEVICE void add_to_global(float* p, float a, float b, float c, float d) {
@@ -114,6 +130,8 @@ TK_DEVICE std::uint32_t opaque(std::uint32_t x) {
 }
 // The value of the lane whose number in its warp differs in the bits of `mask`.
 TK_DEVICE float shuffle_xor(float x, int mask) { return ptx::shuffle_xor(x, mask); }
+// The largest of a warp's numbers, none of which is negative, or NaN.
+TK_DEVICE float max_of_warp(float x) { return ptx::max_of_warp(x); }
 // That of the lane before, among as many lanes; the first has that of the last.
 TK_DEVICE std::uint32_t shuffle_before(std::uint32_t x, int lanes) {
   return ptx::shuffle_before(x, lanes);

@@ -54,6 +54,8 @@ TK_DEVICE float rsqrt(float x) {
   return y;
 }
 TK_DEVICE float max(float a, float b) { return fmaxf(a, b); }
+TK_DEVICE float cos(float x) { return __cosf(x); }
+TK_DEVICE float sin(float x) { return __sinf(x); }
 // Two numbers rounded to nearest even, `lo` in the lower half.
 TK_DEVICE std::uint32_t pack(bf16, float lo, float hi) {
   std::uint32_t y;
@@ -92,13 +94,32 @@ TK_DEVICE std::uint32_t multiply_bf16x2(std::uint32_t a, std::uint32_t b) {
   asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y) : "r"(a), "r"(b), "r"(0x80008000));
   return y;
 }
-// (re, im) times (by_re, by_im).
-TK_DEVICE void multiply_complex_fp16x2(std::uint32_t& re, std::uint32_t& im, std::uint32_t by_re,
-                                       std::uint32_t by_im) {
-  asm("{\n.reg .b32 a, b;\nmul.rn.f16x2 a, %1, %3;\nneg.f16x2 a, a;\nmul.rn.f16x2 b, %1, %2;\n"
-      "fma.rn.f16x2 b, %0, %3, b;\nfma.rn.f16x2 %0, %0, %2, a;\nmov.b32 %1, b;\n}"
-      : "+r"(re), "+r"(im)
-      : "r"(by_re), "r"(by_im));
+// The larger magnitudes, of any sign; NaN is smaller than any number.
+TK_DEVICE std::uint32_t max_magnitudes_bf16x2(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t y;
+  if constexpr (compute_capability >= 86)
+    asm("max.xorsign.abs.bf16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
+  else asm("max.bf16x2 %0, %1, %2;" : "=r"(y) : "r"(a & 0x7fff7fff), "r"(b & 0x7fff7fff));
+  return y;
+}
+TK_DEVICE std::uint32_t max_magnitudes_fp16x2(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t y;
+  if constexpr (compute_capability >= 86)
+    asm("max.xorsign.abs.f16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
+  else asm("max.f16x2 %0, %1, %2;" : "=r"(y) : "r"(a & 0x7fff7fff), "r"(b & 0x7fff7fff));
+  return y;
+}
+TK_DEVICE std::uint32_t fma_fp16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  std::uint32_t y;
+  asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(y) : "r"(a), "r"(b), "r"(c));
+  return y;
+}
+TK_DEVICE std::uint32_t fnma_fp16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  std::uint32_t y;
+  asm("{\n.reg .b32 n;\nneg.f16x2 n, %1;\nfma.rn.f16x2 %0, n, %2, %3;\n}"
+      : "=r"(y)
+      : "r"(a), "r"(b), "r"(c));
+  return y;
 }
 
 // ---- memory
@@ -106,6 +127,14 @@ TK_DEVICE void multiply_complex_fp16x2(std::uint32_t& re, std::uint32_t& im, std
 TK_DEVICE void write_16_bytes(void* dst, std::uint32_t const* x) {
   asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(dst), "r"(x[0]), "r"(x[1]),
                "r"(x[2]), "r"(x[3])
+               : "memory");
+}
+
+// What is read once, and not kept for others.
+TK_DEVICE void read_16_bytes_once(std::uint32_t* x, void const* src) {
+  asm volatile("ld.global.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+               : "l"(src)
                : "memory");
 }
 
@@ -121,6 +150,10 @@ TK_DEVICE int opaque(int x) {
 
 // ---- warp
 TK_DEVICE float shuffle_xor(float x, int mask) { return __shfl_xor_sync(0xffffffff, x, mask); }
+// Bits of such numbers are in their order.
+TK_DEVICE float max_of_warp(float x) {
+  return __uint_as_float(__reduce_max_sync(0xffffffff, __float_as_uint(x)));
+}
 TK_DEVICE std::uint32_t shuffle_before(std::uint32_t x, int lanes) {
   return __shfl_sync(0xffffffff, x, static_cast<int>(threadIdx.x) - 1, lanes);
 }

@@ -8,6 +8,7 @@ namespace tk::be {
 inline constexpr int compute_capability = 89;
 inline constexpr bool has_async_products = false;
 inline constexpr bool negates_operands = false;
+inline constexpr bool has_fp16_sums = false;  // of products
 inline constexpr bool has_senders = false;
 inline constexpr bool has_fp8 = true;
 inline constexpr int max_cluster = 1;         // no clusters

@@ -10,6 +10,7 @@ namespace tk::be {
 inline constexpr int compute_capability = 90;
 inline constexpr bool has_async_products = true;
 inline constexpr bool negates_operands = true;  // a left one in registers, as it is read
+inline constexpr bool has_fp16_sums = true;     // of products
 inline constexpr bool has_senders = true;       // warps that deliver what workers send
 inline constexpr bool has_fp8 = true;
 inline constexpr int max_cluster = 8;          // blocks (CUDA C++ Programming Guide, 5.2.1)

@@ -179,44 +179,43 @@ TK_DEVICE std::uint32_t opaque_zero() {
 }
 
 // wgmma<A, B, N>::ss: d[64, N] (+)= a[64, k] b[k, N], both in shared memory; rs: a in registers,
-// rs_minus: d -= it. A and B are element types; k = 16, or 32 of fp8, which has no rs.
+// rs_minus: d -= it. A and B are element types; k = 16, or 32 of fp8, which has no rs. Sums are
+// fp32, or with wgmma_fp16<N> of fp16 operands pairs of fp16, rounded by each instruction.
 // TransA = 1 reads a with its M dimension contiguous, TransB = 1 b with its N dimension; not of
 // fp8. a and b are the low words of descriptors (start and leading offset), HighA and HighB the
 // high ones (stride offset and swizzle), constants of a tile: adding in 32 bits halves the
 // arithmetic between two products.
 template <class A, class B, int N> struct wgmma;
+template <int N> struct wgmma_fp16;
 #define TK_R10(x) \
   "%" #x "0,%" #x "1,%" #x "2,%" #x "3,%" #x "4,%" #x "5,%" #x "6,%" #x "7,%" #x "8,%" #x "9,"
-#define TK_F8(i)                                                                              \
-  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
-      "+f"(d[i + 6]), "+f"(d[i + 7])
-#define TK_F32(i) TK_F8(i), TK_F8(i + 8), TK_F8(i + 16), TK_F8(i + 24)
-#define TK_WGMMA_RS(NAME, SIGN, TYPE, N, O0, O1, O2, O3, O4, O5, O6, O7)                           \
-  template <int TransB, std::uint32_t HighB>                                                       \
-  static TK_DEVICE void NAME(float* d, std::uint32_t const* a, std::uint32_t b, int keep) {        \
-    asm volatile("{\n.reg .pred p;\n.reg .b64 b;\nsetp.ne.b32 p, " O5 ", 0;\nmov.b64 b, {" O4      \
-                 ", " O7 "};\nwgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE       \
-                 " {" TK_REGS "}, {" O0 ", " O1 ", " O2 ", " O3 "}, b, p, " SIGN ", 1, " O6 ";\n}" \
-                 : TK_OUT                                                                          \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b), "r"(keep), "n"(TransB),     \
-                   "n"(HighB)                                                                      \
-                 : "memory");                                                                      \
+// Outputs, of the constraint C.
+#define TK_D4(C, i) C(d[i]), C(d[i + 1]), C(d[i + 2]), C(d[i + 3])
+#define TK_D8(C, i) TK_D4(C, i), TK_D4(C, i + 4)
+#define TK_D32(C, i) TK_D8(C, i), TK_D8(C, i + 8), TK_D8(C, i + 16), TK_D8(C, i + 24)
+#define TK_WGMMA_RS(NAME, SIGN, D, C, TYPES, N, O0, O1, O2, O3, O4, O5, O6, O7)                \
+  template <int TransB, std::uint32_t HighB>                                                   \
+  static TK_DEVICE void NAME(D* d, std::uint32_t const* a, std::uint32_t b, int keep) {        \
+    asm volatile("{\n.reg .pred p;\n.reg .b64 b;\nsetp.ne.b32 p, " O5 ", 0;\nmov.b64 b, {" O4  \
+                 ", " O7 "};\nwgmma.mma_async.sync.aligned.m64n" #N "k16." TYPES " {" TK_REGS  \
+                 "}, {" O0 ", " O1 ", " O2 ", " O3 "}, b, p, " SIGN ", 1, " O6 ";\n}"          \
+                 : TK_OUT(C)                                                                   \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b), "r"(keep), "n"(TransB), \
+                   "n"(HighB)                                                                  \
+                 : "memory");                                                                  \
   }
-#define TK_WGMMA_16(T, TYPE, N, O0, O1, O2, O3, O4, O5, O6, O7)                                    \
-  template <> struct wgmma<T, T, N> {                                                              \
-    template <int TransA, int TransB, std::uint32_t HighA, std::uint32_t HighB>                    \
-    static TK_DEVICE void ss(float* d, std::uint32_t a, std::uint32_t b, int keep) {               \
-      asm volatile("{\n.reg .pred p;\n.reg .b64 a, b;\nsetp.ne.b32 p, " O2 ", 0;\nmov.b64 a, {" O0 \
-                   ", " O5 "};\nmov.b64 b, {" O1 ", " O6                                           \
-                   "};\nwgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE             \
-                   " {" TK_REGS "}, a, b, p, 1, 1, " O4 ", " O3 ";\n}"                             \
-                   : TK_OUT                                                                        \
-                   : "r"(a), "r"(b), "r"(keep), "n"(TransB), "n"(TransA), "n"(HighA), "n"(HighB)   \
-                   : "memory");                                                                    \
-    }                                                                                              \
-    TK_WGMMA_RS(rs, "1", TYPE, N, O0, O1, O2, O3, O4, O5, O6, O7)                                  \
-    TK_WGMMA_RS(rs_minus, "-1", TYPE, N, O0, O1, O2, O3, O4, O5, O6, O7)                           \
-  };
+#define TK_WGMMA_16(D, C, TYPES, N, O0, O1, O2, O3, O4, O5, O6, O7)                            \
+  {template <int TransA, int TransB, std::uint32_t HighA, std::uint32_t HighB>                 \
+   static TK_DEVICE void ss(D * d, std::uint32_t a, std::uint32_t b, int keep){asm volatile(   \
+       "{\n.reg .pred p;\n.reg .b64 a, b;\nsetp.ne.b32 p, " O2 ", 0;\nmov.b64 a, {" O0 ", " O5 \
+       "};\nmov.b64 b, {" O1 ", " O6 "};\nwgmma.mma_async.sync.aligned.m64n" #N "k16." TYPES   \
+       " {" TK_REGS "}, a, b, p, 1, 1, " O4 ", " O3 ";\n}" : TK_OUT(C) : "r"(a),               \
+       "r"(b), "r"(keep), "n"(TransB), "n"(TransA), "n"(HighA), "n"(HighB) : "memory");        \
+  }                                                                                            \
+  TK_WGMMA_RS(rs, "1", D, C, TYPES, N, O0, O1, O2, O3, O4, O5, O6, O7)                         \
+  TK_WGMMA_RS(rs_minus, "-1", D, C, TYPES, N, O0, O1, O2, O3, O4, O5, O6, O7)                  \
+  }                                                                                            \
+  ;
 #define TK_WGMMA_8(A, B, TYPES, N, O0, O1, O2, O3, O4)                                             \
   template <> struct wgmma<A, B, N> {                                                              \
     template <int TransA, int TransB, std::uint32_t HighA, std::uint32_t HighB>                    \
@@ -226,18 +225,25 @@ template <class A, class B, int N> struct wgmma;
                    ", " O3 "};\nmov.b64 b, {" O1 ", " O4                                           \
                    "};\nwgmma.mma_async.sync.aligned.m64n" #N "k32.f32." TYPES " {" TK_REGS        \
                    "}, a, b, p, 1, 1;\n}"                                                          \
-                   : TK_OUT                                                                        \
+                   : TK_OUT("+f")                                                                  \
                    : "r"(a), "r"(b), "r"(keep), "n"(HighA), "n"(HighB)                             \
                    : "memory");                                                                    \
     }                                                                                              \
   };
-#define TK_WGMMA(N, O0, O1, O2, O3, O4, O5, O6, O7)                  \
-  TK_WGMMA_16(bf16, "bf16", N, O0, O1, O2, O3, O4, O5, O6, O7)       \
-  TK_WGMMA_16(fp16, "f16", N, O0, O1, O2, O3, O4, O5, O6, O7)        \
-  TK_WGMMA_8(fp8_e4m3, fp8_e4m3, "e4m3.e4m3", N, O0, O1, O2, O3, O4) \
-  TK_WGMMA_8(fp8_e4m3, fp8_e5m2, "e4m3.e5m2", N, O0, O1, O2, O3, O4) \
-  TK_WGMMA_8(fp8_e5m2, fp8_e4m3, "e5m2.e4m3", N, O0, O1, O2, O3, O4) \
-  TK_WGMMA_8(fp8_e5m2, fp8_e5m2, "e5m2.e5m2", N, O0, O1, O2, O3, O4)
+#define TK_WGMMA_OF(N, O0, O1, O2, O3, O4, O5, O6, O7)                                             \
+  template <>                                                                                      \
+  struct wgmma<bf16, bf16, N> TK_WGMMA_16(float, "+f", "f32.bf16.bf16", N, O0, O1, O2, O3, O4, O5, \
+                                          O6, O7) template <>                                      \
+  struct wgmma<fp16, fp16, N> TK_WGMMA_16(float, "+f", "f32.f16.f16", N, O0, O1, O2, O3, O4, O5,   \
+                                          O6, O7)                                                  \
+      TK_WGMMA_8(fp8_e4m3, fp8_e4m3, "e4m3.e4m3", N, O0, O1, O2, O3, O4)                           \
+          TK_WGMMA_8(fp8_e4m3, fp8_e5m2, "e4m3.e5m2", N, O0, O1, O2, O3, O4)                       \
+              TK_WGMMA_8(fp8_e5m2, fp8_e4m3, "e5m2.e4m3", N, O0, O1, O2, O3, O4)                   \
+                  TK_WGMMA_8(fp8_e5m2, fp8_e5m2, "e5m2.e5m2", N, O0, O1, O2, O3, O4)
+#define TK_WGMMA_FP16_OF(N, ...) \
+  template <> struct wgmma_fp16<N> TK_WGMMA_16(std::uint32_t, "+r", "f16.f16.f16", N, __VA_ARGS__)
+#define TK_WGMMA(N, ...) TK_WGMMA_OF(N, __VA_ARGS__)
+#define TK_WGMMA_FP16(N, ...) TK_WGMMA_FP16_OF(N, __VA_ARGS__)
 // The first 10, 20, ... registers, each followed by a comma.
 #define TK_T1 TK_R10()
 #define TK_T2 TK_T1 TK_R10(1)
@@ -251,88 +257,140 @@ template <class A, class B, int N> struct wgmma;
 #define TK_T10 TK_T9 TK_R10(9)
 #define TK_T11 TK_T10 TK_R10(10)
 #define TK_T12 TK_T11 TK_R10(11)
-// The instances of each n: registers, outputs, then the numbers of the eight inputs.
+// The instances of each n, and those of 2 n with sums of fp16, which have as many registers: these,
+// outputs, and the numbers of the eight inputs.
+#define TK_REGS "%0,%1,%2,%3"
+#define TK_OUT(C) TK_D4(C, 0)
+#define TK_IN "%4", "%5", "%6", "%7", "%8", "%9", "%10", "%11"
+TK_WGMMA_FP16(16, TK_IN)
+#undef TK_REGS
+#undef TK_OUT
+#undef TK_IN
 #define TK_REGS "%0,%1,%2,%3,%4,%5,%6,%7"
-#define TK_OUT TK_F8(0)
-TK_WGMMA(16, "%8", "%9", "%10", "%11", "%12", "%13", "%14", "%15")
+#define TK_OUT(C) TK_D8(C, 0)
+#define TK_IN "%8", "%9", "%10", "%11", "%12", "%13", "%14", "%15"
+TK_WGMMA(16, TK_IN)
+TK_WGMMA_FP16(32, TK_IN)
 #undef TK_REGS
 #undef TK_OUT
+#undef TK_IN
 #define TK_REGS TK_T1 "%10,%11,%12,%13,%14,%15"
-#define TK_OUT TK_F8(0), TK_F8(8)
-TK_WGMMA(32, "%16", "%17", "%18", "%19", "%20", "%21", "%22", "%23")
+#define TK_OUT(C) TK_D8(C, 0), TK_D8(C, 8)
+#define TK_IN "%16", "%17", "%18", "%19", "%20", "%21", "%22", "%23"
+TK_WGMMA(32, TK_IN)
+TK_WGMMA_FP16(64, TK_IN)
 #undef TK_REGS
 #undef TK_OUT
+#undef TK_IN
 #define TK_REGS TK_T2 "%20,%21,%22,%23"
-#define TK_OUT TK_F8(0), TK_F8(8), TK_F8(16)
-TK_WGMMA(48, "%24", "%25", "%26", "%27", "%28", "%29", "%30", "%31")
+#define TK_OUT(C) TK_D8(C, 0), TK_D8(C, 8), TK_D8(C, 16)
+#define TK_IN "%24", "%25", "%26", "%27", "%28", "%29", "%30", "%31"
+TK_WGMMA(48, TK_IN)
+TK_WGMMA_FP16(96, TK_IN)
 #undef TK_REGS
 #undef TK_OUT
+#undef TK_IN
 #define TK_REGS TK_T3 "%30,%31"
-#define TK_OUT TK_F32(0)
-TK_WGMMA(64, "%32", "%33", "%34", "%35", "%36", "%37", "%38", "%39")
+#define TK_OUT(C) TK_D32(C, 0)
+#define TK_IN "%32", "%33", "%34", "%35", "%36", "%37", "%38", "%39"
+TK_WGMMA(64, TK_IN)
+TK_WGMMA_FP16(128, TK_IN)
 #undef TK_REGS
 #undef TK_OUT
+#undef TK_IN
 #define TK_REGS TK_T3 "%30,%31,%32,%33,%34,%35,%36,%37,%38,%39"
-#define TK_OUT TK_F32(0), TK_F8(32)
-TK_WGMMA(80, "%40", "%41", "%42", "%43", "%44", "%45", "%46", "%47")
+#define TK_OUT(C) TK_D32(C, 0), TK_D8(C, 32)
+#define TK_IN "%40", "%41", "%42", "%43", "%44", "%45", "%46", "%47"
+TK_WGMMA(80, TK_IN)
+TK_WGMMA_FP16(160, TK_IN)
 #undef TK_REGS
 #undef TK_OUT
+#undef TK_IN
 #define TK_REGS TK_T4 "%40,%41,%42,%43,%44,%45,%46,%47"
-#define TK_OUT TK_F32(0), TK_F8(32), TK_F8(40)
-TK_WGMMA(96, "%48", "%49", "%50", "%51", "%52", "%53", "%54", "%55")
+#define TK_OUT(C) TK_D32(C, 0), TK_D8(C, 32), TK_D8(C, 40)
+#define TK_IN "%48", "%49", "%50", "%51", "%52", "%53", "%54", "%55"
+TK_WGMMA(96, TK_IN)
+TK_WGMMA_FP16(192, TK_IN)
 #undef TK_REGS
 #undef TK_OUT
+#undef TK_IN
 #define TK_REGS TK_T5 "%50,%51,%52,%53,%54,%55"
-#define TK_OUT TK_F32(0), TK_F8(32), TK_F8(40), TK_F8(48)
-TK_WGMMA(112, "%56", "%57", "%58", "%59", "%60", "%61", "%62", "%63")
+#define TK_OUT(C) TK_D32(C, 0), TK_D8(C, 32), TK_D8(C, 40), TK_D8(C, 48)
+#define TK_IN "%56", "%57", "%58", "%59", "%60", "%61", "%62", "%63"
+TK_WGMMA(112, TK_IN)
+TK_WGMMA_FP16(224, TK_IN)
 #undef TK_REGS
 #undef TK_OUT
+#undef TK_IN
 #define TK_REGS TK_T6 "%60,%61,%62,%63"
-#define TK_OUT TK_F32(0), TK_F32(32)
-TK_WGMMA(128, "%64", "%65", "%66", "%67", "%68", "%69", "%70", "%71")
+#define TK_OUT(C) TK_D32(C, 0), TK_D32(C, 32)
+#define TK_IN "%64", "%65", "%66", "%67", "%68", "%69", "%70", "%71"
+TK_WGMMA(128, TK_IN)
+TK_WGMMA_FP16(256, TK_IN)
 #undef TK_REGS
 #undef TK_OUT
+#undef TK_IN
 #define TK_REGS TK_T7 "%70,%71"
-#define TK_OUT TK_F32(0), TK_F32(32), TK_F8(64)
-TK_WGMMA(144, "%72", "%73", "%74", "%75", "%76", "%77", "%78", "%79")
+#define TK_OUT(C) TK_D32(C, 0), TK_D32(C, 32), TK_D8(C, 64)
+#define TK_IN "%72", "%73", "%74", "%75", "%76", "%77", "%78", "%79"
+TK_WGMMA(144, TK_IN)
 #undef TK_REGS
 #undef TK_OUT
+#undef TK_IN
 #define TK_REGS TK_T7 "%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"
-#define TK_OUT TK_F32(0), TK_F32(32), TK_F8(64), TK_F8(72)
-TK_WGMMA(160, "%80", "%81", "%82", "%83", "%84", "%85", "%86", "%87")
+#define TK_OUT(C) TK_D32(C, 0), TK_D32(C, 32), TK_D8(C, 64), TK_D8(C, 72)
+#define TK_IN "%80", "%81", "%82", "%83", "%84", "%85", "%86", "%87"
+TK_WGMMA(160, TK_IN)
 #undef TK_REGS
 #undef TK_OUT
+#undef TK_IN
 #define TK_REGS TK_T8 "%80,%81,%82,%83,%84,%85,%86,%87"
-#define TK_OUT TK_F32(0), TK_F32(32), TK_F8(64), TK_F8(72), TK_F8(80)
-TK_WGMMA(176, "%88", "%89", "%90", "%91", "%92", "%93", "%94", "%95")
+#define TK_OUT(C) TK_D32(C, 0), TK_D32(C, 32), TK_D8(C, 64), TK_D8(C, 72), TK_D8(C, 80)
+#define TK_IN "%88", "%89", "%90", "%91", "%92", "%93", "%94", "%95"
+TK_WGMMA(176, TK_IN)
 #undef TK_REGS
 #undef TK_OUT
+#undef TK_IN
 #define TK_REGS TK_T9 "%90,%91,%92,%93,%94,%95"
-#define TK_OUT TK_F32(0), TK_F32(32), TK_F32(64)
-TK_WGMMA(192, "%96", "%97", "%98", "%99", "%100", "%101", "%102", "%103")
+#define TK_OUT(C) TK_D32(C, 0), TK_D32(C, 32), TK_D32(C, 64)
+#define TK_IN "%96", "%97", "%98", "%99", "%100", "%101", "%102", "%103"
+TK_WGMMA(192, TK_IN)
 #undef TK_REGS
 #undef TK_OUT
+#undef TK_IN
 #define TK_REGS TK_T10 "%100,%101,%102,%103"
-#define TK_OUT TK_F32(0), TK_F32(32), TK_F32(64), TK_F8(96)
-TK_WGMMA(208, "%104", "%105", "%106", "%107", "%108", "%109", "%110", "%111")
+#define TK_OUT(C) TK_D32(C, 0), TK_D32(C, 32), TK_D32(C, 64), TK_D8(C, 96)
+#define TK_IN "%104", "%105", "%106", "%107", "%108", "%109", "%110", "%111"
+TK_WGMMA(208, TK_IN)
 #undef TK_REGS
 #undef TK_OUT
+#undef TK_IN
 #define TK_REGS TK_T11 "%110,%111"
-#define TK_OUT TK_F32(0), TK_F32(32), TK_F32(64), TK_F8(96), TK_F8(104)
-TK_WGMMA(224, "%112", "%113", "%114", "%115", "%116", "%117", "%118", "%119")
+#define TK_OUT(C) TK_D32(C, 0), TK_D32(C, 32), TK_D32(C, 64), TK_D8(C, 96), TK_D8(C, 104)
+#define TK_IN "%112", "%113", "%114", "%115", "%116", "%117", "%118", "%119"
+TK_WGMMA(224, TK_IN)
 #undef TK_REGS
 #undef TK_OUT
+#undef TK_IN
 #define TK_REGS TK_T11 "%110,%111,%112,%113,%114,%115,%116,%117,%118,%119"
-#define TK_OUT TK_F32(0), TK_F32(32), TK_F32(64), TK_F8(96), TK_F8(104), TK_F8(112)
-TK_WGMMA(240, "%120", "%121", "%122", "%123", "%124", "%125", "%126", "%127")
+#define TK_OUT(C) \
+  TK_D32(C, 0), TK_D32(C, 32), TK_D32(C, 64), TK_D8(C, 96), TK_D8(C, 104), TK_D8(C, 112)
+#define TK_IN "%120", "%121", "%122", "%123", "%124", "%125", "%126", "%127"
+TK_WGMMA(240, TK_IN)
 #undef TK_REGS
 #undef TK_OUT
+#undef TK_IN
 #define TK_REGS TK_T12 "%120,%121,%122,%123,%124,%125,%126,%127"
-#define TK_OUT TK_F32(0), TK_F32(32), TK_F32(64), TK_F32(96)
-TK_WGMMA(256, "%128", "%129", "%130", "%131", "%132", "%133", "%134", "%135")
+#define TK_OUT(C) TK_D32(C, 0), TK_D32(C, 32), TK_D32(C, 64), TK_D32(C, 96)
+#define TK_IN "%128", "%129", "%130", "%131", "%132", "%133", "%134", "%135"
+TK_WGMMA(256, TK_IN)
 #undef TK_REGS
 #undef TK_OUT
+#undef TK_IN
 #undef TK_WGMMA
+#undef TK_WGMMA_OF
+#undef TK_WGMMA_FP16
+#undef TK_WGMMA_FP16_OF
 #undef TK_WGMMA_RS
 #undef TK_WGMMA_16
 #undef TK_WGMMA_8
@@ -349,7 +407,8 @@ TK_WGMMA(256, "%128", "%129", "%130", "%131", "%132", "%133", "%134", "%135")
 #undef TK_T11
 #undef TK_T12
 #undef TK_R10
-#undef TK_F8
-#undef TK_F32
+#undef TK_D4
+#undef TK_D8
+#undef TK_D32
 
 }  // namespace tk::be::ptx

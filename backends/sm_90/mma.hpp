@@ -47,13 +47,16 @@ template <class Tile> struct along_rows : descriptor<Tile> {
   }
 };
 
-template <bool Keep, bool TransA, bool TransB, bool Minus = false, int R, int N, class A, class B>
-TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
+template <bool Keep, bool TransA, bool TransB, bool Minus = false, class S, int R, int N, class A,
+          class B>
+TK_DEVICE void product(reg_tile<S, R, N>& d, A const& a, B const& b) {
   using walk_a = std::conditional_t<TransA, along_rows<A>, along_columns<A>>;
   using walk_b = std::conditional_t<TransB, along_columns<B>, along_rows<B>>;
   using a_type = typename A::element;
   constexpr int K = TransA ? A::rows : A::cols;
-  using mma = ptx::wgmma<a_type, typename B::element, N>;
+  constexpr bool fp32 = std::is_same_v<S, float>;
+  using mma =
+      std::conditional_t<fp32, ptx::wgmma<a_type, typename B::element, N>, ptx::wgmma_fp16<N>>;
   constexpr int steps = K * static_cast<int>(sizeof(a_type)) / 32;
   note(event::product);
   ptx::wgmma_fence();
@@ -61,7 +64,7 @@ TK_DEVICE void product(reg_tile<float, R, N>& d, A const& a, B const& b) {
   TK_UNROLL
   for (int block = 0; block < R / 64; ++block) TK_UNROLL
   for (int k = 0; k < steps; ++k) {
-    float* const out = d.e + block * (N / 2);
+    auto* const out = d.e + block * (fp32 ? N / 2 : N / 4);
     if constexpr (is_shared<A>)
       mma::template ss<walk_a::transposed, walk_b::transposed, walk_a::high, walk_b::high>(
           out, walk_a::start(a) + walk_a::at(block, k), right + walk_b::at(0, k), Keep || k > 0);

@@ -75,9 +75,10 @@ template <int N2> struct filter_piece {
     for (auto const& run : taps) size.add(run);
   }
   // put(place, run) for each run, scaled.
-  template <class Put> TK_DEVICE void put(float scale, Put put) const {
+  template <bool Split = false, class Put> TK_DEVICE void put(float scale, Put put) const {
     TK_UNROLL
-    for (int i = 0; i < runs::each; ++i) put(run_place<N2>(runs::nth(i)), scaled(taps[i], scale));
+    for (int i = 0; i < runs::each; ++i)
+      put(run_place<N2, Split>(runs::nth(i)), scaled(taps[i], scale));
     be::publish_shared();
   }
 };
@@ -126,9 +127,8 @@ struct rounded_filter_spectra
     auto const size = of_all_lanes(c.w, k.size, c.scratch.exchange);
     float const scale = scale_to(size.largest, window_bits), bound = spectrum_bound(a, size),
                 back = inverse_of_power(scale) * N2 * scale_of_spectrum(bound);
-    k.put(scale, [&](run_place<N2> const& to, run_of_eight const& y) {
-      put_run(c.scratch.x[to.part][0], to.row, to.col, y);
-    });
+    k.template put<whole>(
+        scale, [&](auto const& to, run_of_eight const& y) { to.put(c.scratch.x[to.part][0], y); });
     c.w.sync();
     if constexpr (whole) transform_whole_piece(c, a, piece, back / 8);
     else transform_piece_between(c, a, piece, back);
@@ -139,7 +139,8 @@ struct rounded_filter_spectra
   static TK_DEVICE void transform_piece_between(Context& c, args const& a, int piece, float back) {
     transform<false, N2, 1>(
         c.scratch.x, c.resident, c.w, [](int, int) {},
-        [&](int part, int, complex_tile<64, sizes::V>& s) {
+        [&](int part, int, auto& y) {
+          complex_tile<64, sizes::V> s = unpack(y);
           s.re = s.re * back;
           s.im = s.im * back;
           if (a.repeats) repeat(s);
@@ -152,20 +153,19 @@ struct rounded_filter_spectra
   static TK_DEVICE void transform_whole_piece(Context& c, args const& a, int piece, float quarter) {
     constexpr int M = N2 / 2;
     using map = be::fragment_map<64, M>;
-    using pairs = be::fragment_map<64, N2>;
-    complex_tile<64, M> z;
+    packed_complex_tile<64, M> first;
     transform_whole<N2, 1>(
-        c.scratch.x[0][0], c.resident, c.w, [](int) {},
-        [&](int i, complex_tile<64, M>& s) {
+        c.scratch.x[0][0], whole_roots(c.resident), c.resident, c.w, [] {}, [] {},
+        [&](int i, packed_complex_tile<64, M>& y) {
           if (i == 0) {
-            z = s;
+            first = y;
             return;
           }
-          for_each_pair<N2>([&](int pair, int e) {
-            int const lane = be::worker_lane(),
-                      k1 = map::lane_row(lane) + map::row(map::row_index(e)),
-                      k2 = (pairs::lane_col(lane) + pairs::col(pair)) / 2;
-            auto const w = unit_root(static_cast<float>(k1 + 64 * k2) * (1.f / (64 * M)));
+          auto z = unpack(first), s = unpack(y);
+          map::for_each([&](int e, int r, int) {
+            int const lane = be::worker_lane(), k1 = map::lane_row(lane) + map::row(r),
+                      k2 = map::lane_col(lane) + map::col(e);
+            auto const w = rounded_root(static_cast<float>(k1 + 64 * k2) * (1.f / (64 * M)));
             complex_number const k{z.re.e[e] + s.re.e[e], z.im.e[e] + s.im.e[e]},
                 l{z.re.e[e] - s.re.e[e], z.im.e[e] - s.im.e[e]}, wl = w * l;
             z.re.e[e] = quarter * (2 * k.re + l.re - wl.re);
@@ -209,12 +209,12 @@ template <int N2> struct filter_spectra {
   static TK_DEVICE void load_own(own&, args const&, task const&, int, be::arrival) {}
   template <class Worker>
   static TK_DEVICE void fill_resident(Worker const& w, resident& r, args const&) {
-    fill(w, r.cos1, r.sin1, [](int n1, int k1) { return first_factor(n1, k1); });
+    fill(w, r.cos1, r.sin1, [](int n1, int k1) { return unit_root(first_turns(n1, k1)); });
     TK_ROLL
     for (int i = 0; i < P * P; ++i) {
       int const k = i / P, n = i % P;
       fill(w, r.cos2[k][n], r.sin2[k][n],
-           [=](int row, int col) { return second_factor<N2>(k * V + row, n * V + col); });
+           [=](int row, int col) { return unit_root(second_turns<N2>(k * V + row, n * V + col)); });
     }
     be::publish_shared();
   }

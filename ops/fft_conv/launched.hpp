@@ -18,9 +18,9 @@ inline bool are_chunks(sequences const& x) {
          (x.h == 1 || whole(x.h_stride));
 }
 
-template <class T, class Out, int N2, int S = 1>
-block_outputs<T, Out, N2, S> outputs_of(blocks_to_write const& x) {
-  block_outputs<T, Out, N2, S> y{};
+template <class T, class Out, int N2, int S = 1, bool Split = false>
+block_outputs<T, Out, N2, S, Split> outputs_of(blocks_to_write const& x) {
+  block_outputs<T, Out, N2, S, Split> y{};
   for (int i = 0; i < 2; ++i) y.of[i] = {strided_as<Out>(x.out[i]), strided_as<T const>(x.gate[i])};
   y.n = static_cast<int>(x.n);
   y.there = static_cast<int>(x.there);

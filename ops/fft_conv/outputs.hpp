@@ -11,10 +11,10 @@ struct block_place {
   int outer, column, block;
 };
 
-// A worker has S of them side by side (transform.hpp).
-template <class T, class Out, int N2, int S = 1> struct block_outputs {
+// A worker has S of them side by side (transform.hpp); Split: even elements lie before odd ones.
+template <class T, class Out, int N2, int S = 1, bool Split = false> struct block_outputs {
   static constexpr int L = fft_sizes<N2>::half, U = fft_sizes<N2>::U, V = fft_sizes<N2, S>::V;
-  using runs = lane_runs<N2, S>;
+  using runs = lane_runs<N2, S, Split>;
   struct output {
     strided_sequences<Out> to;        // data may be null
     strided_sequences<T const> gate;  // and so may this
@@ -29,18 +29,34 @@ template <class T, class Out, int N2, int S = 1> struct block_outputs {
   TK_DEVICE block_place place(int row, int block) const {
     return {row / columns, first_column + row % columns, block};
   }
-  // Of blocks side by side, what transform_back makes of V columns, each times its back[s]: fp32,
+  // Of blocks side by side, what transform_back makes of V columns, each times its back(s): fp32,
   // or, where nothing else is done to it, the output's type.
   template <class Back>
   TK_DEVICE void put(shared_tile<fp16, 64, V> (&to)[2], reg_tile<float, 64, V>& y,
                      Back const& back) const {
-    using map = be::fragment_map<64, U>;
+    using map = be::fragment_map<64, V>;
+    constexpr int count = be::fragment_map<64, U>::count;
+    if constexpr (std::is_same_v<Out, bf16>) {
+      if (plain) {  // and powers of two may come last
+        reg_tile<Out, 64, V> z = cast<Out>(y);
+        TK_UNROLL
+        for (int s = 0; s < S; ++s) {
+          auto const by = be::pack(Out{}, back(s), back(s));
+          TK_UNROLL
+          for (int i = 0; i < count; i += 2) {
+            auto& word = z.e[map::template part<U>(i, s) / 2];
+            word = be::multiply_pairs(Out{}, word, by);
+          }
+        }
+        store(as_they_leave(to), z);
+        return;
+      }
+    }
     TK_UNROLL
     for (int s = 0; s < S; ++s) {
       float const by = back(s);
       TK_UNROLL
-      for (int i = 0; i < map::count; ++i)
-        y.e[be::fragment_map<64, V>::template part<U>(i, s)] *= by;
+      for (int i = 0; i < count; ++i) y.e[map::template part<U>(i, s)] *= by;
     }
     if constexpr (sizeof(Out) == 2) {
       if (plain) {
@@ -79,10 +95,8 @@ template <class T, class Out, int N2, int S = 1> struct block_outputs {
       chunk16 words[runs::each];
       TK_UNROLL
       for (int i = 0; i < runs::each; ++i) {
-        run_place<N2> const from(runs::nth(i), s);
-        auto& tile = as_they_leave(y[from.part]);
-        words[i] = *reinterpret_cast<chunk16 const*>(reinterpret_cast<char const*>(&tile) +
-                                                     tile.offset(from.row, from.col));
+        run_place<N2, Split> const from(runs::nth(i), s);
+        words[i] = from.chunk(as_they_leave(y[from.part]));
       }
       TK_UNROLL
       for (int i = 0; i < runs::each; ++i) {
@@ -92,8 +106,8 @@ template <class T, class Out, int N2, int S = 1> struct block_outputs {
     }
   }
   static TK_DEVICE run_of_eight take(window_tiles<N2, S>& y, int nth, int s) {
-    run_place<N2> const at(nth, s);
-    return take_run(sums_in(y[at.part]), at.row, at.col);
+    run_place<N2, Split> const at(nth, s);
+    return at.take(sums_in(y[at.part]));
   }
   TK_DEVICE void write_chunks(Out* to, T const* gate, int at, int s, window_tiles<N2, S>& y) const {
     TK_ROLL
@@ -118,7 +132,7 @@ template <class T, class Out, int N2, int S = 1> struct block_outputs {
       int const place = at + 8 * nth;
       if (place >= n) continue;
       auto z = take(y, nth, s);
-      if (folds) add_folded(z, y, s, place + n);
+      if (!Split && folds) add_folded(z, y, s, place + n);
       if (gate) z = product_of(z, read_run(gate, place, n, false));
       TK_UNROLL
       for (int e = 0; e < 8; ++e)
@@ -143,8 +157,9 @@ template <class T, class Out, int N2, int S = 1> struct block_outputs {
 template <class Context, class T, class Out, int N2>
 TK_DEVICE void write_block(Context& c, packed_complex<N2> const (&p)[1],
                            block_outputs<T, Out, N2> const& to, block_place const& at, float back) {
-  transform_back(c.scratch.x, p, c.resident, c.w,
-                 [&](auto& through, auto& y) { to.put(through, y, [=](int) { return back; }); });
+  transform_back(
+      c.scratch.x, p, c.resident, c.w, [] {}, [] {},
+      [&](auto& through, auto& y) { to.put(through, y, [=](int) { return back; }); });
   c.w.sync();  // it is there
   to.write(c.scratch.x, at);
   c.w.sync();  // all have read

@@ -117,7 +117,7 @@ void fft_conv_run<T, N2>::convolve(windows_to_convolve const& x, void* stream) {
     auto const from = source_of<T, columns>(x.from);
     be::launch<op>(
         {from, spectra_at<columns, kept_spectra<T>>(x.filters), static_cast<int>(x.share),
-         x.correlates ? -1.f : 1.f, outputs_of<T, T, columns, op::S>(x.to),
+         x.correlates ? -1.f : 1.f, outputs_of<T, T, columns, op::S, op::whole>(x.to),
          ceil_div(each_of<op>(from.count()), op::S) * op::S},
         stream);
   };

@@ -25,6 +25,18 @@ template <class T> TK_DEVICE run_of_eight widen_run(chunk16 const& x) {
   for (int i = 0; i < 8; ++i) y.x[i] = half_of<T>(x.w[i / 2], i);
   return y;
 }
+// Times a power of two.
+template <class T> TK_DEVICE run_of_eight scaled_by_power(chunk16 const& x, float by) {
+  if constexpr (std::is_same_v<T, bf16>) {  // which has the same ones as fp32
+    auto const both = be::pack(T{}, by, by);
+    chunk16 y;
+    TK_UNROLL
+    for (int i = 0; i < 4; ++i) y.w[i] = be::multiply_pairs(T{}, x.w[i], both);
+    return widen_run<T>(y);
+  } else {
+    return scaled(widen_run<T>(x), by);
+  }
+}
 
 // Elements p, ..., p + 7 of n.
 template <class T> TK_DEVICE run_of_eight read_run(T const* x, int p, int n, bool wraps) {
@@ -111,7 +123,7 @@ template <int S> struct teams {
 };
 // Of a block of 64 N2 elements, the runs that are this lane's. A few of them are on their way at
 // once.
-template <int N2, int S = 1> struct lane_runs {
+template <int N2, int S = 1, bool Split = false> struct lane_runs {
   static constexpr int across = N2 / 8, lanes = teams<S>::lanes, each = 64 * across / lanes;
   static constexpr int ahead = each % 4 == 0 ? 4 : each % 2 == 0 ? 2 : 1;
   static_assert(64 * across % lanes == 0);
@@ -119,15 +131,39 @@ template <int N2, int S = 1> struct lane_runs {
     int lane = teams<S>::lane();
     // Large transforms need the registers that places would keep from window to window.
     if constexpr (N2 > 64) lane = static_cast<int>(be::opaque(static_cast<std::uint32_t>(lane)));
-    return lane + i * lanes;
+    return place(lane) + i * lanes;
+  }
+  // Split, neighbours write 8 bytes each (run_place): of eight rows sixteen lanes should have such
+  // whose chunks lie on different banks (core/layout.hpp), and those are not neighbours.
+  static TK_BOTH constexpr int place(int lane) {
+    constexpr int by = across >= 8 ? 2 : 1;
+    if constexpr (!Split || lanes < 8 * across) return lane;
+    int const row = lane / across % 8, other = (row << by | row >> (3 - by)) & 7;
+    return lane + (other - row) * across;
   }
 };
-// Where a run of the s-th of some windows lies in tiles in which each has U columns.
-template <int N2> struct run_place {
+// Where a run of the s-th of some windows lies in tiles in which each has U columns, or, Split,
+// half as many for even elements before those for odd ones.
+template <int N2, bool Split = false> struct run_place {
   static constexpr int U = N2 < 64 ? N2 : 64;
   int part, row, col;
   TK_DEVICE explicit run_place(int nth, int s = 0)
-      : part(nth % (N2 / 8) / (U / 8)), row(nth / (N2 / 8)), col(s * U + nth % (U / 8) * 8) {}
+      : part(nth % (N2 / 8) / (U / 8)),
+        row(nth / (N2 / 8)),
+        col(s * U + nth % (U / 8) * (Split ? 4 : 8)) {}
+  template <class T, int C>
+  TK_DEVICE void put(shared_tile<T, 64, C>& to, run_of_eight const& y) const {
+    if constexpr (Split) put_split_run(to, row, col, U / 2, y);
+    else put_run(to, row, col, y);
+  }
+  template <int C> TK_DEVICE run_of_eight take(shared_tile<float, 64, C> const& from) const {
+    if constexpr (Split) return take_split_run(from, row, col, U / 2);
+    else return take_run(from, row, col);
+  }
+  template <class T, int C> TK_DEVICE chunk16 chunk(shared_tile<T, 64, C> const& from) const {
+    if constexpr (Split) return take_split_chunk(from, row, col, U / 2);
+    else return take_chunk(from, row, col);
+  }
 };
 
 // The chunk at p, where that is inside, of a sequence in chunks.

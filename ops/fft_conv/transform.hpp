@@ -15,8 +15,9 @@
 // Numerics  operands fp16, sums fp32. F is kept as F / N2. With x below 2, sums of the first
 // product
 //           are below 2^8, and so is X / N2; times a spectrum below 2^7 it is below 2^15.5, and so
-//           are sums of the first product back. So all that lies between products may be fp16; with
-//           Pairs t is, too, and what it turns, at once in pairs. Else these are fp32.
+//           are sums of the first product back. So all that lies between products may be fp16. With
+//           Pairs t is, too, and what it turns, at once in pairs; and where N2 is small so are
+//           sums, but for the last ones. Else these are fp32.
 // Source    Bailey's four-step form; as products of tiles: Fu et al., FlashFFTConv, 2023.
 #pragma once
 #include "backends/kernel.hpp"
@@ -94,17 +95,19 @@ TK_DEVICE void store(spectra<N2, E> const& to, std::int64_t n, int first,
   else put(x);
 }
 
-// C and F, and what C is multiplied by from one column to the next. C[n1, k1] is e^(2 pi i n1 (2 k1
-// + 1) / 256).
-TK_DEVICE complex_number first_factor(int n1, int k1) {
-  return unit_root(static_cast<float>(n1 * (2 * k1 + 1) % 256) * (1.f / 256));
+// The turns of C[n1, k1] = e^(2 pi i n1 (2 k1 + 1) / 256), and of F.
+TK_DEVICE float first_turns(int n1, int k1) {
+  return static_cast<float>(n1 * (2 * k1 + 1) & 255) * (1.f / 256);
 }
-TK_DEVICE complex_number first_step(int n1) {
-  return unit_root(static_cast<float>(n1 % 128) * (1.f / 128));
+template <int N2> TK_DEVICE float second_turns(int n2, int k2) {
+  return static_cast<float>(n2 * k2 & (N2 - 1)) * (1.f / N2);
 }
-template <int N2> TK_DEVICE complex_number second_factor(int n2, int k2) {
-  return unit_root(static_cast<float>(n2 * k2 % N2) * (1.f / N2));
-}
+
+// Sums of products of V columns, of transforms with N2.
+template <int N2, bool Pairs> inline constexpr bool has_packed_sums = Pairs && N2 < 64;
+template <int N2, bool Pairs, int V>
+using fft_sums =
+    std::conditional_t<has_packed_sums<N2, Pairs>, packed_complex_tile<64, V>, complex_tile<64, V>>;
 
 // t of the part-th U columns, where it is kept.
 template <int N2, bool Pairs> struct fft_turns {
@@ -131,7 +134,7 @@ template <int N2> struct fft_turns<N2, true> {
     for (int part = 0; part < P; ++part)
       fill(re[part], im[part], first, step, [=](int k1, int col) {
         float const turns = static_cast<float>((2 * k1 + 1) * (part * U + col));
-        return half_root(turns * (fft_sizes<N2>::step / 2));
+        return rounded_root(turns * (fft_sizes<N2>::step / 2));
       });
   }
   TK_DEVICE turns turns_of(int part) const {
@@ -140,8 +143,8 @@ template <int N2> struct fft_turns<N2, true> {
     load(t.im, im[part]);
     return t;
   }
-  template <int Sign>
-  static TK_DEVICE packed_complex_tile<64, U> turned(complex_tile<64, U> const& x, turns const& t) {
+  template <int Sign, class Sums>
+  static TK_DEVICE packed_complex_tile<64, U> turned(Sums const& x, turns const& t) {
     auto y = pack(x);
     if constexpr (Sign > 0) multiply(y, 0, t);
     else multiply_conjugate(y, 0, t);
@@ -169,23 +172,19 @@ template <int N2> struct packed_complex {
   }
 };
 
-// put(row, col, re, im) for each eight columns of R x C roots that are this lane's, where
-// root(row, col + 1) = root(row, col) step(row).
-template <int R, int C, class Root, class Step, class Put>
-TK_DEVICE void for_each_roots(int first, int lanes, Root root, Step step, Put put) {
+// put(row, col, re, im) for each eight columns of R x C roots, of turns(row, col), that are this
+// lane's.
+template <int R, int C, class Turns, class Put>
+TK_DEVICE void for_each_roots(int first, int lanes, Turns turns, Put put) {
   constexpr int across = C / 8;
   TK_ROLL
   for (int n = first; n < R * across; n += lanes) {
     int const row = n / across, col = n % across * 8;
     run_of_eight x, y;
-    auto by = step(row);
-    auto const set = [&](int i, complex_number z) { x.x[i] = z.re, y.x[i] = z.im; };
-    set(0, root(row, col));
     TK_UNROLL
-    for (int have = 1; have < 8; have *= 2) {
-      TK_UNROLL
-      for (int i = 0; i < have; ++i) set(have + i, complex_number{x.x[i], y.x[i]} * by);
-      by = by * by;
+    for (int i = 0; i < 8; ++i) {
+      auto const z = rounded_root(turns(row, col + i));
+      x.x[i] = z.re, y.x[i] = z.im;
     }
     put(row, col, x, y);
   }
@@ -194,7 +193,7 @@ TK_DEVICE void for_each_roots(int first, int lanes, Root root, Step step, Put pu
 
 // F / N2, [n2, k2], the same transposed. multiply() issues x times its part-th U columns, or, Back,
 // those of its conjugate; await() gives them when so many later products at most are running.
-template <int N2, bool Fused = (N2 < 64)> struct second_factors {
+template <int N2, bool Pairs, bool Fused = (N2 < 64)> struct second_factors {
   static constexpr int U = fft_sizes<N2>::U, P = fft_sizes<N2>::P, products = 4 * P;
   shared_tile<fp16, U, U> cos[P][P], sin[P][P];
   using sums = complex_tile<64, U>;
@@ -205,8 +204,7 @@ template <int N2, bool Fused = (N2 < 64)> struct second_factors {
       int const k = i / P, n = i % P;
       for_each_roots<U, U>(
           first, lanes,
-          [=](int row, int col) { return second_factor<N2>(k * U + row, n * U + col); },
-          [=](int row) { return second_factor<N2>(k * U + row, 1); },
+          [=](int row, int col) { return second_turns<N2>(k * U + row, n * U + col); },
           [&](int row, int col, auto const& re, auto const& im) {
             put_run(cos[k][n], row, col, scaled(re, 1.f / N2));
             put_run(sin[k][n], row, col, scaled(im, 1.f / N2));
@@ -239,15 +237,14 @@ template <int N2, bool Fused = (N2 < 64)> struct second_factors {
   }
 };
 // Where they are small real and imaginary parts are side by side.
-template <int N2> struct second_factors<N2, true> {
+template <int N2, bool Pairs> struct second_factors<N2, Pairs, true> {
   static constexpr int products = 2;
   shared_tile<fp16, N2, 2 * N2> of_re, of_im;  // cos and sin; -sin and cos
-  using sums = reg_tile<float, 64, 2 * N2>;
+  using sums = reg_tile<std::conditional_t<has_packed_sums<N2, Pairs>, fp16, float>, 64, 2 * N2>;
 
   TK_DEVICE void fill(int first, int lanes) {
     for_each_roots<N2, N2>(
-        first, lanes, [](int row, int col) { return second_factor<N2>(row, col); },
-        [](int row) { return second_factor<N2>(row, 1); },
+        first, lanes, [](int row, int col) { return second_turns<N2>(row, col); },
         [&](int row, int col, auto const& re, auto const& im) {
           put_run(of_re, row, col, scaled(re, 1.f / N2));
           put_run(of_re, row, N2 + col, scaled(im, 1.f / N2));
@@ -260,7 +257,7 @@ template <int N2> struct second_factors<N2, true> {
     mm_ab(y, (Back ? x.im : x.re).of[0], of_re);
     mma_ab(y, (Back ? x.re : x.im).of[0], of_im);
   }
-  template <bool Back, int Running> static TK_DEVICE complex_tile<64, N2> await(sums& y) {
+  template <bool Back, int Running> static TK_DEVICE fft_sums<N2, Pairs, N2> await(sums& y) {
     wait<Running>(y);
     return {columns<N2>(y, Back), columns<N2>(y, !Back)};
   }
@@ -268,14 +265,14 @@ template <int N2> struct second_factors<N2, true> {
 
 template <int N2, bool Pairs> struct fft_factors : fft_turns<N2, Pairs> {
   shared_tile<fp16, 64, 64> cos1[2], sin1[2];  // [n1, k1] of each half of n1
-  second_factors<N2> second;
+  second_factors<N2, Pairs> second;
 
   // By worker `index` of `workers`.
   TK_DEVICE void fill(int index, int workers) {
     int const first = index * be::worker_lanes + be::worker_lane(),
               lanes = workers * be::worker_lanes;
     for_each_roots<64, 64>(
-        first, lanes, [](int row, int k1) { return first_factor(row, k1); }, first_step,
+        first, lanes, [](int row, int k1) { return first_turns(row, k1); },
         [&](int row, int col, auto const& re, auto const& im) {
           put_run(cos1[0], row, col, re);
           put_run(sin1[0], row, col, im);
@@ -295,15 +292,17 @@ template <int N2, bool Pairs> struct fft_factors : fft_turns<N2, Pairs> {
 };
 
 // of(s, y): of each of S windows, x times the part-th U columns of F, or of its conjugate; ahead(s)
-// before, while products run. Those of the next window run meanwhile.
-template <bool Back, int N2, int S, class Factors, class Ahead, class Of>
+// before, while products run. The product of the next window is under way meanwhile, and, Two, is
+// issued before that of this one is done, which takes its registers.
+template <bool Back, bool Two = true, int N2, int S, class Factors, class Ahead, class Of>
 TK_DEVICE void multiply_second(packed_complex<N2> const (&x)[S], Factors const& f, int part,
                                Ahead ahead, Of of) {
-  using factors = second_factors<N2>;
+  using factors = decltype(f.second);
   typename factors::sums y[S];
   f.second.template multiply<Back>(y[0], x[0], part);
   TK_UNROLL
   for (int s = 0; s + 1 < S; ++s) {
+    if constexpr (!Two) wait<0>(y[s]);
     f.second.template multiply<Back>(y[s + 1], x[s + 1], part);
     ahead(s + 1);
     auto z = factors::template await<Back, factors::products>(y[s]);
@@ -313,9 +312,9 @@ TK_DEVICE void multiply_second(packed_complex<N2> const (&x)[S], Factors const& 
   of(S - 1, z);
 }
 
-// each(part, s, y): of the spectra of x / N2, those of S windows, U columns after another, each
-// after ahead(part, s), whose loads may be on their way while products run; without Both x's second
-// half is 0 and not looked at. x may be used again when `each` is first called.
+// each(part, s, y): of the spectra of x / N2, those of S windows, U columns after another, fp32 or
+// packed, each after ahead(part, s), whose loads may be on their way while products run; without
+// Both x's second half is 0 and not looked at. x may be used again when `each` is first called.
 template <bool Both, int N2, int S, bool Pairs, class Worker, class Ahead, class Each>
 TK_DEVICE void transform(
     shared_tile<fp16, 64, S * fft_sizes<N2>::U> const (&x)[fft_sizes<N2>::P][2],
@@ -324,7 +323,7 @@ TK_DEVICE void transform(
   packed_complex<N2> d[S];
   TK_ROLL
   for (int part = 0; part < P; ++part) {
-    complex_tile<64, V> sum;
+    fft_sums<N2, Pairs, V> sum;
     mm_atb(sum.re, f.cos1[0], x[part][0]);
     if constexpr (Both) mma_atb(sum.re, f.cos1[1], x[part][1]);
     mm_atb(sum.im, f.sin1[0], x[part][0]);
@@ -334,7 +333,7 @@ TK_DEVICE void transform(
     auto const t = f.turns_of(part);
     TK_UNROLL
     for (int s = 0; s < S; ++s) {
-      complex_tile<64, U> of_window{columns<U>(sum.re, s), columns<U>(sum.im, s)};
+      fft_sums<N2, Pairs, U> of_window{columns<U>(sum.re, s), columns<U>(sum.im, s)};
       d[s].push(f.template turned<1>(of_window, t));
     }
   }
@@ -354,10 +353,12 @@ template <int V> TK_DEVICE auto& sums_in(shared_tile<fp16, 64, V> (&x)[2]) {
 
 // y[n1, n2] = N / 2 / N2 x of n1 < 64, where p are x's spectra; in parts, put(through, y), each in
 // the memory of two tiles of `to`, which no product and no lane may still read. What was put there
-// all lanes may read when they have met.
-template <int N2, bool Pairs, int S, class Worker, class Put>
+// all lanes may read when they have met. ahead() is called when the first product of each part is
+// done, meanwhile() while its last one runs.
+template <int N2, bool Pairs, int S, class Worker, class Ahead, class Meanwhile, class Put>
 TK_DEVICE void transform_back(window_tiles<N2, S>& to, packed_complex<N2> const (&p)[S],
-                              fft_factors<N2, Pairs> const& f, Worker const& w, Put put) {
+                              fft_factors<N2, Pairs> const& f, Worker const& w, Ahead ahead,
+                              Meanwhile meanwhile, Put put) {
   constexpr int V = fft_sizes<N2, S>::V, P = fft_sizes<N2>::P;
   TK_ROLL
   for (int part = 0; part < P; ++part) {
@@ -367,6 +368,7 @@ TK_DEVICE void transform_back(window_tiles<N2, S>& to, packed_complex<N2> const 
     multiply_second<true>(
         p, f, part, [](int) {},
         [&](int s, auto& d) {
+          if (s == 0) ahead();
           if constexpr (S == 1) t = f.turns_of(part);  // while products run it has no registers
           put_part(turned, s, f.template turned<-1>(d, t));
         });
@@ -378,6 +380,7 @@ TK_DEVICE void transform_back(window_tiles<N2, S>& to, packed_complex<N2> const 
     reg_tile<float, 64, V> y;
     mm_ab(y, f.cos1[0], through[0]);
     mma_ab(y, f.sin1[0], through[1]);
+    meanwhile();
     wait<0>(y);
     w.sync();  // all products have read
     put(through, y);

@@ -29,12 +29,13 @@ struct window_conv : convolving_workers<T, N2, Factors> {
   using base = convolving_workers<T, N2, Factors>;
   using sizes = typename base::sizes;
   static constexpr int S = windows_together<T, N2>;
+  static constexpr bool whole = std::is_same_v<Factors, whole_factors<N2>>;
   struct args {
     window_source<T, N2> from;
     spectra<N2, kept_spectra<T>> filters;  // from that of the first channel on
     int share;                             // channels of a filter
     float sign;                            // -1: a correlation
-    block_outputs<T, T, N2, S> to;
+    block_outputs<T, T, N2, S, whole> to;
     int each;  // windows of a worker, S after another
   };
   // Of all batches of a channel, one after another: they share the filter.
@@ -47,41 +48,43 @@ struct window_conv : convolving_workers<T, N2, Factors> {
     int const first = (t.first + c.w.id()) * a.each,
               end = first + a.each < a.from.count() ? first + a.each : a.from.count();
     if (first >= end) return;
+    kept const roots(c.resident);
     windows at(a, first, end);
-    fetched from;
-    auto const fetch = [&] {
-      TK_UNROLL
-      for (int i = 0; i < team::each; ++i) from[i] = reader::fetch(a.from, at.of[i]);
-    };
-    if constexpr (early_windows) fetch();
+    arrived from;
+    if constexpr (early_windows) {
+      from.fetch(a, at);
+      from.measure(c, a);
+      c.w.sync();  // all have exchanged
+    }
     TK_ROLL
     for (int nth = first; nth < end; nth += S) {
-      if (nth + S < end) {
-        auto next = at;
-        next.advance(a, nth, end);
-        TK_UNROLL
+      auto next = at;  // past the end it does no harm
+      next.advance(a, nth, end);
+      if constexpr (!early_windows) {
+        if (nth + S < end) TK_UNROLL
         for (auto const& one : next.of) reader::prefetch(a.from, one);
+        from.fetch(a, at);
       }
-      if constexpr (!early_windows) fetch();
-      convolve(c, a, at, from);
-      auto const done = at;
-      at.advance(a, nth, end);
-      // On its way while the others are written; past the end it does no harm.
-      if constexpr (early_windows) fetch();
+      convolve(c, a, roots, at, from, next);
       TK_UNROLL
       for (int i = 0; i < team::each; ++i)
         if (int const s = windows::number(i); nth + s < end)
-          a.to.write(c.scratch.x,
-                     {done.of[i].b, a.to.first_column + done.of[i].h, done.of[i].block}, s);
+          a.to.write(c.scratch.x, {at.of[i].b, a.to.first_column + at.of[i].h, at.of[i].block}, s);
+      at = next;
       c.w.sync();  // all have read
     }
   }
 
  private:
-  using reader = window_reader<T, N2, Both, S>;
+  struct nothing {
+    TK_DEVICE explicit nothing(Factors const&) {}
+  };
+  using kept = std::conditional_t<whole, whole_roots, nothing>;
+  using reader = window_reader<T, N2, Both, S, whole>;
   using team = teams<S>;
-  static constexpr bool pairs = in_pairs<T>, whole = std::is_same_v<Factors, whole_factors<N2>>;
-  // Whether windows are read while those before them are written: large ones want the registers.
+  static constexpr bool pairs = in_pairs<T>;
+  // Whether windows are read and measured while those before them are transformed back: large ones
+  // want the registers.
   static constexpr bool early_windows = sizes::P == 1;
   // Of U columns of a filter there are so many parts, of which some are read while products run:
   // fp32 ones would be too large.
@@ -113,23 +116,43 @@ struct window_conv : convolving_workers<T, N2, Factors> {
     }
     static TK_DEVICE int number(int i) { return team::mine() + i * team::count; }
   };
-  using fetched = typename reader::fetched[team::each];
+  // What comes of windows, by this lane's team.
+  struct arrived {
+    typename reader::fetched from[team::each];
+    magnitudes size[team::each];
+    float bound[team::each];  // of the filter's spectrum
+    TK_DEVICE void fetch(args const& a, windows const& at) {
+      TK_UNROLL
+      for (int i = 0; i < team::each; ++i) {
+        from[i] = reader::fetch(a.from, at.of[i]);
+        bound[i] = a.filters.bounds[filter_of(a, at.of[i])];
+      }
+    }
+    template <class Context> TK_DEVICE void measure(Context& c, args const& a) {
+      TK_UNROLL
+      for (int i = 0; i < team::each; ++i)
+        size[i] = reader::measure(a.from, from[i], c.scratch.exchange, c.w);
+    }
+  };
+  static TK_DEVICE int filter_of(args const& a, window_place const& at) {
+    return a.share == 1 ? at.h : at.h / a.share;
+  }
 
-  // What becomes of S windows, in c.scratch.x.
+  // What becomes of S windows, in c.scratch.x; then `from` is of the next ones.
   template <class Context>
-  static TK_DEVICE void convolve(Context& c, args const& a, windows const& at,
-                                 fetched const& from) {
+  static TK_DEVICE void convolve(Context& c, args const& a, kept const& roots, windows const& at,
+                                 arrived& from, windows const& next) {
     auto& x = c.scratch.x;
     auto& of = c.scratch.of;
     side_by_side mine{};  // where there is one
     TK_UNROLL
     for (int i = 0; i < team::each; ++i) {
-      int const filter = a.share == 1 ? at.of[i].h : at.of[i].h / a.share, s = windows::number(i);
-      float const bound = a.filters.bounds[filter];  // on its way
-      auto const scale = reader::template put<false>(x, a.from, at.of[i], from[i],
-                                                     c.scratch.exchange, c.w, window_bits, s);
-      mine = {filter, inverse_of_power(scale.by) * inverse_of_power(scale_of_spectrum(bound)) *
-                          ((whole ? 1 : 2) * N2 * N2 * sizes::step)};
+      int const s = windows::number(i);
+      auto const scale = reader::template put<false, early_windows>(
+          x, a.from, at.of[i], from.from[i], c.scratch.exchange, c.w, window_bits, s, from.size[i]);
+      mine = {filter_of(a, at.of[i]), inverse_of_power(scale.by) *
+                                          inverse_of_power(scale_of_spectrum(from.bound[i])) *
+                                          ((whole ? 1 : 2) * N2 * N2 * sizes::step)};
       if (S > 1 && team::lane() == 0) of[s] = mine;
     }
     c.w.sync();
@@ -137,12 +160,19 @@ struct window_conv : convolving_workers<T, N2, Factors> {
     auto const put = [&](auto& through, auto& y) {
       a.to.put(through, y, [&](int s) { return S > 1 ? of[s].back : mine.back; });
     };
-    if constexpr (whole) convolve_whole(c, a, filter, put);
-    else convolve_between(c, a, filter, put);
+    auto const ahead = [&] {
+      if constexpr (early_windows) from.fetch(a, next);
+    };
+    auto const meanwhile = [&] {
+      if constexpr (early_windows) from.measure(c, a);
+    };
+    if constexpr (whole) convolve_whole(c, a, roots, filter, ahead, meanwhile, put);
+    else convolve_between(c, a, filter, ahead, meanwhile, put);
     c.w.sync();  // it is there
   }
-  template <class Context, class Filter, class Put>
-  static TK_DEVICE void convolve_between(Context& c, args const& a, Filter filter, Put put) {
+  template <class Context, class Filter, class Ahead, class Meanwhile, class Put>
+  static TK_DEVICE void convolve_between(Context& c, args const& a, Filter filter, Ahead ahead,
+                                         Meanwhile meanwhile, Put put) {
     auto& x = c.scratch.x;
     packed_complex<N2> p[S];
     filter_part k[held];
@@ -155,7 +185,7 @@ struct window_conv : convolving_workers<T, N2, Factors> {
         [&](int part, int s) {
           if (s == 0) load_early(part, s);
         },
-        [&](int part, int s, complex_tile<64, sizes::U>& y) {
+        [&](int part, int s, auto& y) {
           if (s > 0 && filter(s) != filter(s - 1)) load_early(part, s);
           auto const z = product(y, k, a, filter(s), part * parts);
           if constexpr (sizes::P == 1) {
@@ -175,52 +205,52 @@ struct window_conv : convolving_workers<T, N2, Factors> {
       be::publish_shared();
       c.w.sync();  // all have loaded
     }
-    transform_back(x, p, c.resident, c.w, put);
+    transform_back(x, p, c.resident, c.w, ahead, meanwhile, put);
   }
   // At whole frequencies, of windows that are whole sequences (whole_transform.hpp).
-  template <class Context, class Filter, class Put>
-  static TK_DEVICE void convolve_whole(Context& c, args const& a, Filter filter, Put put) {
+  template <class Context, class Filter, class Ahead, class Meanwhile, class Put>
+  static TK_DEVICE void convolve_whole(Context& c, args const& a, kept const& roots, Filter filter,
+                                       Ahead ahead, Meanwhile meanwhile, Put put) {
     constexpr int M = N2 / 2, each = parts / 2;  // parts of A, and of B
     auto& x = c.scratch.x;
     packed_complex<M> p[S];
     filter_part k[parts];
     packed_complex_tile<64, M> z;
-    auto const load_filter = [&](int s) {
+    auto const load_half = [&](int s, int first) {
       TK_UNROLL
-      for (int i = 0; i < parts; ++i) tk::load(k[i], a.filters, filter(s), i);
-    };
-    auto const times = [&](complex_tile<64, M> const& s, int first) {
-      auto y = pack(s);
-      TK_UNROLL
-      for (int i = 0; i < each; ++i) {
-        if (a.sign < 0) multiply_conjugate(y, i, k[first + i]);
-        else multiply(y, i, k[first + i]);
-      }
-      return y;
+      for (int i = 0; i < each; ++i) tk::load(k[first + i], a.filters, filter(s), first + i);
     };
     transform_whole<N2, S>(
-        x[0][0], c.resident, c.w,
-        [&](int i) {
-          if (i == 0) load_filter(0);
-        },
-        [&](int i, complex_tile<64, M>& s) {
+        x[0][0], roots, c.resident, c.w, [&] { load_half(0, 0); }, [&] { load_half(0, each); },
+        [&](int i, packed_complex_tile<64, M>& y) {
           if (i % 2 == 0) {
-            if (i > 0 && filter(i / 2) != filter(i / 2 - 1)) load_filter(i / 2);
-            z = times(s, 0);
+            if (i > 0 && filter(i / 2) != filter(i / 2 - 1)) {
+              load_half(i / 2, 0);
+              load_half(i / 2, each);
+            }
+            z = y;
+            TK_UNROLL
+            for (int part = 0; part < each; ++part) {
+              if (a.sign < 0) multiply_conjugate(z, part, k[part]);
+              else multiply(z, part, k[part]);
+            }
           } else {
-            auto const y = times(s, each);
-            if (a.sign < 0) z = {cast<fp16>(z.re - y.re), cast<fp16>(z.im - y.im)};
-            else z = {cast<fp16>(z.re + y.re), cast<fp16>(z.im + y.im)};
+            TK_UNROLL
+            for (int part = 0; part < each; ++part) {
+              if (a.sign < 0) multiply_conjugate_subtract(z, y, part, k[each + part]);
+              else multiply_add(z, y, part, k[each + part]);
+            }
             p[i / 2].push(z);
           }
         });
-    transform_whole_back(x, p, c.resident, c.w, put);
+    ahead();
+    transform_whole_back(x, p, roots, c.resident, c.w, meanwhile, put);
   }
   // U columns of the spectrum times those of the filter from the first-th part on, of which the
   // early ones are in k, or of its conjugate.
-  static TK_DEVICE packed_complex_tile<64, sizes::U> product(complex_tile<64, sizes::U>& s,
-                                                             filter_part (&k)[held], args const& a,
-                                                             int filter, int first) {
+  template <class Sums>
+  static TK_DEVICE packed_complex_tile<64, sizes::U> product(Sums& s, filter_part (&k)[held],
+                                                             args const& a, int filter, int first) {
     if constexpr (pairs) {
       TK_UNROLL
       for (int i = early; i < parts; ++i) tk::load(k[i], a.filters, filter, first + i);

@@ -31,7 +31,8 @@ template <class T, int N2, bool Both> struct window_spectra : window_workers<T, 
     float const by = inverse_of_power(scale.by) * N2 * scale_of_spectrum(scale.sum);
     transform<Both, N2, 1>(
         c.scratch.x, c.resident, c.w, [](int, int) {},
-        [&](int part, int, complex_tile<64, sizes::V>& s) {
+        [&](int part, int, auto& y) {
+          complex_tile<64, sizes::V> s = unpack(y);
           s.re = s.re * by;
           s.im = s.im * by;
           tk::store(a.to, window, part * (sizes::V / sizes::part), s);

@@ -56,11 +56,11 @@ struct window_scale {
 
 // Windows of a source. put() brings one, the s-th of S side by side, into two tiles, by its team of
 // a worker, times its gate; prefetch() has caches fetch one's first half. Without Both the second
-// half is 0, and not written.
-template <class T, int N2, bool Both, int S = 1> class window_reader {
+// half is 0, and not written. Split: even elements lie before odd ones.
+template <class T, int N2, bool Both, int S = 1, bool Split = false> class window_reader {
  public:
   using source = window_source<T, N2>;
-  using runs = lane_runs<N2, S>;
+  using runs = lane_runs<N2, S, Split>;
   static constexpr int halves = Both ? 2 : 1, L = fft_sizes<N2>::half;
 
   static TK_DEVICE void prefetch(source const& a, window_place const& at) {
@@ -90,13 +90,35 @@ template <class T, int N2, bool Both, int S = 1> class window_reader {
     return y;
   }
 
+  // Whether a window's largest magnitude may be looked for as soon as it has come, by measure(), of
+  // which put() wants to know after a barrier, as it does of the first step of of_all_lanes().
+  static TK_DEVICE bool measures(source const& a) { return a.in_chunks && !a.gate.data; }
+  template <class Worker>
+  static TK_DEVICE magnitudes measure(source const& a, fetched const& from,
+                                      magnitudes_exchange& exchange, Worker const& w) {
+    if (!measures(a)) return {};
+    std::uint32_t most = 0;
+    TK_UNROLL
+    for (auto const& half : from.words) TK_UNROLL
+    for (chunk16 const& x : half) TK_UNROLL
+    for (std::uint32_t const word : x.w) most = be::max_magnitudes(T{}, most, word);
+    float const largest =
+        be::max(__builtin_fabsf(half_of<T>(most, 0)), __builtin_fabsf(half_of<T>(most, 1)));
+    return of_warp<false, runs::lanes>(w, {largest, 0}, exchange);
+  }
+
   // It is scaled to less than 2^bits; with Sum the magnitudes are added up. `exchange` and the
-  // tiles are used again after a barrier.
-  template <bool Sum, class Worker>
+  // tiles are used again after a barrier. Measured: `known` is what measure() gave, where it does.
+  template <bool Sum, bool Measured = false, class Worker>
   static TK_DEVICE window_scale put(window_tiles<N2, S>& to, source const& a,
                                     window_place const& at, fetched const& from,
                                     magnitudes_exchange& exchange, Worker const& w,
-                                    int bits = window_bits, int s = 0) {
+                                    int bits = window_bits, int s = 0,
+                                    [[maybe_unused]] magnitudes known = {}) {
+    auto const place = [&](int half, int nth, run_of_eight const& y) {
+      run_place<N2, Split> const in(nth, s);
+      in.put(to[in.part][half], y);
+    };
     float const sign = a.kind == window_kind::before ? -1.f : 1.f;
     window_scale scale;
     auto const put_all = [&](auto const& for_each_run) {
@@ -108,31 +130,41 @@ template <class T, int N2, bool Both, int S = 1> class window_reader {
       size = of_all_lanes<Sum, runs::lanes>(w, size, exchange);
       scale = {scale_to(size.largest, bits), size.sum};
       for_each_run([&](int half, int nth, run_of_eight const& y) {
-        run_place<N2> const in(nth, s);
-        put_run(to[in.part][half], in.row, in.col, scaled(y, half ? sign * scale.by : scale.by));
+        place(half, nth, scaled(y, half ? sign * scale.by : scale.by));
       });
     };
-    if (a.in_chunks) {  // which are read once
-      auto const held = [&]<bool Gated>(std::bool_constant<Gated>) {
-        chunk16 gates[halves][runs::each];
-        if constexpr (Gated) {
-          sequence const x(a, at);
-          TK_UNROLL
-          for (int half = 0; half < halves; ++half)
-            read_chunks(gates[half], x.half[half], x.half[half].gate, x.at[half]);
-        }
-        put_all([&](auto body) {
-          TK_UNROLL
-          for (int half = 0; half < halves; ++half) TK_UNROLL
-          for (int i = 0; i < runs::each; ++i) {
-            auto y = widen_run<T>(from.words[half][i]);
-            if constexpr (Gated) y = product_of(y, widen_run<T>(gates[half][i]));
-            body(half, runs::nth(i), y);
-          }
+    auto const for_each_chunk = [&](auto const& body) {
+      TK_UNROLL
+      for (int half = 0; half < halves; ++half) TK_UNROLL
+      for (int i = 0; i < runs::each; ++i) body(half, i);
+    };
+    if (a.in_chunks && a.gate.data) {  // which are read once
+      chunk16 gates[halves][runs::each];
+      sequence const x(a, at);
+      TK_UNROLL
+      for (int half = 0; half < halves; ++half)
+        read_chunks(gates[half], x.half[half], x.half[half].gate, x.at[half]);
+      put_all([&](auto body) {
+        for_each_chunk([&](int half, int i) {
+          body(half, runs::nth(i),
+               product_of(widen_run<T>(from.words[half][i]), widen_run<T>(gates[half][i])));
         });
-      };
-      if (a.gate.data) held(std::true_type{});
-      else held(std::false_type{});
+      });
+    } else if (a.in_chunks) {
+      if constexpr (Measured) {
+        float const largest = of_warps<false, runs::lanes>(w, known, exchange).largest;
+        scale = {scale_to(largest, bits), 0};
+        for_each_chunk([&](int half, int i) {
+          float const by = half ? sign * scale.by : scale.by;
+          place(half, runs::nth(i), scaled_by_power<T>(from.words[half][i], by));
+        });
+      } else {
+        put_all([&](auto body) {
+          for_each_chunk([&](int half, int i) {
+            body(half, runs::nth(i), widen_run<T>(from.words[half][i]));
+          });
+        });
+      }
     } else {
       sequence const x(a, at);
       put_all([&](auto body) {
@@ -168,7 +200,7 @@ template <class T, int N2, bool Both, int S = 1> class window_reader {
     if (first >= 0 && first + L <= s.n) {  // all of it
       auto const* const from = reinterpret_cast<chunk16 const*>(x + first);
       TK_UNROLL
-      for (int i = 0; i < runs::each; ++i) to[i] = from[runs::nth(i)];
+      for (int i = 0; i < runs::each; ++i) be::read_16_bytes_once(to[i].w, from + runs::nth(i));
     } else {
       TK_UNROLL
       for (int i = 0; i < runs::each; ++i)

@@ -17,7 +17,7 @@ template <int C> struct runs_there_and_back : simple_op {
   struct args {
     int cases;
     float const* x;  // [cases, R, C]
-    float *back, *sizes;
+    float *back, *chunks, *split, *sizes;
     int* ran;
   };
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
@@ -43,12 +43,38 @@ template <int C> struct runs_there_and_back : simple_op {
     auto& sums = reuse<shared_tile<float, R, C>>(s.x);
     tk::store(sums, cast<float>(packed * 0.5f));
     c.w.sync();
-    for (int n = c.w.lane(); n < R * C / 8; n += be::worker_lanes) {
-      int const row = n / (C / 8), col = n % (C / 8) * 8;
-      auto const y = product_of(take_run(sums, row, col), read(row, col));
+    auto const for_each_run = [&](auto body) {
+      for (int n = c.w.lane(); n < R * C / 8; n += be::worker_lanes)
+        body(n / (C / 8), n % (C / 8) * 8);
+    };
+    auto const write = [&](float* to, int row, int col, run_of_eight const& y) {
       TK_UNROLL
-      for (int i = 0; i < 8; ++i) a.back[t.index * R * C + row * C + col + i] = y.x[i];
-    }
+      for (int i = 0; i < 8; ++i) to[t.index * R * C + row * C + col + i] = y.x[i];
+    };
+    for_each_run([&](int row, int col) {
+      write(a.back, row, col, product_of(take_run(sums, row, col), read(row, col)));
+    });
+    c.w.sync();
+    for_each_run([&](int row, int col) {  // a row's even elements before its odd ones
+      put_split_run(s.x[1], row, col / 2, C / 2, read(row, col));
+    });
+    be::publish_shared();
+    c.w.sync();
+    tk::load(packed, s.x[1]);
+    for_each_run([&](int row, int col) {
+      auto const words = take_split_chunk(s.x[1], row, col / 2, C / 2);
+      run_of_eight y;
+      TK_UNROLL
+      for (int i = 0; i < 8; ++i) y.x[i] = half_of<fp16>(words.w[i / 2], i);
+      write(a.chunks, row, col, y);
+    });
+    c.w.sync();
+    tk::store(sums, cast<float>(packed * 1.f));
+    c.w.sync();
+    for_each_run([&](int row, int col) {
+      write(a.split, row, col, take_split_run(sums, row, col / 2, C / 2));
+    });
+    c.w.sync();  // all have read
     a.sizes[(t.index * be::worker_lanes + c.w.lane()) * 2] = size.largest;
     a.sizes[(t.index * be::worker_lanes + c.w.lane()) * 2 + 1] = size.sum;
     report(c, a, t.index);
@@ -59,8 +85,9 @@ template <int C> void check_runs(int tasks) {
   using op = runs_there_and_back<C>;
   auto const x = wholes(at(tasks * op::R * C), 9, 40);
   device_array<float> const dx(x), back(untouched<float>(x.size())),
+      chunks(untouched<float>(x.size())), split(untouched<float>(x.size())),
       sizes(untouched<float>(at(tasks * be::worker_lanes * 2)));
-  run<op>({tasks, dx.data(), back.data(), sizes.data(), nullptr});
+  run<op>({tasks, dx.data(), back.data(), chunks.data(), split.data(), sizes.data(), nullptr});
   std::vector<float> squares, of_lanes;
   for (float const e : x) squares.push_back(e * e);
   for (int i = 0; i < tasks; ++i) {
@@ -73,6 +100,8 @@ template <int C> void check_runs(int tasks) {
       of_lanes.insert(of_lanes.end(), {largest, sum});
   }
   check_same(back.read(), squares);
+  check_same(chunks.read(), x);
+  check_same(split.read(), x);
   check_same(sizes.read(), of_lanes);
 }
 
@@ -179,6 +208,63 @@ TEST_CASE("complex tiles rotate and are multiplied") {
   check_complex<128, 1>();
 }
 
+// x + x y - x conj(y) = x + 2 i x Im y of parts, and x + i y, x - i y of all, at once in fp16.
+template <int C> struct packed_sums : simple_op {
+  static constexpr int R = M, V = 16;
+  struct args {
+    int cases;
+    float const *x, *y;  // two tiles each
+    float* out;          // [3, 2, R, C]
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    auto const read = [](float const* from) {
+      complex_tile<R, C> z;
+      read_tile(z.re, from, 0);
+      read_tile(z.im, from, 1);
+      return pack(z);
+    };
+    auto const x = read(a.x), y = read(a.y);
+    auto sum = x;
+    TK_UNROLL
+    for (int part = 0; part < C / V; ++part) {
+      packed_complex_tile<R, V> const by{columns<V>(y.re, part), columns<V>(y.im, part)};
+      multiply_add(sum, x, part, by);
+      multiply_conjugate_subtract(sum, x, part, by);
+    }
+    auto const write = [&](int nth, packed_complex_tile<R, C> const& packed) {
+      auto const z = unpack(packed);
+      write_tile<float>(a.out, 2 * nth, z.re * 1.f);
+      write_tile<float>(a.out, 2 * nth + 1, z.im * 1.f);
+    };
+    write(0, sum);
+    write(1, add_i_times(x, y));
+    write(2, subtract_i_times(x, y));
+    report(c, a, t.index);
+  }
+};
+template <int C> void check_packed_sums() {
+  using op = packed_sums<C>;
+  constexpr int all = op::R * C;
+  auto const x = wholes(at(2 * all), 13, 9), y = wholes(at(2 * all), 14, 9);
+  device_array<float> const dx(x), dy(y), out(untouched<float>(at(6 * all)));
+  run<op>({1, dx.data(), dy.data(), out.data(), nullptr});
+  std::vector<float> sums(at(6 * all));
+  for (int i = 0; i < all; ++i) {
+    float const re = x[at(i)], im = x[at(all + i)], by_re = y[at(i)], by_im = y[at(all + i)];
+    float const exact[] = {re - 2 * im * by_im, im + 2 * re * by_im, re - by_im,
+                           im + by_re,          re + by_im,          im - by_re};
+    for (int k = 0; k < 6; ++k) sums[at(k * all + i)] = exact[k];
+  }
+  check_same(out.read(), sums);
+}
+TEST_CASE("packed complex tiles are added and multiplied") {
+  expect_cases const counted(3);
+  check_packed_sums<16>();
+  check_packed_sums<32>();
+  check_packed_sums<64>();
+}
+
 // Numbers that say where they are, by lanes in shared memory.
 template <int C> struct packed_places : simple_op {
   static constexpr int R = M;
@@ -219,6 +305,45 @@ TEST_CASE("packed tiles in the order of lanes") {
   check_places<16>();
   check_places<32>();
   check_places<64>();
+}
+
+// Roots of unity, and magnitudes, by lanes.
+constexpr int roots = 4096;
+constexpr std::uint32_t nan_of(bf16) { return 0x7fc0; }
+constexpr std::uint32_t nan_of(fp16) { return 0x7e00; }
+template <class T> struct numbers_of_lanes : simple_op {
+  struct args {
+    int cases;
+    float* out;  // [2, roots], and four magnitudes
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
+    for (int i = c.w.lane(); i < roots; i += be::worker_lanes) {
+      auto const r = rounded_root(static_cast<float>(i) / roots);
+      a.out[i] = r.re, a.out[roots + i] = r.im;
+    }
+    auto const larger = [](std::uint32_t x, std::uint32_t y, int half) {
+      return __builtin_fabsf(half_of<T>(be::max_magnitudes(T{}, x, y), half));
+    };
+    auto const x = be::pack(T{}, -3.f, 2.f), y = be::pack(T{}, 1.f, -5.f);
+    float const most[] = {larger(x, y, 0), larger(x, y, 1), larger(nan_of(T{}), y, 0),
+                          larger(y, nan_of(T{}) << 16, 1)};
+    if (c.w.leader())
+      for (int i = 0; i < 4; ++i) a.out[2 * roots + i] = most[i];
+    report(c, a, t.index);
+  }
+};
+TEST_CASE_TEMPLATE("roots and magnitudes of lanes", T, bf16, fp16) {
+  expect_cases const counted(1);
+  device_array<float> const out(untouched<float>(2 * roots + 4));
+  run<numbers_of_lanes<T>>({1, out.data(), nullptr});
+  auto const got = out.read();
+  double worst = 0;
+  for (int i = 0; i < roots; ++i)
+    worst = std::max({worst, std::fabs(got[at(i)] - std::cos(2 * M_PI * i / roots)),
+                      std::fabs(got[at(roots + i)] - std::sin(2 * M_PI * i / roots))});
+  CHECK(worst < 0x1p-19);
+  check_same({got.end() - 4, got.end()}, std::vector<float>{3, 5, 1, 5});
 }
 
 TEST_CASE("roots of unity and scales") {

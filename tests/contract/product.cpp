@@ -4,8 +4,8 @@
 // one in registers; written and added, and that last one subtracted; bf16 and fp16; every number of
 // columns to 256, every length of the sum to 128. Each width meets one length in each form, and
 // another in the next, so that all pairs occur. The same of fp8 in the form that there is, every
-// type with every other. Whole numbers: sums are exact in any order, and in the 14 bits that some
-// chips keep of fp8's.
+// type with every other. Whole numbers: sums are exact in any order, in fp16 too, and in the 14
+// bits that some chips keep of fp8's.
 #include "tests/contract/support.hpp"
 
 #include "tests/core/shapes.hpp"
@@ -17,7 +17,8 @@ constexpr bool left_transposed(form f) { return f == atb || f == atbt; }
 constexpr bool right_transposed(form f) { return f == abt || f == atbt || f == abt_register; }
 constexpr bool left_in_register(form f) { return f == ab_register || f == abt_register; }
 
-template <class A, class B, form Form, int R, int N, int K> struct multiply : simple_op {
+template <class A, class B, form Form, int R, int N, int K, class S = float>
+struct multiply : simple_op {
   using a_tile =
       std::conditional_t<left_transposed(Form), shared_tile<A, K, R>, shared_tile<A, R, K>>;
   using b_tile =
@@ -39,7 +40,10 @@ template <class A, class B, form Form, int R, int N, int K> struct multiply : si
     load_async(s.b, window(a.b, 0, 0, t.index), done);
   }
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
-    reg_tile<float, R, N> d;
+    auto const write = [&](float* to, reg_tile<S, R, N> const& x) {
+      write_tile<float>(to, t.index, x * 1.f);
+    };
+    reg_tile<S, R, N> d;
     reg_tile<A, R, K> left;
     stage& s = k.in.take();
     if constexpr (left_in_register(Form)) tk::load(left, s.a);
@@ -50,8 +54,9 @@ template <class A, class B, form Form, int R, int N, int K> struct multiply : si
     if constexpr (Form == ab_register) mm_ab(d, left, s.b);
     if constexpr (Form == abt_register) mm_abt(d, left, s.b);
     wait<0>(d);
-    write_tile(a.written, t.index, d);
-    d = d * 2.f + 1.f;
+    write(a.written, d);
+    if constexpr (std::is_same_v<S, float>) d = d * 2.f + 1.f;
+    else d = cast<S>(d * 2.f + 1.f);
     if constexpr (Form == ab) mma_ab(d, s.a, s.b);
     if constexpr (Form == abt) mma_abt(d, s.a, s.b);
     if constexpr (Form == atb) mma_atb(d, s.a, s.b);
@@ -60,12 +65,12 @@ template <class A, class B, form Form, int R, int N, int K> struct multiply : si
     if constexpr (Form == abt_register) mma_abt(d, left, s.b);
     wait<0>(d);
     if constexpr (Form != ab_register) k.in.release();
-    write_tile(a.added, t.index, d);
+    write(a.added, d);
     if constexpr (Form == ab_register) {
       mms_ab(d, left, s.b);
       wait<0>(d);
       k.in.release();
-      write_tile(a.subtracted, t.index, d);
+      write(a.subtracted, d);
     }
     report(k, a, t.index, 2);
   }
@@ -88,9 +93,9 @@ std::vector<float> multiplied(std::vector<A> const& a, bool at_, std::vector<B> 
 }
 
 // a and b hold one tile after another, for two tasks.
-template <form Form, int R, int N, int K, class A, class B>
+template <form Form, int R, int N, int K, class S = float, class A, class B>
 void check_product(std::vector<A> const& a, std::vector<B> const& b, bool sums_are_whole = true) {
-  using op = multiply<A, B, Form, R, N, K>;
+  using op = multiply<A, B, Form, R, N, K, S>;
   constexpr int tasks = 2, ta = left_transposed(Form), tb = right_transposed(Form);
   device_array<A> const da(a);
   device_array<B> const db(b);
@@ -122,8 +127,9 @@ void check_product(std::vector<A> const& a, std::vector<B> const& b, bool sums_a
   if (sums_are_whole) check_same(added.read(), thrice);
   if (Form == ab_register && sums_are_whole) check_same(subtracted.read(), twice);
 }
-template <class A, class B, form Form, int R, int N, int K> void check_whole_numbers() {
-  check_product<Form, R, N, K>(wholes<A>(2 * R * K, N + K), wholes<B>(2 * K * N, N + K + 1));
+template <class A, class B, form Form, int R, int N, int K, class S = float>
+void check_whole_numbers() {
+  check_product<Form, R, N, K, S>(wholes<A>(2 * R * K, N + K), wholes<B>(2 * K * N, N + K + 1));
 }
 
 #if TK_SHARD < 6
@@ -164,6 +170,14 @@ TEST_CASE_TEMPLATE("products", T, bf16, fp16) {
   constexpr auto shard = static_cast<form>(TK_SHARD);
   expect_cases const counted((16 + (tall_too<T, shard> ? 9 : 0)) * 2 * 2);
   check_form<T, shard>();
+}
+TEST_CASE("products with sums of fp16") {
+  constexpr auto shard = static_cast<form>(TK_SHARD);
+  expect_cases const counted(4 * 2 * 2);
+  check_whole_numbers<fp16, fp16, shard, M, 16, 64, fp16>();
+  check_whole_numbers<fp16, fp16, shard, M, 96, 16, fp16>();
+  check_whole_numbers<fp16, fp16, shard, 2 * M, 64, 128, fp16>();
+  check_whole_numbers<fp16, fp16, shard, M, 256, 32, fp16>();
 }
 
 #else

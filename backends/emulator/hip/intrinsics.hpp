@@ -49,6 +49,8 @@ template <class T> TK_DEVICE T& lds() { return *reinterpret_cast<T*>(emulator::s
 // ---- arithmetic; subnormal numbers are taken and given as zero
 TK_DEVICE float flush(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? 0 * x : x; }
 TK_DEVICE float exp2(float x) { return flush(std::exp2(flush(x))); }
+TK_DEVICE float cos(float x) { return std::cos(6.2831853f * x); }
+TK_DEVICE float sin(float x) { return std::sin(6.2831853f * x); }
 TK_DEVICE float subtract(float x, float y) { return subtract_rounded(x, y); }
 TK_DEVICE float log2(float x) { return flush(std::log2(flush(x))); }
 TK_DEVICE float reciprocal(float x) { return flush(1 / flush(x)); }
@@ -191,6 +193,9 @@ TK_DEVICE std::uint32_t pack_fp16(float lo, float hi) {
 }
 TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
   return emulator::multiply_fp16x2(a, b);
+}
+TK_DEVICE std::uint32_t fma_fp16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  return emulator::fma_fp16x2(a, b, c);
 }
 template <bool There = has_bf16_pack>
   requires There

@@ -41,6 +41,8 @@ TK_DEVICE float lg2(float x) { return flush(std::log2(flush(x))); }
 TK_DEVICE float reciprocal(float x) { return flush(1 / flush(x)); }
 TK_DEVICE float rsqrt(float x) { return flush(1 / std::sqrt(flush(x))); }
 TK_DEVICE float max(float a, float b) { return std::fmax(a, b); }
+TK_DEVICE float cos(float x) { return std::cos(x); }
+TK_DEVICE float sin(float x) { return std::sin(x); }
 // Two numbers rounded to nearest even, `lo` in the lower half.
 template <class T> TK_DEVICE std::uint32_t pack_as(float lo, float hi) {
   return std::uint32_t{round_to<T>(hi).bits} << 16 | round_to<T>(lo).bits;
@@ -65,13 +67,23 @@ TK_DEVICE std::uint32_t multiply_fp16x2(std::uint32_t a, std::uint32_t b) {
 TK_DEVICE std::uint32_t multiply_bf16x2(std::uint32_t a, std::uint32_t b) {
   return emulator::multiply_bf16x2(a, b);
 }
-TK_DEVICE void multiply_complex_fp16x2(std::uint32_t& re, std::uint32_t& im, std::uint32_t by_re,
-                                       std::uint32_t by_im) {
-  emulator::multiply_complex_fp16x2(re, im, by_re, by_im);
+TK_DEVICE std::uint32_t max_magnitudes_bf16x2(std::uint32_t a, std::uint32_t b) {
+  return emulator::max_magnitudes<bf16>(a, b);
+}
+TK_DEVICE std::uint32_t max_magnitudes_fp16x2(std::uint32_t a, std::uint32_t b) {
+  return emulator::max_magnitudes<fp16>(a, b);
+}
+TK_DEVICE std::uint32_t fma_fp16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  return emulator::fma_fp16x2(a, b, c);
+}
+TK_DEVICE std::uint32_t fnma_fp16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  return emulator::fma_fp16x2(a ^ 0x80008000, b, c);
 }
 
 // ---- memory
 TK_DEVICE void write_16_bytes(void* dst, std::uint32_t const* x) { std::memcpy(dst, x, 16); }
+
+TK_DEVICE void read_16_bytes_once(std::uint32_t* x, void const* src) { std::memcpy(x, src, 16); }
 
 TK_DEVICE void prefetch(void const*) {}
 
@@ -91,6 +103,10 @@ TK_DEVICE float shuffle_xor(float x, int mask, here where = here::current()) {
       },
       "shuffle", where);
   return op.theirs;
+}
+TK_DEVICE float max_of_warp(float x, here where = here::current()) {
+  for (int bit = 1; bit < 32; bit *= 2) x = std::fmax(x, shuffle_xor(x, bit, where));
+  return x;
 }
 TK_DEVICE std::uint32_t shuffle_before(std::uint32_t x, int lanes, here where = here::current()) {
   struct {

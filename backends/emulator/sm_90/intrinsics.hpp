@@ -131,40 +131,48 @@ TK_DEVICE void touch(float& x, here where = here::current()) {
   asm volatile("" : "+m"(x)::"memory");
   emulator::check_settled(x, where);
 }
-TK_DEVICE void touch(std::uint32_t& x) { asm volatile("" : "+m"(x)::"memory"); }
+TK_DEVICE void touch(std::uint32_t& x, here where = here::current()) {
+  asm volatile("" : "+m"(x)::"memory");
+  emulator::check_settled(x, where);
+}
 
 // wgmma<A, B, N>::ss: d[64, N] (+)= a[64, k] b[k, N], both in shared memory; rs: a in registers,
-// rs_minus: d -= it. A and B are element types; k = 16, or 32 of fp8, which has no rs.
+// rs_minus: d -= it. A and B are element types; k = 16, or 32 of fp8, which has no rs. Sums are
+// fp32, or with wgmma_fp16<N> of fp16 operands pairs of fp16, rounded by each instruction.
 // TransA = 1 reads a with its M dimension contiguous, TransB = 1 b with its N dimension; not of
 // fp8. a and b are the low words of descriptors, HighA and HighB the high ones.
-template <class A, class B, int N> struct wgmma {
+template <class A, class B, class S, int N> struct wgmma_of {
   static_assert(N % 8 == 0 && N >= 8 && N <= 256);
   static constexpr auto a_kind = emulator::operand_kind_of<A>,
                         b_kind = emulator::operand_kind_of<B>;
+  static constexpr bool fp16_sums = !std::is_same_v<S, float>;
 
   template <int TransA, int TransB, std::uint32_t HighA, std::uint32_t HighB>
-  static TK_DEVICE void ss(float* d, std::uint32_t a, std::uint32_t b, int keep,
-                           here where = here::current()) {
-    emulator::wgmma_issue({N, a_kind, b_kind, keep != 0, false, TransA != 0, TransB != 0,
-                           std::uint64_t{HighA} << 32 | a, std::uint64_t{HighB} << 32 | b},
-                          d, nullptr, where);
-  }
-  template <int TransB, std::uint32_t HighB>
-    requires(sizeof(A) == 2)
-  static TK_DEVICE void rs(float* d, std::uint32_t const* a, std::uint32_t b, int keep,
+  static TK_DEVICE void ss(S* d, std::uint32_t a, std::uint32_t b, int keep,
                            here where = here::current()) {
     emulator::wgmma_issue(
-        {N, a_kind, b_kind, keep != 0, true, false, TransB != 0, 0, std::uint64_t{HighB} << 32 | b},
-        d, a, where);
+        {N, a_kind, b_kind, keep != 0, false, TransA != 0, TransB != 0,
+         std::uint64_t{HighA} << 32 | a, std::uint64_t{HighB} << 32 | b, false, fp16_sums},
+        d, nullptr, where);
   }
   template <int TransB, std::uint32_t HighB>
     requires(sizeof(A) == 2)
-  static TK_DEVICE void rs_minus(float* d, std::uint32_t const* a, std::uint32_t b, int keep,
+  static TK_DEVICE void rs(S* d, std::uint32_t const* a, std::uint32_t b, int keep,
+                           here where = here::current()) {
+    emulator::wgmma_issue({N, a_kind, b_kind, keep != 0, true, false, TransB != 0, 0,
+                           std::uint64_t{HighB} << 32 | b, false, fp16_sums},
+                          d, a, where);
+  }
+  template <int TransB, std::uint32_t HighB>
+    requires(sizeof(A) == 2)
+  static TK_DEVICE void rs_minus(S* d, std::uint32_t const* a, std::uint32_t b, int keep,
                                  here where = here::current()) {
     emulator::wgmma_issue({N, a_kind, b_kind, keep != 0, true, false, TransB != 0, 0,
-                           std::uint64_t{HighB} << 32 | b, true},
+                           std::uint64_t{HighB} << 32 | b, true, fp16_sums},
                           d, a, where);
   }
 };
+template <class A, class B, int N> struct wgmma : wgmma_of<A, B, float, N> {};
+template <int N> struct wgmma_fp16 : wgmma_of<fp16, fp16, std::uint32_t, N> {};
 
 }  // namespace tk::be::ptx
