@@ -224,7 +224,8 @@ def test_replace(replaced, request):
 @by_name
 def test_greedy_tokens(replaced):
     """With a cache they are those of eager, up to where its two best logits are nearer to each
-    other than four times what rounding moves one."""
+    other than eight times what rounding moves one: four times what it moves the distance of two in
+    one model from that in the other."""
     exact, eager, ours, replace = replaced
     ids, found = torch.randint(1, 97, (12, 9)), []
     for model in exact, eager, ours:
@@ -248,7 +249,7 @@ def test_greedy_tokens(replaced):
     for row in range(len(ids)):
         for step, theirs in enumerate(found[1].logits):
             best = theirs[row].double().topk(2).values
-            if best[0] - best[1] <= 4 * rounding:
+            if best[0] - best[1] <= 8 * rounding:
                 break
             tokens = [x.sequences[row, ids.size(1) + step] for x in found[1:]]
             assert tokens[0] == tokens[1], f"sequence {row}, step {step}"
