@@ -44,7 +44,7 @@ template <int N2, class Kept> struct filter_args {
   int nk, h, pieces;
   bool repeats;  // windows will be blocks that stand beside themselves (windows.hpp)
   spectra<N2, Kept> to;
-  int each;  // pieces of a worker, one after another
+  int each;  // pieces of a block, by whose workers in turn
 
   TK_BOTH int count() const { return h * pieces; }
   TK_DEVICE float const* taps(int piece) const { return k + piece / pieces * h_stride; }
@@ -108,14 +108,15 @@ struct rounded_filter_spectra
   using sizes = typename base::sizes;
   using args = filter_args<N2, fp16>;
   static constexpr bool whole = std::is_same_v<Factors, whole_factors<N2>>;
-  static TK_BOTH int tasks(args const& a) { return ceil_div(a.count(), base::workers * a.each); }
+  static TK_BOTH int tasks(args const& a) { return ceil_div(a.count(), a.each); }
+  static TK_BOTH typename base::task task_at(args const& a, int i, int) { return {i * a.each, 0}; }
 
   template <class Context>
   static TK_DEVICE void compute(Context& c, args const& a, typename base::task const& t) {
-    int const first = (t.first + c.w.id()) * a.each;
+    int const end = t.first + a.each < a.count() ? t.first + a.each : a.count();
     TK_ROLL
-    for (int piece = first; piece < first + a.each && piece < a.count(); ++piece) {
-      if (piece + 1 < first + a.each && piece + 1 < a.count()) prefetch(a, piece + 1);
+    for (int piece = t.first + c.w.id(); piece < end; piece += base::workers) {
+      if (piece + base::workers < end) prefetch(a, piece + base::workers);
       transform_piece(c, a, piece);
     }
   }

@@ -41,10 +41,8 @@ inline constexpr int fft_columns =
 template <class T, int N2>
 inline constexpr bool at_whole_frequencies = in_pairs<T> && N2 >= 32 && fft_sizes<N2>::P == 1;
 
-// How many of `count` each worker of Op has, one after another: as many, but for the last ones.
-template <class Op> int each_of(int count) {
-  return std::max(1, ceil_div(count, be::rt::multiprocessors() * Op::workers));
-}
+// How many of `count` each block has, so that all multiprocessors have one.
+inline int each_of(int count) { return std::max(1, ceil_div(count, be::rt::multiprocessors())); }
 
 template <int N2> std::int64_t fft_filters_run<N2>::half() {
   return fft_sizes<fft_columns<N2>>::half;
@@ -63,7 +61,7 @@ template <int N2> void fft_filters_run<N2>::launch(filters_to_transform const& x
                                       each};
   };
   if (x.whole) return be::launch<filter_spectra<columns>>(args(float{}, 1), stream);
-  auto const each = each_of<rounded>(static_cast<int>(x.k.h * x.pieces));
+  auto const each = each_of(static_cast<int>(x.k.h * x.pieces));
   if constexpr (at_whole_frequencies<bf16, columns>) {
     using whole = rounded_filter_spectra<columns, whole_factors<columns>>;
     if (x.repeats) return be::launch<whole>(args(fp16{}, each), stream);
@@ -118,7 +116,7 @@ void fft_conv_run<T, N2>::convolve(windows_to_convolve const& x, void* stream) {
     be::launch<op>(
         {from, spectra_at<columns, kept_spectra<T>>(x.filters), static_cast<int>(x.share),
          x.correlates ? -1.f : 1.f, outputs_of<T, T, columns, op::S, op::whole>(x.to),
-         ceil_div(each_of<op>(from.count()), op::S) * op::S},
+         ceil_div(each_of(from.count()), op::S) * op::S},
         stream);
   };
   if constexpr (at_whole_frequencies<T, columns>) {

@@ -36,17 +36,20 @@ struct window_conv : convolving_workers<T, N2, Factors> {
     int share;                             // channels of a filter
     float sign;                            // -1: a correlation
     block_outputs<T, T, N2, S, whole> to;
-    int each;  // windows of a worker, S after another
+    int each;  // windows of a block, a multiple of S
   };
   // Of all batches of a channel, one after another: they share the filter.
-  static TK_BOTH int tasks(args const& a) {
-    return ceil_div(a.from.count(), base::workers * a.each);
-  }
+  static TK_BOTH int tasks(args const& a) { return ceil_div(a.from.count(), a.each); }
+  static TK_BOTH typename base::task task_at(args const& a, int i, int) { return {i * a.each, 0}; }
 
   template <class Context>
   static TK_DEVICE void compute(Context& c, args const& a, typename base::task const& t) {
-    int const first = (t.first + c.w.id()) * a.each,
-              end = first + a.each < a.from.count() ? first + a.each : a.from.count();
+    // Neighbours of a block's windows, S after another, are a worker's.
+    auto const bound = [&](int worker) {
+      int const at = t.first + a.each / S * worker / base::workers * S;
+      return at < a.from.count() ? at : a.from.count();
+    };
+    int const first = bound(c.w.id()), end = bound(c.w.id() + 1);
     if (first >= end) return;
     kept const roots(c.resident);
     windows at(a, first, end);
@@ -91,7 +94,7 @@ struct window_conv : convolving_workers<T, N2, Factors> {
   static constexpr int parts = sizes::U / sizes::part,
                        early = !pairs         ? 0
                                : S > 1        ? parts
-                               : sizes::P > 1 ? (Both ? 1 : 3)
+                               : sizes::P > 1 ? (Both ? 0 : 3)
                                               : ceil_div(parts, 2),
                        held = pairs ? parts : 1;
   using filter_part = typename spectra<N2, kept_spectra<T>>::part;
