@@ -91,8 +91,9 @@ template <class T, int N2, bool Both, int S = 1, bool Split = false> class windo
   }
 
   // Whether a window's largest magnitude may be looked for as soon as it has come, by measure(), of
-  // which put() wants to know after a barrier, as it does of the first step of of_all_lanes().
-  static TK_DEVICE bool measures(source const& a) { return a.in_chunks && !a.gate.data; }
+  // which put() wants to know after a barrier, as it does of the first step of of_all_lanes(). Of
+  // windows of both halves, and small, hardly any is in chunks.
+  static TK_DEVICE bool measures(source const& a) { return !Both && a.in_chunks && !a.gate.data; }
   template <class Worker>
   static TK_DEVICE magnitudes measure(source const& a, fetched const& from,
                                       magnitudes_exchange& exchange, Worker const& w) {
@@ -151,12 +152,11 @@ template <class T, int N2, bool Both, int S = 1, bool Split = false> class windo
         });
       });
     } else if (a.in_chunks) {
-      if constexpr (Measured) {
+      if constexpr (Measured && !Both) {
         float const largest = of_warps<false, runs::lanes>(w, known, exchange).largest;
         scale = {scale_to(largest, bits), 0};
         for_each_chunk([&](int half, int i) {
-          float const by = half ? sign * scale.by : scale.by;
-          place(half, runs::nth(i), scaled_by_power<T>(from.words[half][i], by));
+          place(half, runs::nth(i), scaled_by_power<T>(from.words[half][i], scale.by));
         });
       } else {
         put_all([&](auto body) {
