@@ -149,16 +149,13 @@ TK_DEVICE packed_complex_tile<R, C> add_i_times(packed_complex_tile<R, C> const&
   }
   return z;
 }
+// With re and im exchanged, as for conj(y) above.
 template <int R, int C>
 TK_DEVICE packed_complex_tile<R, C> subtract_i_times(packed_complex_tile<R, C> const& x,
                                                      packed_complex_tile<R, C> const& y) {
-  packed_complex_tile<R, C> z;
-  TK_UNROLL
-  for (int i = 0; i < packed_order<R, C>::words; ++i) {
-    z.re.e[i] = be::fma_fp16x2(y.im.e[i], fp16_ones, x.re.e[i]);
-    z.im.e[i] = be::fnma_fp16x2(y.re.e[i], fp16_ones, x.im.e[i]);
-  }
-  return z;
+  auto const z =
+      add_i_times(packed_complex_tile<R, C>{x.im, x.re}, packed_complex_tile<R, C>{y.im, y.re});
+  return {z.im, z.re};
 }
 
 template <int R, int C> TK_DEVICE float value_of(reg_tile<float, R, C> const& x, int i) {
