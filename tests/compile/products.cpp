@@ -20,6 +20,8 @@
 // expect RIGHT_REGISTER: the right operand of a product is a shared tile
 // expect LEFT_TRANSPOSED_REGISTER: a transposed left operand is a shared tile
 // expect TOO_WIDE: a product writes at most 256 columns
+// expect BF16_SUMS: sums of products are fp32, or fp16 where both operands are
+// expect NARROW_SUMS: a product writes 16 columns of fp16, or a multiple of 32
 #include "tests/compile/program.hpp"
 
 namespace tk::test {
@@ -42,6 +44,9 @@ struct with_operands : program<none> {
     shared_tile<float, 32, 64> other;
 #elif defined(TOO_WIDE)
     shared_tile<bf16, 32, 272> other;
+#elif defined(NARROW_SUMS)
+    shared_tile<fp16, R, 32> left;
+    shared_tile<fp16, 32, 48> other;
 #endif
   };
   template <class Context> static TK_DEVICE void compute(Context& c, args const&, task const&) {
@@ -94,6 +99,13 @@ struct with_operands : program<none> {
 #elif defined(TOO_WIDE)
     tile<272> wide = 0.f;
     mm_ab(wide, s.a, s.other);
+#elif defined(BF16_SUMS)
+    packed<64> sums = cast<bf16>(d);
+    mm_ab(sums, s.a, s.b);
+#elif defined(NARROW_SUMS)
+    tile<48> zeros = 0.f;
+    reg_tile<fp16, R, 48> sums = cast<fp16>(zeros);
+    mm_ab(sums, s.left, s.other);
 #endif
     mm_ab(d, s.a, s.b);
     mma_ab(d, a, s.b);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Factors and two sequences of 16384 points take 160 KB of shared memory. As many workers as
-// registers allow: of windows of 2048 points, each of three workers with four of them side by side
-// took 53 us on an H200 where four or five workers with two took 58, and seven with one 69;
-// 2026-11-26.
+// registers allow, but windows side by side before them: of windows of 2048 points three workers
+// with four each take 52 us on an H200 where five with two take 70 and six 67, of 4096 points three
+// with two 83 where five with one take 91 (2026-11-29). What binds all is shared memory, of whose
+// rate they take 0.6 to 0.7, and what a window's steps wait for of one another.
 #pragma once
 #include "ops/fft_conv/tuning.hpp"
 
