@@ -5,9 +5,9 @@
 //   put_part(x, part, y)                      columns of x = y
 //   multiply(x, part, y), multiply_conjugate(x, part, y)
 //                                             columns of x *= y, or conj(y), at once in fp16
-//   multiply_add(sum, x, part, y), multiply_conjugate_subtract(...)
-//                                             sum += columns of x times y, or -= those times
-//                                             conj(y), at once in fp16
+//   multiply_add(sum, x, part, y), multiply_add<true>(...)
+//                                             sum += columns of x times y, or conj(y), at once in
+//                                             fp16
 //   add_i_times(x, y), subtract_i_times(x, y) x + i y, x - i y, at once in fp16
 //   multiply(x, part, y, sign)                the same of x in fp32 and y in fp16 or fp32; conj(y)
 //                                             where sign is -1
@@ -109,32 +109,23 @@ TK_DEVICE void multiply_conjugate(packed_complex_tile<R, C>& x, int part,
   }
 }
 
-// The part-th columns of sum += those of x times y.
-template <int V, int R, int C>
+// (re, im) += (x_re, x_im) (by_re, by_im), of the halves.
+TK_DEVICE void add_complex_pairs(std::uint32_t& re, std::uint32_t& im, std::uint32_t x_re,
+                                 std::uint32_t x_im, std::uint32_t by_re, std::uint32_t by_im) {
+  re = be::fnma_fp16x2(x_im, by_im, be::fma_fp16x2(x_re, by_re, re));
+  im = be::fma_fp16x2(x_im, by_re, be::fma_fp16x2(x_re, by_im, im));
+}
+// The part-th columns of sum += those of x times y, or conj(y), with re and im exchanged as above.
+template <bool Conjugate = false, int V, int R, int C>
 TK_DEVICE void multiply_add(packed_complex_tile<R, C>& sum, packed_complex_tile<R, C> const& x,
                             int part, packed_complex_tile<R, V> const& y) {
   TK_UNROLL
   for (int i = 0; i < packed_order<R, V>::words; ++i) {
     int const at = be::fragment_map<R, C>::template part<V>(2 * i, part) / 2;
     auto &re = sum.re.e[at], &im = sum.im.e[at];
-    re = be::fma_fp16x2(x.re.e[at], y.re.e[i], re);
-    im = be::fma_fp16x2(x.re.e[at], y.im.e[i], im);
-    re = be::fnma_fp16x2(x.im.e[at], y.im.e[i], re);
-    im = be::fma_fp16x2(x.im.e[at], y.re.e[i], im);
-  }
-}
-template <int V, int R, int C>
-TK_DEVICE void multiply_conjugate_subtract(packed_complex_tile<R, C>& sum,
-                                           packed_complex_tile<R, C> const& x, int part,
-                                           packed_complex_tile<R, V> const& y) {
-  TK_UNROLL
-  for (int i = 0; i < packed_order<R, V>::words; ++i) {
-    int const at = be::fragment_map<R, C>::template part<V>(2 * i, part) / 2;
-    auto &re = sum.re.e[at], &im = sum.im.e[at];
-    re = be::fnma_fp16x2(x.re.e[at], y.re.e[i], re);
-    im = be::fma_fp16x2(x.re.e[at], y.im.e[i], im);
-    re = be::fnma_fp16x2(x.im.e[at], y.im.e[i], re);
-    im = be::fnma_fp16x2(x.im.e[at], y.re.e[i], im);
+    if constexpr (Conjugate)
+      add_complex_pairs(im, re, x.im.e[at], x.re.e[at], y.re.e[i], y.im.e[i]);
+    else add_complex_pairs(re, im, x.re.e[at], x.im.e[at], y.re.e[i], y.im.e[i]);
   }
 }
 inline constexpr std::uint32_t fp16_ones = 0x3c003c00;

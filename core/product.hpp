@@ -51,6 +51,7 @@ template <class S, int N, class A, class B> constexpr bool check_sums() {
   static_assert(cols_fit, "a product writes 16 columns of fp16, or a multiple of 32");
   return N <= 256 && types_fit && cols_fit;
 }
+// A chip without sums of fp16 rounds those of a call once.
 template <bool Keep, bool TransA, bool TransB, bool... Minus, class S, int R, int N, class A,
           class B>
 TK_DEVICE void product_with_sums(reg_tile<S, R, N>& d, A const& a, B const& b) {

@@ -238,9 +238,10 @@ struct window_conv : convolving_workers<T, N2, Factors> {
               else multiply(z, part, k[part]);
             }
           } else {
+            if (a.sign < 0) y = {negative(y.re), negative(y.im)};
             TK_UNROLL
             for (int part = 0; part < each; ++part) {
-              if (a.sign < 0) multiply_conjugate_subtract(z, y, part, k[each + part]);
+              if (a.sign < 0) multiply_add<true>(z, y, part, k[each + part]);
               else multiply_add(z, y, part, k[each + part]);
             }
             p[i / 2].push(z);

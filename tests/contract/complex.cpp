@@ -208,7 +208,7 @@ TEST_CASE("complex tiles rotate and are multiplied") {
   check_complex<128, 1>();
 }
 
-// x + x y - x conj(y) = x + 2 i x Im y of parts, and x + i y, x - i y of all, at once in fp16.
+// x + x y + y conj(y) of parts, and x + i y, x - i y of all, at once in fp16.
 template <int C> struct packed_sums : simple_op {
   static constexpr int R = M, V = 16;
   struct args {
@@ -230,7 +230,7 @@ template <int C> struct packed_sums : simple_op {
     for (int part = 0; part < C / V; ++part) {
       packed_complex_tile<R, V> const by{columns<V>(y.re, part), columns<V>(y.im, part)};
       multiply_add(sum, x, part, by);
-      multiply_conjugate_subtract(sum, x, part, by);
+      multiply_add<true>(sum, y, part, by);
     }
     auto const write = [&](int nth, packed_complex_tile<R, C> const& packed) {
       auto const z = unpack(packed);
@@ -252,8 +252,12 @@ template <int C> void check_packed_sums() {
   std::vector<float> sums(at(6 * all));
   for (int i = 0; i < all; ++i) {
     float const re = x[at(i)], im = x[at(all + i)], by_re = y[at(i)], by_im = y[at(all + i)];
-    float const exact[] = {re - 2 * im * by_im, im + 2 * re * by_im, re - by_im,
-                           im + by_re,          re + by_im,          im - by_re};
+    float const exact[] = {re + re * by_re - im * by_im + by_re * by_re + by_im * by_im,
+                           im + re * by_im + im * by_re,
+                           re - by_im,
+                           im + by_re,
+                           re + by_im,
+                           im - by_re};
     for (int k = 0; k < 6; ++k) sums[at(k * all + i)] = exact[k];
   }
   check_same(out.read(), sums);
