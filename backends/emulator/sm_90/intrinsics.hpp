@@ -172,7 +172,7 @@ template <class A, class B, class S, int N> struct wgmma_of {
                           d, a, where);
   }
 };
-template <class A, class B, int N> struct wgmma : wgmma_of<A, B, float, N> {};
-template <int N> struct wgmma_fp16 : wgmma_of<fp16, fp16, std::uint32_t, N> {};
+template <class A, class B, int N> using wgmma = wgmma_of<A, B, float, N>;
+template <int N> using wgmma_fp16 = wgmma_of<fp16, fp16, std::uint32_t, N>;
 
 }  // namespace tk::be::ptx
