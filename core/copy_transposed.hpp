@@ -50,6 +50,12 @@ TK_DEVICE void copy_transposed(Worker const& w, transposing_tile<T, R, C>& throu
                                tensor<T const> const& src, int src_vector_width, int row, int col,
                                int i, int j) {
   using tile = transposing_tile<T, R, C>;
+  int const rows = static_cast<int>(src.rows) - row, cols = static_cast<int>(src.cols) - col;
+  if constexpr (be::worker_lanes == 1)
+    return be::fragment_map<R, C>::transpose(
+        reinterpret_cast<T*>(through.data), dst.at(col, row, i, j), dst.row_stride,
+        src.at(row, col, i, j), src.row_stride, rows < R ? rows : R, cols < C ? cols : C,
+        static_cast<std::int64_t>(sizeof(T)) * dst.rows * dst.cols * dst.n0 * dst.n1);
   constexpr int n = tile::in_chunk, chunks = tile::chunks, down = R / n;
   constexpr int each = R * chunks / be::worker_lanes, at_once = each < 8 ? each : 8;
   static_assert(each * be::worker_lanes == R * chunks && each % at_once == 0,
@@ -68,7 +74,6 @@ TK_DEVICE void copy_transposed(Worker const& w, transposing_tile<T, R, C>& throu
     }
   }
   w.sync();  // the tile is there
-  int const rows = static_cast<int>(src.rows) - row, cols = static_cast<int>(src.cols) - col;
   constexpr int in_word = n / 4;
   if (dst_vector_width * static_cast<int>(sizeof(T)) >= 8) {
     // A lane has n rows of the columns in a word.

@@ -30,6 +30,11 @@ template <class Kernel, class W, class Context> class row_group {
   using numbers = row_numbers<kernel>;
   static constexpr int vector_count = op::vectors > 0 ? op::vectors : 1;
   template <int V> using vector_rows = reg_row<held_element<W>, R, V>[vector_count];
+  // Of one part: a worker of one lane reads them where they lie.
+  template <int V>
+  using own_vectors =
+      std::conditional_t<whole_rows, rows_in_place<held_element<W>, R, V>[vector_count],
+                         vector_rows<V>>;
   // Whether values per column are read for each pass, and of how many parts of V columns at once:
   // of as many as 64 bytes of a lane hold, all on their way together, where there is room: not
   // beside sums over rows, or what rows that begin anywhere need.
@@ -215,7 +220,7 @@ template <class Kernel, class W, class Context> class row_group {
     // generic memory, number by number.
     static constexpr bool has_own =
         op::vectors > 0 && !holds_vectors && parts_read<V, Optional>() == 1;
-    [[no_unique_address]] std::conditional_t<has_own, vector_rows<V>, no_memory> own;
+    [[no_unique_address]] std::conditional_t<has_own, own_vectors<V>, no_memory> own;
 
     template <int I> TK_DEVICE auto operator()(row_input<I>) const {
       if constexpr (lean && I >= extras_of<op>().inputs) return absent{};

@@ -114,31 +114,65 @@ template <int V, class Tile> TK_DEVICE columns_part<V, Tile> part_of(Tile const&
 }
 
 // yes or no, both known: what compilers make SIMD of, as they don't where one need not be computed.
-TK_DEVICE float chosen(bool which, float yes, float no) {
-  std::uint32_t const mask = which ? ~0u : 0u;
+TK_DEVICE float chosen(std::uint32_t mask, float yes, float no) {
   return std::bit_cast<float>((std::bit_cast<std::uint32_t>(yes) & mask) |
                               (std::bit_cast<std::uint32_t>(no) & ~mask));
 }
+// V masks of all ones, then V zeros: from the (V - n)-th on, n columns are inside. Compilers read
+// them as vectors; of comparisons of columns they make none.
+template <int V> struct column_masks {
+  std::uint32_t of[2 * V]{};
+  constexpr column_masks() {
+    for (int i = 0; i < V; ++i) of[i] = ~0u;
+  }
+};
+template <int V> inline constexpr column_masks<V> masks_of_columns{};
+// Those of V columns of which `left` are inside, and apart those of even and odd ones.
+template <int V> struct columns_inside {
+  std::uint32_t const *of, *of_half[2];
+  columns_inside() = default;
+  TK_DEVICE explicit columns_inside(int left) {
+    int const n = left < 0 ? 0 : left < V ? left : V;
+    auto const* const end = masks_of_columns<V>.of + V;
+    of = end - n, of_half[0] = end - (n + 1) / 2, of_half[1] = end - n / 2;
+  }
+  template <class Map> TK_DEVICE std::uint32_t at(int i) const {
+    int const c = Map::nth(i);
+    if constexpr (is_half<Map>) {
+      std::uint32_t mask;
+      __builtin_memcpy(&mask, reinterpret_cast<char const*>(of_half[Map::half]) + 2 * c, 4);
+      return mask;
+    } else {
+      return of[c];
+    }
+  }
+};
 // An expression of V columns from `col` on, and `fill` from a row's end on and, where some may be,
 // below 0.
 template <int R, int V, int S, bool Below, class X> struct within {
   using map = be::fragment_map<R, V>;
   static constexpr int rows = R, cols = V;
+  static_assert(!whole_rows || !Below, "where a worker is one lane, columns begin with the row");
+  using bound = std::conditional_t<whole_rows, columns_inside<V>, int>;
   operand<X> x;
-  int lowest, left[map::rows_per_lane];
+  int lowest;
+  bound left[map::rows_per_lane];
   float fill;
   TK_DEVICE within(X const& of, int const (&end)[map::rows_per_lane], int col, float f)
       : x{of}, fill(f) {
     int const lane = col + flat_places<R, V, S>::lane_col();
     lowest = -lane;
     TK_UNROLL
-    for (int r = 0; r < map::rows_per_lane; ++r) left[r] = end[r] - lane;
+    for (int r = 0; r < map::rows_per_lane; ++r) left[r] = bound(end[r] - lane);
   }
   template <class Map> TK_DEVICE float element(int i, int r) const {
-    int const c = Map::col(i);
-    bool const inside = (!Below || c >= lowest) && c < left[r];
-    if constexpr (whole_rows) return chosen(inside, x.template element<Map>(i, r), fill);
-    else return inside ? x.template element<Map>(i, r) : fill;
+    if constexpr (whole_rows) {
+      return chosen(left[r].template at<Map>(i), x.template element<Map>(i, r), fill);
+    } else {
+      int const c = Map::col(i);
+      bool const is_inside = (!Below || c >= lowest) && c < left[r];
+      return is_inside ? x.template element<Map>(i, r) : fill;
+    }
   }
 };
 template <int R, int V, int S, bool Below, class X>

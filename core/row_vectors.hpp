@@ -9,6 +9,21 @@ namespace tk {
 
 // Columns of one, of type W, or where they are widened also of input 0's.
 template <class Kernel, class W, class E, int R, int V>
+TK_DEVICE void read_vector(rows_in_place<E, R, V>& to, typename Kernel::args const&,
+                           vector_memory const& from, int cols, int col) {
+  auto const* const data = static_cast<W const*>(from.data) + col;
+  if constexpr (std::is_same_v<E, W>) {
+    to.data = data;
+    if (col >= 0 && cols - col >= V) return;
+  }
+  copy_part<V>(to.copy, data, -col, cols - col);
+  to.data = to.copy;
+}
+template <class E, int R, int V> TK_DEVICE void fill_row(rows_in_place<E, R, V>& to, float x) {
+  for (E& e : to.copy) e = be::narrow<E>(x);
+  to.data = to.copy;
+}
+template <class Kernel, class W, class E, int R, int V>
 TK_DEVICE void read_vector(reg_row<E, R, V>& to, typename Kernel::args const& a,
                            vector_memory const& from, int cols, int col) {
   auto const read = [&]<class T>(auto& x, T) __attribute__((always_inline)) {
@@ -29,9 +44,8 @@ TK_DEVICE void read_vector(reg_row<E, R, V>& to, typename Kernel::args const& a,
 }
 // For rows that are not there: none of them, none of these. Without Optional, what need not be
 // there is not read.
-template <class Kernel, class W, bool Optional = true, class E, int R, int V, int Count>
-TK_DEVICE void read_vectors(reg_row<E, R, V> (&to)[Count], typename Kernel::args const& a, int row,
-                            int col) {
+template <class Kernel, class W, bool Optional = true, class Row, int Count>
+TK_DEVICE void read_vectors(Row (&to)[Count], typename Kernel::args const& a, int row, int col) {
   using op = typename Kernel::op;
   constexpr int first_optional = extras_of<op>().vectors;
   int const cols = row < Kernel::row_count(a) ? a.width : 0;

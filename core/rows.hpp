@@ -164,6 +164,7 @@ template <class T, int R, int C> struct rows_in_place {
   static_assert(R == 1 && std::is_same_v<T, held_element<T>>);
   T const* data;
   T copy[C];
+  TK_DEVICE rows_in_place() {}  // nothing is cleared
 };
 template <class T, int R, int C>
 TK_DEVICE void find(rows_in_place<T, R, C>& dst, rows_with<T const> auto const& src, int row,

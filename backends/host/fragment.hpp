@@ -5,7 +5,7 @@
 #pragma once
 #include <atomic>
 
-#include "backends/host/line.hpp"
+#include "backends/host/transpose.hpp"
 
 namespace tk::be {
 
@@ -49,6 +49,13 @@ template <int R, int C> struct fragment_map {
   static TK_DEVICE void write_line(T* dst, float const (&line)[C], int begin, int end,
                                    std::int64_t bytes) {
     write_rounded<InHalves>(dst, line, begin, end, bytes);
+  }
+  // to[c, r] = from[r, c] of so many rows and columns, into a tensor of so many bytes.
+  template <class T>
+  static TK_DEVICE void transpose(T* through, T* to, std::int64_t to_stride, T const* from,
+                                  std::int64_t from_stride, int rows, int cols,
+                                  std::int64_t bytes) {
+    transpose_block<R, C>(through, to, to_stride, from, from_stride, rows, cols, bytes);
   }
 };
 template <int R> struct column_map {

@@ -89,17 +89,18 @@ template <class T> TK_DEVICE simd widen_part(simd of, int part) {
 
 // One step of a transpose: of two rows, exchanges the second half of each 2 Step lanes of a with
 // the first half of those of b.
-template <int Step, int... I>
-TK_DEVICE void exchange(simd& a, simd& b, std::integer_sequence<int, I...>) {
-  simd const x = __builtin_shufflevector(a, b, (I & Step ? I - Step + simd_lanes : I)...);
-  b = __builtin_shufflevector(a, b, (I & Step ? I + simd_lanes : I + Step)...);
+template <int Step, class V, int... I>
+TK_DEVICE void exchange(V& a, V& b, std::integer_sequence<int, I...>) {
+  constexpr int lanes = sizeof...(I);
+  V const x = __builtin_shufflevector(a, b, (I & Step ? I - Step + lanes : I)...);
+  b = __builtin_shufflevector(a, b, (I & Step ? I + lanes : I + Step)...);
   a = x;
 }
-template <int Step = 1> TK_DEVICE void transpose(simd (&x)[simd_lanes]) {
-  for (int i = 0; i < simd_lanes; ++i)
-    if (!(i & Step))
-      exchange<Step>(x[i], x[i + Step], std::make_integer_sequence<int, simd_lanes>{});
-  if constexpr (2 * Step < simd_lanes) transpose<2 * Step>(x);
+// Of as many rows as they have lanes.
+template <int Step = 1, class V, int N> TK_DEVICE void transpose(V (&x)[N]) {
+  for (int i = 0; i < N; ++i)
+    if (!(i & Step)) exchange<Step>(x[i], x[i + Step], std::make_integer_sequence<int, N>{});
+  if constexpr (2 * Step < N) transpose<2 * Step>(x);
 }
 
 }  // namespace tk::be

@@ -119,8 +119,11 @@ template <int N> class signals_of_block {
 // Where the workers of a block meet, in two halves.
 template <int Workers> class meeting {
  public:
+  struct nobody {  // to wait for; a barrier takes memory from the heap
+    explicit nobody(int) {}
+  };
   struct shared {
-    std::barrier<> all{Workers};
+    std::conditional_t<(Workers > 1), std::barrier<>, nobody> all{Workers};
   };
   explicit meeting(shared& of) : of_(of) {}
   void arrive() {

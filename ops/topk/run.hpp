@@ -39,6 +39,8 @@ template <class T> bool launch_short(topk_args const& a, void* stream) {
   if (a.k > be::tune_topk_short().most) return false;
   if constexpr (lanes == 1)
     return fits(std::integral_constant<int, 64>{}, std::integral_constant<int, 1>{}) ||
+           fits(std::integral_constant<int, 128>{}, std::integral_constant<int, 1>{}) ||
+           fits(std::integral_constant<int, 256>{}, std::integral_constant<int, 1>{}) ||
            fits(std::integral_constant<int, 512>{}, std::integral_constant<int, 1>{});
   else
     return fits(std::integral_constant<int, run>{}, std::integral_constant<int, 16>{}) ||

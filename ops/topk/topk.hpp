@@ -8,6 +8,9 @@
 //           end, the bitonic network sorts them (Batcher, "Sorting networks and their
 //           applications", 1968) and the k largest stay.
 #pragma once
+#include <algorithm>
+#include <functional>
+
 #include "backends/kernel.hpp"
 #include "core/rows.hpp"
 #include "core/schedule.hpp"
@@ -84,7 +87,13 @@ template <class Op, class Context> class best_keys {
   }
   // Leaves the k largest, the largest first.
   TK_DEVICE void keep_best() {
-    sort(count_);
+    if constexpr (be::worker_lanes == 1 && Op::workers == 1) {
+      std::uint64_t* const keys = &at(0);
+      std::partial_sort(keys, keys + (k_ < count_ ? k_ : count_), keys + count_,
+                        std::greater<std::uint64_t>{});
+    } else {
+      sort(count_);
+    }
     if (count_ < k_) return;
     count_ = k_;
     least_ = at(k_ - 1);
@@ -172,7 +181,25 @@ template <class T> struct topk {
     TK_DEVICE bool inside(int i) const {
       return static_cast<unsigned>(col + map::col(i)) < static_cast<unsigned>(width);
     }
-    TK_DEVICE std::uint64_t largest() const {
+    // Whether a part that lies in one lane, all of it inside, has no rank of `least` or above:
+    // compilers make SIMD of this.
+    TK_DEVICE bool is_below(std::uint32_t least) const {
+      if constexpr (be::worker_lanes > 1) return false;
+      if (col < 0 || col + N > width) return false;
+      std::uint32_t top = 0;
+      auto const add = [&](std::uint32_t bits) {
+        std::uint32_t const rank = order.rank(bits);
+        top = rank > top ? rank : top;
+      };
+      for (auto const e : x.e) {
+        if constexpr (sizeof(T) == 4) add(std::bit_cast<std::uint32_t>(e));
+        else add(e << 16), add(e & 0xffff0000);
+      }
+      return top < least;
+    }
+    // Of the keys above `least`, or 0.
+    TK_DEVICE std::uint64_t largest(std::uint64_t least = 0) const {
+      if (is_below(static_cast<std::uint32_t>(least >> 32))) return 0;
       std::uint64_t most = 0;
       TK_UNROLL
       for (int i = 0; i < E; ++i) {
@@ -184,6 +211,7 @@ template <class T> struct topk {
     // A bit for each key that may be above `least`, of numbers alone where columns don't tell.
     TK_DEVICE std::uint32_t above(std::uint64_t least) const {
       auto const limit = static_cast<std::uint32_t>(least >> 32);
+      if (is_below(limit)) return 0;
       bool const equal = least == 0 || ordered_key<T>::column(least) > col;
       std::uint32_t bits = 0;
       TK_UNROLL
@@ -211,7 +239,7 @@ template <class T> struct topk {
     for (int i = 0; i < parts; ++i) {
       part const p(x, a, (a.k == 1 ? i : place_of(i, parts)) * across + c.w.id() * N - shift);
       if (a.k == 1) {
-        std::uint64_t const own = p.largest();
+        std::uint64_t const own = p.largest(largest);
         largest = own > largest ? own : largest;
         continue;
       }

@@ -50,8 +50,8 @@ template <class T, int N, int S> struct topk_short {
     key keys[E];
     TK_UNROLL
     for (int i = 0; i < E; ++i) {
-      int const col = a.width - left + map::col(i);
-      keys[i] = map::col(i) < left ? key_of({a.flip}, upper_bits(x, i), col) : 0;
+      key const of = key_of({a.flip}, upper_bits(x, i), a.width - left + map::col(i));
+      keys[i] = map::col(i) < left ? of : 0;
     }
     int const own = places::lane_col() / 8 % lanes;  // this lane among its row's
     key mine = 0;
