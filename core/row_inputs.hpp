@@ -66,9 +66,10 @@ template <class Kernel> class row_inputs {
     if (!is_there(I)) clear(to, col);
     else load(rows_of<I>(at));
   }
-  // The rows after these, and columns of them.
+  // The rows after these, and columns of them; caches guess short ones.
+  static constexpr bool asks_caches = whole_rows && N > 128;
   TK_DEVICE void find_next([[maybe_unused]] place const& at) {
-    if constexpr (whole_rows) {
+    if constexpr (asks_caches) {
       after_.end = a_.width;
       if constexpr (has_row_ends<op>())
         if (row_ends<kernel>::differ(a_)) {
@@ -84,7 +85,7 @@ template <class Kernel> class row_inputs {
     }
   }
   TK_DEVICE void prefetch_next([[maybe_unused]] int col, [[maybe_unused]] int cols) const {
-    if constexpr (whole_rows)
+    if constexpr (asks_caches)
       for_each_index<count>([&](auto i) __attribute__((always_inline)) {
         constexpr int bytes = sizeof(typename op::template input<i>), each = columns_each<op>(i);
         if (!after_.of[i]) return;
@@ -204,7 +205,7 @@ template <class Kernel> class row_inputs {
     char const* of[count];
     int end;
   };
-  [[no_unique_address]] std::conditional_t<whole_rows, rows_after, no_memory> after_;
+  [[no_unique_address]] std::conditional_t<asks_caches, rows_after, no_memory> after_;
   [[no_unique_address]] std::conditional_t<kernel::ahead, next, no_memory> next_;
   [[no_unique_address]] std::conditional_t<kernel::has_tables, table_places<kernel>, no_memory>
       places_;

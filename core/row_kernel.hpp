@@ -212,7 +212,9 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   // Columns that are computed at once: of whole rows, as many as registers hold; those that are
   // summed at once; and those that are kept at once, with random bytes two runs, for which a lane
   // draws once.
-  static constexpr int V = whole_rows ? 128 : columns_at_once<R, N>(8),
+  static constexpr int V = !whole_rows ? columns_at_once<R, N>(8)
+                           : N <= 128  ? 32
+                                       : 128,
                        summed_at_once = !whole_rows        ? V
                                         : N < pass_columns ? N
                                                            : pass_columns,

@@ -185,14 +185,34 @@ struct operand<within<R, V, S, Below, X>> : within<R, V, S, Below, X> {};
 template <int R, int V, int S, bool Below, class X>
 inline constexpr bool has_halves<operand<within<R, V, S, Below, X>>> = has_halves<operand<X>>;
 
-// Pairs of columns (a, b) become (-b, a).
+// Pairs of columns (a, b) become (-b, a): where a worker is one lane, at once, since compilers make
+// no SIMD of neighbours that are read in turn.
 template <class X> struct rotated_pairs {
   static constexpr int rows = operand<X>::rows, cols = operand<X>::cols;
-  operand<X> x;
+  struct at_once {
+    float e[rows * cols];
+    TK_DEVICE explicit at_once(X const& of) {
+      operand<X> const x{of};
+      float each[rows * cols];
+      for (int i = 0; i < rows * cols; ++i)
+        each[i] = x.template element<be::fragment_map<rows, cols>>(i, i / cols);
+      for (int i = 0; i < rows * cols; i += 2) {
+        std::uint64_t pair;
+        __builtin_memcpy(&pair, each + i, 8);
+        pair = (pair << 32 | pair >> 32) ^ 0x80000000;  // the sign of the first
+        __builtin_memcpy(e + i, &pair, 8);
+      }
+    }
+  };
+  std::conditional_t<whole_rows, at_once, operand<X>> x;
   TK_DEVICE explicit rotated_pairs(X const& of) : x{of} {}
   template <class Map> TK_DEVICE float element(int i, int r) const {
-    float const other = x.template element<Map>(i ^ 1, r);
-    return i % 2 == 0 ? -other : other;
+    if constexpr (whole_rows) {
+      return x.e[i];
+    } else {
+      float const other = x.template element<Map>(i ^ 1, r);
+      return i % 2 == 0 ? -other : other;
+    }
   }
 };
 template <class X> inline constexpr bool is_lazy<rotated_pairs<X>> = true;

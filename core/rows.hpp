@@ -146,17 +146,23 @@ template <int C> TK_DEVICE int columns_passed(int left) {
   int const passed = (left + pass_columns - 1) / pass_columns * pass_columns;
   return passed < C ? passed : C;
 }
+// Compilers make of memset's of unknown length an instruction that takes long to begin.
+TK_DEVICE void clear_bytes(char* p, std::ptrdiff_t n) {
+  for (; n >= 64; p += 64, n -= 64) __builtin_memset(p, 0, 64);
+  for (; n > 0; ++p, --n) *p = 0;
+}
 // dst[0, cols) = src[0, cols), of which the columns from `first` to before `left` are there; the
 // others become zero.
 template <int C, class E, class T>
 TK_DEVICE void copy_part(E* dst, T const* src, int first, int left, int cols = C) {
   int const begin = first < 0 ? 0 : first < C ? first : C;
   int const end = left < begin ? begin : left < C ? left : C;
-  __builtin_memset(dst, 0, sizeof(E) * begin);
+  auto* const bytes = reinterpret_cast<char*>(dst);
+  clear_bytes(bytes, sizeof(E) * begin);
   if constexpr (std::is_same_v<E, T>)
     __builtin_memcpy(dst + begin, src + begin, sizeof(T) * (end - begin));
   else be::fragment_map<1, C>::widen(dst + begin, src + begin, end - begin);
-  if (end < cols) __builtin_memset(dst + end, 0, sizeof(E) * (cols - end));
+  clear_bytes(bytes + sizeof(E) * end, static_cast<std::ptrdiff_t>(sizeof(E)) * (cols - end));
 }
 // The first `cols` columns of its row of a tensor: in memory where all of them are there, else a
 // copy.
@@ -215,7 +221,7 @@ TK_DEVICE void copy_rows(reg_tile<E, R, C>& dst, rows_with<T const> auto const& 
     } else {
       int const left = from.left[r] < 0 ? 0 : from.left[r] < cols ? from.left[r] : cols;
       for (int c = 0; c < left / 2; ++c) to[2 * c] = to[2 * c + 1] = from.line[r][c];
-      __builtin_memset(to + left, 0, sizeof(E) * (cols - left));
+      clear_bytes(reinterpret_cast<char*>(to + left), static_cast<std::ptrdiff_t>(sizeof(E)) * (cols - left));
     }
   }
 }
