@@ -30,11 +30,7 @@ template <class Kernel, class W, class Context> class row_group {
   using numbers = row_numbers<kernel>;
   static constexpr int vector_count = op::vectors > 0 ? op::vectors : 1;
   template <int V> using vector_rows = reg_row<held_element<W>, R, V>[vector_count];
-  // Of one part: a worker of one lane reads them where they lie.
-  template <int V>
-  using own_vectors =
-      std::conditional_t<whole_rows, rows_in_place<held_element<W>, R, V>[vector_count],
-                         vector_rows<V>>;
+  template <int V> using vectors_in_place = rows_in_place<held_element<W>, R, V>[vector_count];
   // Whether values per column are read for each pass, and of how many parts of V columns at once:
   // of as many as 64 bytes of a lane hold, all on their way together, where there is room: not
   // beside sums over rows, or what rows that begin anywhere need.
@@ -217,10 +213,11 @@ template <class Kernel, class W, class Context> class row_group {
     int index, nth;
     vector_rows<V * parts_read<V, Optional>()> const& vectors;
     // Or of this part alone: a member, since nvcc 13.0 reads what only a reference leads to from
-    // generic memory, number by number.
+    // generic memory, number by number; where a worker is one lane, they stay where they lie.
     static constexpr bool has_own =
         op::vectors > 0 && !holds_vectors && parts_read<V, Optional>() == 1;
-    [[no_unique_address]] std::conditional_t<has_own, own_vectors<V>, no_memory> own;
+    using own_rows = std::conditional_t<whole_rows, vectors_in_place<V>, vector_rows<V>>;
+    [[no_unique_address]] std::conditional_t<has_own, own_rows, no_memory> own;
 
     template <int I> TK_DEVICE auto operator()(row_input<I>) const {
       if constexpr (lean && I >= extras_of<op>().inputs) return absent{};

@@ -152,7 +152,6 @@ template <int V> struct columns_inside {
 template <int R, int V, int S, bool Below, class X> struct within {
   using map = be::fragment_map<R, V>;
   static constexpr int rows = R, cols = V;
-  static_assert(!whole_rows || !Below, "where a worker is one lane, columns begin with the row");
   using bound = std::conditional_t<whole_rows, columns_inside<V>, int>;
   operand<X> x;
   int lowest;
@@ -167,11 +166,13 @@ template <int R, int V, int S, bool Below, class X> struct within {
   }
   template <class Map> TK_DEVICE float element(int i, int r) const {
     if constexpr (whole_rows) {
-      return chosen(left[r].template at<Map>(i), x.template element<Map>(i, r), fill);
+      std::uint32_t inside = left[r].template at<Map>(i);
+      if constexpr (Below) inside &= ~columns_inside<V>(lowest).template at<Map>(i);
+      return chosen(inside, x.template element<Map>(i, r), fill);
     } else {
       int const c = Map::col(i);
-      bool const is_inside = (!Below || c >= lowest) && c < left[r];
-      return is_inside ? x.template element<Map>(i, r) : fill;
+      bool const inside = (!Below || c >= lowest) && c < left[r];
+      return inside ? x.template element<Map>(i, r) : fill;
     }
   }
 };

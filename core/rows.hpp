@@ -221,7 +221,8 @@ TK_DEVICE void copy_rows(reg_tile<E, R, C>& dst, rows_with<T const> auto const& 
     } else {
       int const left = from.left[r] < 0 ? 0 : from.left[r] < cols ? from.left[r] : cols;
       for (int c = 0; c < left / 2; ++c) to[2 * c] = to[2 * c + 1] = from.line[r][c];
-      clear_bytes(reinterpret_cast<char*>(to + left), static_cast<std::ptrdiff_t>(sizeof(E)) * (cols - left));
+      clear_bytes(reinterpret_cast<char*>(to + left),
+                  static_cast<std::ptrdiff_t>(sizeof(E)) * (cols - left));
     }
   }
 }

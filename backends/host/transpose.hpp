@@ -21,8 +21,7 @@ template <> struct bits_of_bytes<4> {
 template <class T>
 TK_DEVICE void transpose_square(T* to, std::int64_t to_stride, T const* from,
                                 std::int64_t from_stride) {
-  typedef typename bits_of_bytes<sizeof(T)>::type line
-      __attribute__((vector_size(16 * sizeof(T))));
+  typedef typename bits_of_bytes<sizeof(T)>::type line __attribute__((vector_size(16 * sizeof(T))));
   line x[16];
   for (int r = 0; r < 16; ++r) std::memcpy(&x[r], from + r * from_stride, sizeof x[r]);
   transpose(x);
