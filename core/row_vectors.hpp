@@ -20,7 +20,7 @@ TK_DEVICE void read_vector(rows_in_place<E, R, V>& to, typename Kernel::args con
   to.data = to.copy;
 }
 template <class E, int R, int V> TK_DEVICE void fill_row(rows_in_place<E, R, V>& to, float x) {
-  for (E& e : to.copy) e = be::narrow<E>(x);
+  for (E& e : to.copy) e = round_to<E>(x);
   to.data = to.copy;
 }
 template <class Kernel, class W, class E, int R, int V>
