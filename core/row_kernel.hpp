@@ -212,9 +212,10 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
   // Columns that are computed at once: of whole rows, as many as registers hold; those that are
   // summed at once; and those that are kept at once, with random bytes two runs, for which a lane
   // draws once.
-  static constexpr int V = !whole_rows ? columns_at_once<R, N>(8)
-                           : N <= 128  ? 32
-                                       : 128,
+  static constexpr int V = !whole_rows       ? columns_at_once<R, N>(8)
+                           : has_pairs<Op>() ? 32  // what is rotated is copied
+                           : N <= 128        ? 64  // a line of bytes
+                                             : 128,
                        summed_at_once = !whole_rows        ? V
                                         : N < pass_columns ? N
                                                            : pass_columns,
