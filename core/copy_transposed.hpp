@@ -2,7 +2,7 @@
 // Global to global, transposed, by the lanes of a worker: rows of the source are read, and rows of
 // the destination written, in chunks of 16 bytes where they allow it, whatever the elements' type:
 // their bits are moved. Between lies a tile in shared memory, which lanes fill by rows and read by
-// columns.
+// columns. A worker of one lane has a whole block transposed by its backend.
 #pragma once
 #include <bit>
 

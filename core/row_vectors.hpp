@@ -7,7 +7,8 @@
 
 namespace tk {
 
-// Columns of one, of type W, or where they are widened also of input 0's.
+// Columns of one, of type W, or where they are widened also of input 0's; a worker of one lane
+// takes them where they lie.
 template <class Kernel, class W, class E, int R, int V>
 TK_DEVICE void read_vector(rows_in_place<E, R, V>& to, typename Kernel::args const&,
                            vector_memory const& from, int cols, int col) {

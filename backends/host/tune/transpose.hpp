@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Measured on a Xeon of the fourth generation: of 2 bytes, 64 rows write lines of which rows at odd
+// Measured on a Xeon with AVX-512: of 2 bytes, 64 rows write lines of which rows at odd
 // places leave half unwritten (0.3 of a copy's speed; 128 rows: 0.5, of whole lines 0.6).
 #pragma once
 #include "ops/transpose/tuning.hpp"
