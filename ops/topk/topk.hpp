@@ -6,7 +6,8 @@
 // Source    a block has a row, which it reads once. Keys above the k-th largest so far go to shared
 //           memory (WarpSelect, Johnson et al., arXiv 1702.08734); where that is full, and at the
 //           end, the bitonic network sorts them (Batcher, "Sorting networks and their
-//           applications", 1968) and the k largest stay.
+//           applications", 1968), or std::partial_sort where a worker is one lane, and the k
+//           largest stay.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -197,7 +198,7 @@ template <class T> struct topk {
       }
       return top < least;
     }
-    // Of the keys above `least`, or 0.
+    // The largest key; 0 where a look at ranks says that all are below `least`.
     TK_DEVICE std::uint64_t largest(std::uint64_t least = 0) const {
       if (is_below(static_cast<std::uint32_t>(least >> 32))) return 0;
       std::uint64_t most = 0;
