@@ -43,12 +43,13 @@ template <class Slot, int N, int Cluster> class ring {
     back.next();
   }
   // Takes and gives back the next slot, which nobody reads. The first warp waits for it; the others
-  // need not: slots are filled in order, and lanes meet before it is filled twice.
+  // need not: slots are filled in order, and warps meet before it is filled twice.
   TK_DEVICE void pass()
     requires(Cluster == 1)
   {
     if (every_lane_arrives || warp == 0) {
       ptx::barrier_wait(ptx::smem(&barriers.full[front.slot]), front.phase);
+      ptx::warp_sync();  // else it may be filled again before a slow lane has seen it full
       arrive_for_all(ptx::smem(&barriers.empty[back.slot]), lane);
     }
     is_full = false;

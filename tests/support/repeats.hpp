@@ -6,18 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <thread>
 
 #include "tests/support/launch.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/schedule.hpp"
 #include "tests/support/suite.hpp"
 
 namespace tk::test {
-
-constexpr int repeat_rounds = 30;
 
 struct repeated {
   std::string name;
@@ -38,18 +36,6 @@ template <class Operands, class Case> repeated repeat(Case const& c) {
       [=] { return compare(*x); }};
 }
 
-// What emulated chips read at each launch; round 0 is as the environment says, which also says what
-// the others are.
-inline void reschedule(int round) {
-  static long const first = [] {
-    char const* const given = std::getenv("TK_EMULATE_SEED");
-    return given ? repeat_rounds * std::atol(given) : 0;
-  }();
-  if (round == 0) return;
-  setenv("TK_EMULATE_SEED", std::to_string(first + round).c_str(), 1);
-  setenv("TK_EMULATE_THREADS", std::to_string(1 + round % 4).c_str(), 1);
-}
-
 // All cases, one behind the other in each round.
 template <class Operands, class Case> void run_repeats(std::vector<Case> const& cases) {
   std::vector<repeated> all;
@@ -57,7 +43,7 @@ template <class Operands, class Case> void run_repeats(std::vector<Case> const& 
   for (auto const& x : all) REQUIRE_MESSAGE(x.open() == "", x.name);
   std::vector<std::size_t> order(all.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  for (int round = 0; round < repeat_rounds; ++round) {
+  for (int round = 0; round < schedules; ++round) {
     reschedule(round);
     for (auto i = order.size(); i > 1; --i)
       std::swap(order[i - 1], order[random_below(i, 41, std::uint64_t(round) * 64 + i)]);
@@ -73,7 +59,7 @@ template <class Operands, class Case> void run_repeats(std::vector<Case> const& 
     auto const v = x.compare();
     CHECK_MESSAGE(v.ok(), x.name << "\n  " << v.wrong);
   }
-  std::printf("repeats: %zu of %zu cases, %d times each\n", all.size(), all.size(), repeat_rounds);
+  std::printf("repeats: %zu of %zu cases, %d times each\n", all.size(), all.size(), schedules);
 }
 
 // `each` calls run(case_of(i)) from every one of some threads at once, all cases different.
