@@ -23,7 +23,7 @@ import generate  # noqa: E402
 
 # The functions of tk_ops.torch that an op stands behind.
 TORCH = {
-    "gemm": ["linear"],
+    "gemm": ["linear", "matmul", "addmm", "baddbmm"],
     "attention_forward": ["attention", "scaled_dot_product_attention"],
     "norm": ["rms_norm", "layer_norm"],
     "softmax": ["softmax"],

@@ -10,3 +10,8 @@ y.sum().backward()
 assert torch.equal(y, tk.linear(x, layer.weight, layer.bias))
 assert torch.allclose(y, x @ layer.weight.T + layer.bias, atol=0.05)
 assert torch.equal(layer.bias.grad, torch.full_like(layer.bias, 3))
+
+scores = tk.matmul(x, x.mT, out_dtype=torch.float32)  # as torch.matmul, batches too; not rounded to 16 bits
+assert torch.allclose(scores, x.float() @ x.float().mT, atol=1e-3)
+assert torch.allclose(tk.addmm(layer.bias, x, layer.weight.T), y, atol=0.05)  # beta input + alpha x weight
+assert torch.allclose(tk.baddbmm(y[None], x[None], layer.weight.T[None], alpha=-1)[0], layer.bias, atol=0.05)

@@ -18,12 +18,24 @@ torch.set_default_device(DEVICE)
 BF16, FP32, SDPA = torch.bfloat16, torch.float32, tk.scaled_dot_product_attention
 
 
+def second_of(function, x, w, dtype):
+    """The gradients of the squares of those of the squares of the function."""
+    x, w = (y.detach().to(dtype).requires_grad_() for y in (x, w))
+    first = torch.autograd.grad(function(x, w).square().sum(), (x, w), create_graph=True)
+    return torch.autograd.grad(sum(y.square().sum() for y in first), (x, w))
+
+
 def test_second_derivatives():
+    """Of products there are some; what has none says so."""
     x, w = torch.randn(4, 16, dtype=BF16, requires_grad=True), torch.randn(8, 16, dtype=BF16)
-    for y in tk.silu(x), tk.linear(x, w.requires_grad_()), SDPA(*[x[None, None]] * 3):
+    for y in tk.silu(x), SDPA(*[x[None, None]] * 3):
         (first,) = torch.autograd.grad(y.square().sum(), x, create_graph=True)
         with pytest.raises(NotImplementedError, match="no derivative of it, nor a second one"):
             (first.sum() + x.sum()).backward()
+    for ours, theirs in (tk.linear, F.linear), (lambda x, w: tk.matmul(x, w.t()), F.linear):
+        found, exact = (second_of(of, x, w, to) for of, to in ((ours, BF16), (theirs, torch.double)))
+        for y, z in zip(found, exact, strict=True):
+            assert (y - z).norm() <= 2**-6 * z.norm()
     q, cos, sin = torch.randn(1, 3, 2, 8, requires_grad=True), torch.randn(3, 4), torch.randn(3, 4)
     turned, _ = tk.rotary(q, None, cos, sin)
     g = torch.randn_like(turned, requires_grad=True)  # the gradient is linear in g, and turns back
@@ -281,8 +293,10 @@ def test_replacing():
     with tk.replacing() as calls:
         model(ids).backward()
         F.linear(torch.zeros(2, 8, device=DEVICE), torch.zeros(3, 8, device=DEVICE))
+        torch.einsum("ij,kj->ik", *[torch.zeros(2, 8, device=DEVICE)] * 2)
     assert dict(calls.replaced) == {
         "torch.Tensor.softmax": 1,
+        "torch.Tensor.matmul": 2,
         **{
             f"torch.nn.functional.{name}": 2 if name == "linear" else 1
             for name in (
@@ -292,10 +306,10 @@ def test_replacing():
         },
     }
     assert dict(calls.kept) == {
-        ("torch.Tensor.matmul", "TK has no such function"): 2,
+        ("torch.functional.einsum", "TK has no such function"): 1,
         ("torch.nn.functional.linear", "linear: torch.float32 is not of 16 bits"): 1,
     }
-    assert "by PyTorch:\n     2  torch.Tensor.matmul: TK has no such function" in str(calls)
+    assert "by PyTorch:\n     1  torch.functional.einsum: TK has no such function" in str(calls)
     for x, y in zip(model.parameters(), gradients, strict=True):
         assert (x.grad - y).norm() <= 0.05 * y.norm()
     want = model(ids)
@@ -304,6 +318,28 @@ def test_replacing():
             torch.compile(model, fullgraph=True, backend="aot_eager")(ids), want, rtol=0.02, atol=0
         )
     assert calls.replaced["torch.nn.functional.linear"] == 2
+
+
+def test_replacing_products():
+    """Each name of a product of matrices, with PyTorch's own broadcasting, beside fp64."""
+    torch.manual_seed(1)
+    a, b, c, v = (torch.randn(n, device=DEVICE).to(BF16) for n in ((8, 24), (24, 16), (16,), (24,)))
+    batch = a.expand(3, 8, 24) * torch.arange(1, 4, device=DEVICE)[:, None, None]
+    products = {
+        "torch.Tensor.matmul": lambda a, b, c, v, x: a @ b + v @ b,
+        "torch.matmul": lambda a, b, c, v, x: torch.matmul(x[:, None], b),
+        "torch.mm": lambda a, b, c, v, x: torch.mm(a, mat2=b),
+        "torch.bmm": lambda a, b, c, v, x: torch.bmm(x, b.expand(3, 24, 16)),
+        "torch.addmm": lambda a, b, c, v, x: torch.addmm(c, a, b, beta=0.5, alpha=2),
+        "torch.Tensor.baddbmm": lambda a, b, c, v, x: c.expand(3, 8, 16).baddbmm(x, x.mT @ (a @ b)),
+    }
+    for name, function in products.items():
+        inputs = a, b, c, v, batch
+        with tk.replacing() as calls:
+            found = function(*inputs).double()
+        assert calls.replaced[name] and not calls.kept
+        exact = function(*[x.double() for x in inputs])
+        assert (found - exact).norm() <= 2**-7 * exact.norm()
 
 
 def test_profiler_sees_ops():
@@ -336,6 +372,11 @@ def bf16(*shape):
             lambda: tk.linear(bf16(2, 8), bf16(3, 9)),
         ),
         (ValueError, "tk_gemm: bias", lambda: tk.linear(bf16(2, 8), bf16(3, 8), bf16(4))),
+        (ValueError, "do not fit", lambda: tk.matmul(bf16(2, 8), bf16(7, 3))),
+        (ValueError, "matmul: ", lambda: tk.matmul(bf16(2, 4, 8), bf16(3, 8, 5))),
+        (TypeError, "tk_gemm: ", lambda: tk.matmul(torch.zeros(2, 8), torch.zeros(8, 3))),
+        (ValueError, "no matrices that fit", lambda: tk.addmm(bf16(3), bf16(2, 8), bf16(1, 8, 3))),
+        (ValueError, "baddbmm: input", lambda: tk.baddbmm(bf16(2), *[bf16(1, 3, 3)] * 2)),
         (ValueError, "normalized_shape", lambda: tk.rms_norm(bf16(2, 8), 4)),
         (
             ValueError,

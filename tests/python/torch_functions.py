@@ -61,6 +61,30 @@ def heads(nq, nk, hq=4, hk=2, dv=32):
 CASES = {
     "linear": case(tk.linear, F.linear, (randn(3, 5, 48), randn(40, 48), randn(40))),
     "linear_without_bias": case(tk.linear, F.linear, (randn(48), randn(40, 48), None)),
+    "matmul": case(
+        lambda a, b: tk.matmul(a, b.mT), lambda a, b: a @ b.mT, (randn(3, 8, 24), randn(16, 24))
+    ),
+    "matmul_broadcast": case(
+        lambda a, b: tk.matmul(a.mT, b),
+        lambda a, b: a.mT @ b,
+        (randn(2, 1, 24, 8), randn(3, 24, 16)),
+    ),
+    "matmul_vectors": case(
+        lambda a, b, c: (tk.matmul(a, b), tk.matmul(b, c), tk.matmul(a, c)),
+        lambda a, b, c: (a @ b, b @ c, a @ c),
+        (randn(16), randn(3, 16, 16), randn(16)),
+        bound=0.6,
+    ),
+    "addmm": case(
+        lambda c, a, b: tk.addmm(c, a, b, beta=0.5, alpha=-2),
+        lambda c, a, b: torch.addmm(c, a, b, beta=0.5, alpha=-2),
+        (randn(16), randn(8, 24), randn(24, 16)),
+    ),
+    "baddbmm_fp32": case(
+        lambda c, a, b: tk.baddbmm(c, a, b, out_dtype=torch.float32).to(a.dtype),
+        torch.baddbmm,
+        (randn(3, 8, 16), randn(3, 8, 24), randn(3, 24, 16)),
+    ),
     "rms_norm": case(
         lambda x, w: tk.rms_norm(x, 72, w, 1e-3),
         lambda x, w: F.rms_norm(x, (72,), w, 1e-3),

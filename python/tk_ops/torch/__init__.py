@@ -12,14 +12,14 @@ on the device of the first, launched on the current stream. Workspaces are PyTor
 each device and stream. The ops themselves are torch.ops.tk_ops, with fake kernels, so that
 torch.compile takes them into its graphs as they are. Gradients are TK's kernels and repeat bit for
 bit, also under torch.func.grad and vjp, and torch.func.vmap takes one element after another; second
-derivatives, but of rotary, topk, add and transpose, and forward-mode ones (torch.func.jvp,
-linearize, torch.autograd.forward_ad) are refused. With `repeat("row")` a row's result does not
+derivatives, but of linear, matmul, addmm, baddbmm, rotary, topk, add and transpose, and
+forward-mode ones (torch.func.jvp, linearize, torch.autograd.forward_ad) are refused. With `repeat("row")` a row's result does not
 depend on the rows beside it either, as servers want it (batch invariance).
 
 torch.autocast is followed where PyTorch's own runs in 16 bits, and where TK takes nothing else:
-linear, linear_cross_entropy, both kinds of attention, linear_attention, based, hedgehog, mamba2 and
-fft_conv cast to its type. All others take their inputs as they are: their sums are fp32 in any
-case.
+linear, matmul, addmm, baddbmm, linear_cross_entropy, both kinds of attention, linear_attention,
+based, hedgehog, mamba2 and fft_conv cast to its type. All others take their inputs as they are:
+their sums are fp32 in any case.
 """
 
 from ._repeat import repeat

@@ -9,6 +9,15 @@ from tk_ops._repeat import repeat as repeat
 
 from .replace import replacing as replacing
 
+def addmm(
+    input: Tensor,
+    mat1: Tensor,
+    mat2: Tensor,
+    *,
+    beta: float = 1.0,
+    alpha: float = 1.0,
+    out_dtype: torch.dtype | None = None,
+) -> Tensor: ...
 def attention(
     query: Tensor,
     key: Tensor,
@@ -26,6 +35,15 @@ def attention(
     cu_seqlens_k: Tensor | None = None,
     max_seqlen_q: int = 0,
     max_seqlen_k: int = 0,
+) -> Tensor: ...
+def baddbmm(
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: float = 1.0,
+    alpha: float = 1.0,
+    out_dtype: torch.dtype | None = None,
 ) -> Tensor: ...
 def cross_entropy(
     input: Tensor,
@@ -82,6 +100,9 @@ def linear_cross_entropy(
     label_smoothing: float = 0.0,
     z_loss: float = 0.0,
     softcap: float = 0.0,
+) -> Tensor: ...
+def matmul(
+    input: Tensor, other: Tensor, *, out_dtype: torch.dtype | None = None
 ) -> Tensor: ...
 def reglu(input: Tensor, other: Tensor | None = None) -> Tensor: ...
 @overload

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ops of products: linear layers and attention."""
+"""The ops of products: of matrices, linear layers, attention."""
 
 import torch
 
@@ -19,38 +19,62 @@ from ._library import (
 )
 
 
-# ---- linear layers -------------------------------------------------------------------------------
-call_gemm = launcher("gemm", "a b d transpose_a transpose_b alpha bias bias_kind repeat", rows=True)
+# ---- products of matrices ------------------------------------------------------------------------
+call_gemm = launcher("gemm", "a b c d transpose_a transpose_b alpha beta repeat")
+call_linear = launcher("gemm", "a b d transpose_a transpose_b alpha bias bias_kind repeat", rows=True)
 
 
 def operand(x, transposed):
-    """The matrix x as gemm takes it, with contiguous rows, and whether it is transposed then."""
-    if x.is_contiguous():
+    """The matrix x, or a batch of them, as gemm takes it, with contiguous rows, and whether it is
+    transposed then."""
+    if x.stride(-1) == 1:
         return x, transposed
-    if x.size(1) > 1 and x.stride(1) != 1 and (x.size(0) <= 1 or x.stride(0) == 1):
-        return x.t(), not transposed
-    return rows(x), transposed
-
-
-def multiply(d, a, b, transpose_a, transpose_b, repeat, bias=None):
-    """d = op(a) op(b) + bias."""
-    (a, transpose_a), (b, transpose_b) = operand(a, transpose_a), operand(b, transpose_b)
-    kind = Bias.NONE if bias is None else Bias.ROW
-    call_gemm(a, b, d, transpose_a, transpose_b, 1.0, contiguous(bias), kind, repeat)
+    if x.size(-1) > 1 and (x.size(-2) <= 1 or x.stride(-2) == 1):
+        return x.mT, not transposed
+    return x.clone(memory_format=torch.contiguous_format), transposed
 
 
 @operator
 class gemm:
+    """alpha op(a) op(b) + beta c of matrices, or of batches of them."""
+
     schema = (
-        "gemm(Tensor a, Tensor b, bool transpose_a, bool transpose_b, ScalarType dtype, int repeat)"
-        " -> Tensor"
+        "gemm(Tensor a, Tensor b, Tensor? c, bool transpose_a, bool transpose_b, float alpha,"
+        " float beta, ScalarType dtype, int repeat) -> Tensor"
     )
 
-    def made(a, b, transpose_a, transpose_b, dtype, repeat):
-        return a.new_empty(a.size(int(transpose_a)), b.size(int(not transpose_b)), dtype=dtype)
+    def made(a, b, c, transpose_a, transpose_b, alpha, beta, dtype, repeat):
+        m, n = a.size(-1 if transpose_a else -2), b.size(-2 if transpose_b else -1)
+        return a.new_empty(*a.shape[:-2], m, n, dtype=dtype)
 
-    def launch(d, a, b, transpose_a, transpose_b, dtype, repeat):
-        multiply(d, a, b, transpose_a, transpose_b, repeat)
+    def launch(d, a, b, c, transpose_a, transpose_b, alpha, beta, dtype, repeat):
+        (a, transpose_a), (b, transpose_b) = operand(a, transpose_a), operand(b, transpose_b)
+        call_gemm(a, b, rows(c), d, transpose_a, transpose_b, alpha, beta, repeat)
+
+    def saved(d, a, b, c, *options):
+        return a, b
+
+    def backward(wanted, saved, options, dd):
+        a, b = saved
+        transpose_a, transpose_b, alpha, beta, _, repeat = options
+        g = dd.to(a.dtype)
+        da = db = dc = None
+        if wanted[0] and transpose_a:
+            da = product(b, g, transpose_b, True, repeat, alpha)
+        elif wanted[0]:
+            da = product(g, b, False, not transpose_b, repeat, alpha)
+        if wanted[1] and transpose_b:
+            db = product(g, a, True, transpose_a, Repeat.RUN, alpha)
+        elif wanted[1]:
+            db = product(a, g, not transpose_a, False, Repeat.RUN, alpha)
+        if wanted[2]:
+            dc = dd * beta
+        return da, db, dc
+
+
+def product(a, b, transpose_a, transpose_b, repeat, alpha=1.0):
+    """alpha op(a) op(b), of their type."""
+    return gemm(a, b, None, transpose_a, transpose_b, alpha, 0.0, a.dtype, repeat)
 
 
 @operator
@@ -61,7 +85,11 @@ class linear:
         return x.new_empty(*x.shape[:-1], weight.size(0))
 
     def launch(y, x, weight, bias, repeat):
-        multiply(lines(y), lines(x), weight, False, True, repeat, bias)
+        (x, transpose_x), (weight, transpose_weight) = operand(lines(x), False), operand(weight, True)
+        kind = Bias.NONE if bias is None else Bias.ROW
+        call_linear(
+            x, weight, lines(y), transpose_x, transpose_weight, 1.0, contiguous(bias), kind, repeat
+        )
 
     def saved(y, x, weight, bias, repeat):
         return x, weight, bias
@@ -71,9 +99,9 @@ class linear:
         dx = dweight = dbias = None
         dy, tokens = flat(dy), flat(x)
         if wanted[0]:
-            dx = gemm(dy, weight, False, False, x.dtype, *options).view(x.shape)
+            dx = product(dy, weight, False, False, *options).view(x.shape)
         if wanted[1]:
-            dweight = gemm(dy, tokens, True, False, weight.dtype, Repeat.RUN)
+            dweight = product(dy, tokens, True, False, Repeat.RUN)
         if wanted[2]:
             dbias = dy.sum(0, dtype=torch.float32).to(bias.dtype)
         return dx, dweight, dbias

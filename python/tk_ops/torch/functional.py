@@ -14,13 +14,82 @@ from ._library import autocast
 from ._repeat import repeat_kind
 
 # fmt: off
-__all__ = ["attention", "cross_entropy", "embedding", "geglu", "gelu", "layer_norm", "linear",
-           "linear_cross_entropy", "reglu", "rms_norm", "rotary", "scaled_dot_product_attention",
-           "silu", "softmax", "swiglu"]
+__all__ = ["addmm", "attention", "baddbmm", "cross_entropy", "embedding", "geglu", "gelu",
+           "layer_norm", "linear", "linear_cross_entropy", "matmul", "reglu", "rms_norm", "rotary",
+           "scaled_dot_product_attention", "silu", "softmax", "swiglu"]
 # fmt: on
 
 EPS, RMS, LAYER = torch.finfo(torch.float32).eps, NormKind.RMS, NormKind.LAYER
 GELU = {"none": ActivationKind.GELU_ERF, "tanh": ActivationKind.GELU_TANH}
+
+
+# ---- products of matrices ------------------------------------------------------------------------
+def matmul(input, other, *, out_dtype=None):
+    """input other, as torch.matmul.
+
+    input [..., m, k] and other [..., k, n], of one type, bf16 or fp16; leading sizes are broadcast,
+    and either may be a vector [k]. The result has that type, or out_dtype: bf16, fp16 or fp32. Sums
+    are fp32, rounded once, in an order that only the sizes and the device decide, with
+    repeat("row") not the number of rows nor of matrices. In gradients that of the result is rounded
+    to input's type first. Under torch.autocast both are cast to its type first. TypeError for other
+    types, ValueError for sizes that do not fit.
+    """
+    input, other = autocast(input, other)
+    if not (input.dim() and other.dim() and input.size(-1) == other.size(max(other.dim() - 2, 0))):
+        raise ValueError(
+            f"matmul: input {list(input.shape)} and other {list(other.shape)} do not fit,"
+            " [..., m, k] and [..., k, n]"
+        )
+    if other.dim() == 1:
+        return matmul(input, other.unsqueeze(1), out_dtype=out_dtype).squeeze(-1)
+    if input.dim() == 1:
+        return matmul(input.unsqueeze(0), other, out_dtype=out_dtype).squeeze(-2)
+    (m, k), n = input.shape[-2:], other.size(-1)
+    if other.dim() == 2:
+        found = _product(input.reshape(-1, k), other, out_dtype)
+        return found.view(*input.shape[:-1], n)
+    try:
+        batch = torch.broadcast_shapes(input.shape[:-2], other.shape[:-2])
+    except RuntimeError as error:
+        raise ValueError(f"matmul: {error}") from None
+    input = input.expand(*batch, m, k).reshape(-1, m, k)
+    other = other.expand(*batch, k, n).reshape(-1, k, n)
+    return _product(input, other, out_dtype).view(*batch, m, n)
+
+
+def _product(a, b, out_dtype, c=None, alpha=1.0, beta=0.0):
+    dtype = out_dtype or a.dtype
+    c = c if c is None else c.to(dtype)
+    return _products.gemm(a, b, c, False, False, alpha, beta, dtype, repeat_kind())
+
+
+def _add_product(name, dims, input, a, b, beta, alpha, out_dtype):
+    a, b = autocast(a, b)
+    fit = a.dim() == b.dim() == dims and a.shape[:-2] == b.shape[:-2] and a.size(-1) == b.size(-2)
+    if not fit:
+        raise ValueError(f"{name}: {list(a.shape)} and {list(b.shape)} are no matrices that fit")
+    if beta == 0:
+        return _product(a, b, out_dtype, alpha=alpha)
+    try:
+        input = input.expand(*a.shape[:-1], b.size(-1))
+    except RuntimeError as error:
+        raise ValueError(f"{name}: input: {error}") from None
+    return _product(a, b, out_dtype, input, alpha, beta)
+
+
+def addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0, out_dtype=None):
+    """beta input + alpha mat1 mat2, as torch.addmm: added in fp32 and rounded once.
+
+    mat1 [m, k] and mat2 [k, n]; input is cast to the result's type and broadcast to [m, n], and is
+    not looked at where beta is 0. Types, order and errors are those of matmul.
+    """
+    return _add_product("addmm", 2, input, mat1, mat2, beta, alpha, out_dtype)
+
+
+def baddbmm(input, batch1, batch2, *, beta=1.0, alpha=1.0, out_dtype=None):
+    """beta input + alpha batch1 batch2, as torch.baddbmm: batch1 [b, m, k] and batch2 [b, k, n],
+    all else as in addmm."""
+    return _add_product("baddbmm", 3, input, batch1, batch2, beta, alpha, out_dtype)
 
 
 # ---- linear layers and rows ----------------------------------------------------------------------

@@ -21,10 +21,33 @@ def is_half(x):
     return x.dtype in HALVES or torch.is_autocast_enabled(x.device.type)
 
 
+def need_half(name, x):
+    if not is_half(x):
+        raise TypeError(f"{name}: {x.dtype} is not of 16 bits")
+
+
 def linear(input, weight, bias=None):
-    if not is_half(input):
-        raise TypeError(f"linear: {input.dtype} is not of 16 bits")
+    need_half("linear", input)
     return functional.linear(input, weight, bias)
+
+
+def matmul(input, other):
+    need_half("matmul", input)
+    return functional.matmul(input, other)
+
+
+def mm(input, mat2):
+    return matmul(input, mat2)
+
+
+def addmm(input, mat1, mat2, *, beta=1, alpha=1):
+    need_half("addmm", mat1)
+    return functional.addmm(input, mat1, mat2, beta=beta, alpha=alpha)
+
+
+def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
+    need_half("baddbmm", batch1)
+    return functional.baddbmm(input, batch1, batch2, beta=beta, alpha=alpha)
 
 
 def softmax(input, dim=None, _stacklevel=3, dtype=None):
@@ -75,8 +98,7 @@ def scaled_dot_product_attention(
 ):
     if dropout_p > 0:
         raise NotImplementedError("attention: PyTorch's dropout has random numbers of its own")
-    if not is_half(query):
-        raise TypeError(f"attention: {query.dtype} is not of 16 bits")
+    need_half("attention", query)
     return functional.scaled_dot_product_attention(
         query, key, value, attn_mask, 0.0, is_causal, scale, enable_gqa
     )
@@ -84,6 +106,17 @@ def scaled_dot_product_attention(
 
 REPLACED = {
     F.linear: linear,
+    torch.matmul: matmul,
+    torch.Tensor.matmul: matmul,
+    torch.Tensor.__matmul__: matmul,
+    torch.mm: mm,
+    torch.Tensor.mm: mm,
+    torch.bmm: mm,
+    torch.Tensor.bmm: mm,
+    torch.addmm: addmm,
+    torch.Tensor.addmm: addmm,
+    torch.baddbmm: baddbmm,
+    torch.Tensor.baddbmm: baddbmm,
     F.embedding: functional.embedding,
     F.rms_norm: rms_norm,
     F.layer_norm: layer_norm,
@@ -99,15 +132,16 @@ REPLACED = {
     torch.argmax: values.argmax,
     torch.Tensor.argmax: values.argmax,
 }
-PRODUCTS = "matmul", "mm", "bmm", "addmm", "baddbmm", "einsum", "__matmul__", "__rmatmul__"
 NAMES = {
     x: resolve_name(x) or str(x)
     for x in (
         *REPLACED,
         *(x for x in vars(F).values() if callable(x) and not inspect.isclass(x)),
-        *(getattr(of, x) for of in (torch, torch.Tensor) for x in PRODUCTS if hasattr(of, x)),
+        torch.einsum,
+        torch.Tensor.__rmatmul__,
     )
 }
+NAMES[torch.mm] = "torch.mm"  # which has another name, too
 
 
 class Report:
@@ -138,12 +172,13 @@ class replacing(Report, TorchFunctionMode):
         print(calls)
 
     Replaced are linear, embedding, rms_norm, layer_norm, silu, gelu, softmax, cross_entropy and
-    scaled_dot_product_attention, of torch.nn.functional and so of torch.nn's modules, and topk and
-    argmax. Arguments that TK refuses (types, weights of classes, dropout of attention, whose random numbers would be
-    others) go to PyTorch, and so does whatever is called inside of a function of PyTorch's own, as
-    multi_head_attention_forward. torch.compile takes the mode into its graphs, and counts as it
-    traces. The printed table has each function of torch.nn.functional and
-    each product that was called: how often TK ran it, how often PyTorch did and why.
+    scaled_dot_product_attention, of torch.nn.functional and so of torch.nn's modules, matmul (and
+    @), mm, bmm, addmm, baddbmm, topk and argmax. Arguments that TK refuses (types, weights of
+    classes, dropout of attention, whose random numbers would be others) go to PyTorch, and so does
+    whatever is called inside of a function of PyTorch's own, as multi_head_attention_forward.
+    torch.compile takes the mode into its graphs, and counts as it traces. The printed table has
+    each function of torch.nn.functional and each product that was called: how often TK ran it, how
+    often PyTorch did and why.
     """
 
     def __torch_function__(self, function, types, arguments=(), keywords=None):
