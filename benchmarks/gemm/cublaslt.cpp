@@ -3,7 +3,7 @@
 // cuBLASLt API"). It thinks in column-major order, where our row-major d is d^T = op(b)^T op(a)^T:
 // its left operand is our b. The algorithm is the first that its heuristic names, with 32 MiB of
 // workspace, which its documentation recommends for Hopper.
-#include "benchmarks/gemm/cublaslt.hpp"
+#include "benchmarks/gemm/peers.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Suite gemm: d[batch, m, n] = act(op(a) op(b) + bias), beside cuBLASLt where there is one.
+// Suite gemm: d[batch, m, n] = act(op(a) op(b) + bias), beside cuBLASLt or OpenBLAS where they are.
 // The oracle computes some rows (all, if that is cheap) in fp64. A right result is off by one
 // rounding, the floor, and by fp32 sums: tensor cores truncate about k / 16 partial sums, each by
 // half a unit of 2^-24 of a sum no larger than the last, so k / 8 units bound them in the mean.
@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "benchmarks/benchmark.hpp"
-#include "benchmarks/gemm/cublaslt.hpp"
+#include "benchmarks/gemm/peers.hpp"
 #include "tests/support/activate.hpp"
 
 namespace tk::bench {
@@ -78,8 +78,10 @@ class gemm_benchmark final : public benchmark {
 
   peer_list peers() override {
     peer_list list;
-    add_cublaslt(list, {&a_, &b_, &bias_, &d_, m_, n_, k_, batch_, transpose_a_, transpose_b_,
-                        bias_kind_, activation_});
+    gemm_operands const operands{&a_, &b_,    &bias_,       &d_,          m_,         n_,
+                                 k_,  batch_, transpose_a_, transpose_b_, bias_kind_, activation_};
+    add_cublaslt(list, operands);
+    add_openblas(list, operands);
     return list;
   }
 

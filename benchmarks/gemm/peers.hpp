@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cuBLASLt as a peer of suite gemm, found at run time.
+// The peers of suite gemm, found at run time: cuBLASLt on a card, OpenBLAS on the host.
 #pragma once
 #include <cstdint>
 
@@ -17,7 +17,8 @@ struct gemm_operands {
   tk_activation_kind activation;
 };
 
-// Adds it to the list, or the reason why it does not take the problem.
+// Each adds itself to the list, or the reason why it does not take the problem.
 void add_cublaslt(peer_list& peers, gemm_operands const& x);
+void add_openblas(peer_list& peers, gemm_operands const& x);
 
 }  // namespace tk::bench
