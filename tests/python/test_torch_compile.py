@@ -76,7 +76,8 @@ class Block(torch.nn.Module):
 
     def forward(self, x):
         attention = SDPA if self.nn is tk else F.scaled_dot_product_attention
-        q, k, v = self.qkv(self.before(x)).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        b, n, _ = x.shape
+        q, k, v = self.qkv(self.before(x)).view(b, n, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         x = x + attention(q * 0.5, k, v.sin(), is_causal=True).transpose(1, 2).flatten(2)
         gate, up = self.up(self.after(x) + 1).chunk(2, -1)
         gated = tk.swiglu(gate, up) if self.nn is tk else F.silu(gate) * up
