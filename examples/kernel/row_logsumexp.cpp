@@ -49,8 +49,7 @@ struct row_logsumexp {
     for (int step = 0; step < t.steps; ++step) {
       reg_tile<bf16, M, N> x;
       tk::load(x, c.in.take().x[c.w.id()]);
-      c.w.sync();  // every lane has read, and the slot may be filled again
-      c.in.release();
+      release_loaded(c.w, c.in);  // all lanes have x in registers: the slot may be filled again
       reg_tile<float, M, N> s;
       s = x * log2_e;
       keep_cols(s, a.cols - step * N, -inf);

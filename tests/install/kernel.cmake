@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # examples/kernel (SOURCE) as its README.md builds it: against tk::core alone, installed from the build
 # folder BUILD, of which nothing need have been built. With EMULATE also under ThreadSanitizer, which
-# must find nothing. With BARRIER it must find it when the kernel's barrier is taken out: on a chip
-# where one lane releases a slot for all of its worker.
+# must find nothing. With BARRIER it must find it when the kernel releases a slot without waiting for
+# its lanes: on a chip where one lane releases a slot for all of its worker.
 set(work ${BUILD}/install_test/core)
 file(REMOVE_RECURSE ${work})
 function(step)
@@ -36,9 +36,9 @@ if(EMULATE)
 endif()
 if(EMULATE AND BARRIER)
   file(READ ${SOURCE}/row_logsumexp.cpp text)
-  string(REPLACE "c.w.sync();" "" wrong "${text}")
+  string(REPLACE "release_loaded(c.w, c.in);" "c.in.release();" wrong "${text}")
   if(wrong STREQUAL text)
-    message(FATAL_ERROR "row_logsumexp.cpp has no c.w.sync() to take out")
+    message(FATAL_ERROR "row_logsumexp.cpp has no release_loaded(c.w, c.in) to replace")
   endif()
   file(COPY ${SOURCE}/CMakeLists.txt DESTINATION ${work}/wrong_source)
   file(WRITE ${work}/wrong_source/row_logsumexp.cpp "${wrong}")
@@ -46,6 +46,6 @@ if(EMULATE AND BARRIER)
   execute_process(COMMAND ${work}/wrong/row_logsumexp RESULT_VARIABLE failed OUTPUT_VARIABLE output
                   ERROR_VARIABLE output)
   if(failed STREQUAL 0 OR NOT output MATCHES "data race")
-    message(FATAL_ERROR "nobody noticed the missing c.w.sync():\n${output}")
+    message(FATAL_ERROR "nobody noticed that a slot is released while lanes read it:\n${output}")
   endif()
 endif()
