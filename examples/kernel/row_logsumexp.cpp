@@ -53,7 +53,7 @@ struct row_logsumexp {
       reg_tile<float, M, N> s;
       s = x * log2_e;
       keep_cols(s, a.cols - step * N, -inf);
-      auto const top = max(running_max, row_max(s));
+      auto const top = tk::max(running_max, row_max(s));
       running_sum = running_sum * exp2(running_max - top) + row_sum(exp2(s - top));
       running_max = top;
     }
