@@ -146,7 +146,7 @@ struct attention_backward {
   static TK_DEVICE void deliver(Who const& who, args const& a, task const& t, int n,
                                 Sums const& sums) {
     auto const x = sent_piece(who, a, t, n);
-    if (x.before == 0) tk::store(who, a.rows.dq, x.index, sums);
+    if (x.before == 0) store(who, a.rows.dq, x.index, sums);
     else add(who, a.rows.dq, x.index, sums);
     count_up(who, turn_of(a, x));
   }

@@ -206,7 +206,7 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
       if (has_start) {
         if (a.states.data) tk::load(since, a.states, at);
         else sizes::begin(c.w, since, c.scratch.start, a, t.of.sequence, u.head, u.col);
-        tk::store(c.scratch.start, since);
+        store(c.scratch.start, since);
         since = 0.f;
       }
       put_state(c, a, since, has_start);
@@ -222,7 +222,7 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
         columns_of_x k;
         tk::load(k, x.k[w]);
         expand(f, k, column_of_one<T, C>(tokens));
-        tk::store(c.scratch.features, f);
+        store(c.scratch.features, f);
         if constexpr (Normalises) col_sum(c.w, c.scratch.chunk_sums, f, c.scratch.exchange);
       }
       if constexpr (Outputs) {
@@ -252,10 +252,10 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
           o = o * reciprocal(sum + least_normaliser);
           if (a.normalisers && u.nth == 0 && u.mine) {
             auto const first = (std::int64_t{t.of.at.batch} * a.rows.h + u.head) * a.rows.n + row;
-            tk::store(a.normalisers + first, sum, tokens);
+            store(a.normalisers + first, sum, tokens);
           }
         }
-        tk::store(to, cast<T>(o));
+        store(to, cast<T>(o));
       } else {
         mma_atb(since, x.v[w], c.scratch.features);
       }
@@ -266,7 +266,7 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
       if constexpr (Outputs) {
         if (ends) {
           if (has_start) add(c.scratch.start, since);
-          else tk::store(c.scratch.start, since);
+          else store(c.scratch.start, since);
           since = 0.f, has_start = true;
         }
         put_state(c, a, since, has_start);
@@ -280,7 +280,7 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
       bool const last = sizes::cut(a).after_last_start(t.of) == 0;
       if (!last && t.steps == 0) return;
       if (last) sizes::begin(c.w, since, c.scratch.start, a, t.of.sequence, u.head, u.col);
-      tk::store(a.states, at, since);
+      store(a.states, at, since);
       if constexpr (Normalises)
         for (int i = c.w.lane(); i < F; i += be::worker_lanes)
           a.sums[at * F + i] =
@@ -309,7 +309,7 @@ template <class T, bool Normalises, bool Outputs> struct based_scan {
     };
     if (has_start) put(std::true_type{});
     else put(std::false_type{});
-    tk::store(c.scratch.state, state);
+    store(c.scratch.state, state);
   }
 
   template <class Context>

@@ -99,7 +99,7 @@ template <class T, bool Normalises> struct based_walk {
     TK_UNROLL
     for (int tile = 0; tile < based_moments::tiles; ++tile)
       put_columns(y, weigh_moments<T>(columns<D>(x, tile), tile, scale), tile);
-    tk::store(to, y);
+    store(to, y);
   }
 
   template <class Context>
@@ -114,7 +114,7 @@ template <class T, bool Normalises> struct based_walk {
     if (started) {
       if (a.states.data) tk::load(since, a.states, at);
       else sizes::begin(c.w, since, shared.start_sum, a, t.of.sequence, t.head, t.col);
-      tk::store(shared.start_sum, since);
+      store(shared.start_sum, since);
       put_weighted(shared.start_state, since, a.scale);
       since = 0.f;
     }
@@ -142,7 +142,7 @@ template <class T, bool Normalises> struct based_walk {
       }
       if (ends) {
         if (started) add(shared.start_sum, since);
-        else tk::store(shared.start_sum, since);
+        else store(shared.start_sum, since);
         started = true;
         tk::load(since, shared.start_sum);
         put_weighted(shared.start_state, since, a.scale);
@@ -211,7 +211,7 @@ template <class T, bool Normalises> struct based_walk {
     tk::load(y, x.k);
     expand(f, y, column_of_one<T, C>(tokens));
     wait_stores_read(c.w);
-    tk::store(features, f);
+    store(features, f);
     if constexpr (Normalises) col_sum(c.w, shared.of_chunk[mine], f, shared.exchange[mine]);
     c.signals.send(signal_of(mine, expanded));
     tk::load(y, x.q);
@@ -237,7 +237,7 @@ template <class T, bool Normalises> struct based_walk {
       o = o * reciprocal(sum + least_normaliser);
       if (a.normalisers && t.nth == 0) {
         auto const first = (std::int64_t{batch} * a.rows.h + t.head) * a.rows.n + row;
-        tk::store(a.normalisers + first, sum, tokens);
+        store(a.normalisers + first, sum, tokens);
       }
     }
     c.signals.await(signal_of(mine, summed));

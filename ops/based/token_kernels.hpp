@@ -37,7 +37,7 @@ TK_DEVICE auto window_of_tokens(Tensor const& x, tokens_of_heads::task const& t,
 template <class X, class Sink>
 TK_DEVICE void store_tokens(Sink const& to, tokens_of_heads::task const& t, int worker, int col,
                             X const& x) {
-  if (t.heads.has(worker)) tk::store(window_of_tokens(to, t, worker, col), x);
+  if (t.heads.has(worker)) store(window_of_tokens(to, t, worker, col), x);
 }
 // 1 in column `col`, else 0.
 template <int C> TK_DEVICE reg_tile<float, tokens_of_heads::R, C> one_in_column(int col) {

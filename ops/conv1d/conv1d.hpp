@@ -44,7 +44,7 @@ struct conv1d : conv1d_walks<T, W, Taps, be::tune_conv1d(sizeof(T))> {
     c.w.sync();
     if (run.begins()) TK_UNROLL
     for (int k = 0; k < before; ++k)
-      tk::store(walks::state_of(a.final, run, col), a.final.vector_width, k, 0, cast<T>(last[k]));
+      store(walks::state_of(a.final, run, col), a.final.vector_width, k, 0, cast<T>(last[k]));
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
@@ -59,7 +59,7 @@ struct conv1d : conv1d_walks<T, W, Taps, be::tune_conv1d(sizeof(T))> {
     auto const ask = [&](int place, int from_token) {
       TK_UNROLL
       for (int k = 0; k < ahead; ++k)
-        tk::load(x[place + k], in, a.x.vector_width, from_token + k, t.col);
+        load(x[place + k], in, a.x.vector_width, from_token + k, t.col);
     };
     ask(before, run.first);
     typename walks::weights const of(a.weights, channels(a), t.col);
@@ -70,7 +70,7 @@ struct conv1d : conv1d_walks<T, W, Taps, be::tune_conv1d(sizeof(T))> {
       for (int k = 0; k < ahead; ++k) {
         tile z = of.sum(x, k);
         if (a.is_silu) z = map<silu>(z);
-        tk::store(out, a.y.vector_width, i + k, t.col, cast<T>(z));
+        store(out, a.y.vector_width, i + k, t.col, cast<T>(z));
       }
       TK_UNROLL
       for (int k = 0; k < before + ahead; ++k) x[k] = x[ahead + k];

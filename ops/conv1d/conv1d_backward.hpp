@@ -43,16 +43,15 @@ struct conv1d_backward : conv1d_walks<T, W, Taps, be::tune_conv1d_backward(sizeo
   static TK_DEVICE void leave(args const& a, token_run const& run, int token, int col, tile& dx) {
     if (int const row = token - (run.n - before); row >= 0 && a.dfinal.of.data) {
       tokens more;
-      tk::load(more, walk<R, N>(a.dfinal.of, 0, before, run.sequence), a.dfinal.vector_width, row,
-               col);
+      load(more, walk<R, N>(a.dfinal.of, 0, before, run.sequence), a.dfinal.vector_width, row, col);
       dx = dx + more;
     }
     if (token < 0)
-      tk::store(walks::state_of(a.dinitial, run, col), a.dinitial.vector_width, token + before, 0,
-                cast<T>(dx));
+      store(walks::state_of(a.dinitial, run, col), a.dinitial.vector_width, token + before, 0,
+            cast<T>(dx));
     else
-      tk::store(walks::walk_of(a.dx, run, run.first, run.end - run.first), a.dx.vector_width,
-                token - run.first, col, cast<T>(dx));
+      store(walks::walk_of(a.dx, run, run.first, run.end - run.first), a.dx.vector_width,
+            token - run.first, col, cast<T>(dx));
   }
 
   static TK_DEVICE void go_down(args const& a, token_run const& run, int col,
@@ -65,8 +64,8 @@ struct conv1d_backward : conv1d_walks<T, W, Taps, be::tune_conv1d_backward(sizeo
     auto const ask = [&](int place, int token) {
       TK_UNROLL
       for (int k = 0; k < ahead; ++k) {
-        tk::load(x[before + place + k], in, a.x.vector_width, token + k, col);
-        tk::load(dy[place + k], dy_in, a.dy.vector_width, token + k, col);
+        load(x[before + place + k], in, a.x.vector_width, token + k, col);
+        load(dy[place + k], dy_in, a.dy.vector_width, token + k, col);
       }
     };
     TK_UNROLL
@@ -124,7 +123,7 @@ struct conv1d_backward : conv1d_walks<T, W, Taps, be::tune_conv1d_backward(sizeo
     if (!a.sums.data) return;
     auto to = a.sums;
     auto const put = [&](tile const& x) {
-      tk::store(to, chunk_of<float>, walk, t.col, cast<float>(x));
+      store(to, chunk_of<float>, walk, t.col, cast<float>(x));
       to.data += to.rows * to.row_stride;
     };
     TK_UNROLL

@@ -152,9 +152,9 @@ template <class T, class D> struct embedding_backward_rows : embedding_backward_
         bool const more = x.row(at + 1) == row;
         if (more && length < piece_tokens) continue;
         if (more || continues)
-          tk::store(a.sums, chunk_of<float>, sum_of_piece(at + 1 - length, !continues), col,
-                    cast<float>(sum));
-        else tk::store(a.dtable, a.dtable_vector_width, static_cast<int>(row), col, cast<D>(sum));
+          store(a.sums, chunk_of<float>, sum_of_piece(at + 1 - length, !continues), col,
+                cast<float>(sum));
+        else store(a.dtable, a.dtable_vector_width, static_cast<int>(row), col, cast<D>(sum));
         continues = more;
         length = 0;
       }
@@ -177,7 +177,7 @@ template <class T, class D> struct embedding_backward_rows : embedding_backward_
     tile const zero = 0.f;
     for_some(c, is_unnamed, [&](int i) {
       for (int col = 0; col < a.dtable.cols; col += N)
-        tk::store(a.dtable, a.dtable_vector_width, row_unit * some + i, col, cast<D>(zero));
+        store(a.dtable, a.dtable_vector_width, row_unit * some + i, col, cast<D>(zero));
     });
   }
 };
@@ -220,7 +220,7 @@ template <class T, class D> struct embedding_backward_long_rows : embedding_back
       for (int k = 0; k < at_once; ++k)
         if (i + k < pieces) sum = sum + x[k];
     }
-    tk::store(a.dtable, a.dtable_vector_width, static_cast<int>(row), col, cast<D>(sum));
+    store(a.dtable, a.dtable_vector_width, static_cast<int>(row), col, cast<D>(sum));
   }
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {

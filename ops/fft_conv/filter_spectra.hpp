@@ -145,7 +145,7 @@ struct rounded_filter_spectra
           s.re = s.re * back;
           s.im = s.im * back;
           if (a.repeats) repeat(s);
-          tk::store(a.to, piece, part * (sizes::V / sizes::part), s);
+          store(a.to, piece, part * (sizes::V / sizes::part), s);
         });
   }
   // A and B of whole_transform.hpp, where Z and Z' are K + i L and K - i L; 4 A = 2 (Z + Z') + (1 -
@@ -174,8 +174,8 @@ struct rounded_filter_spectra
             s.re.e[e] = quarter * (l.re + wl.re);
             s.im.e[e] = quarter * (l.im + wl.im);
           });
-          tk::store(a.to, piece, 0, z);
-          tk::store(a.to, piece, M / sizes::part, s);
+          store(a.to, piece, 0, z);
+          store(a.to, piece, M / sizes::part, s);
         });
   }
 };
@@ -256,7 +256,7 @@ template <int N2> struct filter_spectra {
       s.re = s.re * back;
       s.im = s.im * back;
       if (a.repeats) repeat(s);
-      tk::store(a.to, piece, part * (V / sizes::part), s);
+      store(a.to, piece, part * (V / sizes::part), s);
     }
     if (c.w.leader()) a.to.bounds[piece] = bound;
     c.w.sync();  // all products have read the filter

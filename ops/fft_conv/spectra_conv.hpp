@@ -88,8 +88,8 @@ template <class T, class Out, int N2> struct spectra_conv : window_workers<T, N2
       typename spectra<N2, kept_spectra<T>>::part x[at_once], y[at_once];
       TK_UNROLL
       for (int k = 0; k < at_once; ++k) {
-        tk::load(x[k], a.a, left, part + k);
-        tk::load(y[k], a.b, right, part + k);
+        load(x[k], a.a, left, part + k);
+        load(y[k], a.b, right, part + k);
       }
       float const by = up * inverse_of_power(scale_of_spectrum(a.a.bounds[left])) *
                        inverse_of_power(scale_of_spectrum(a.b.bounds[right]));

@@ -181,7 +181,7 @@ struct window_conv : convolving_workers<T, N2, Factors> {
     filter_part k[held];
     auto const load_early = [&](int part, int s) {
       TK_UNROLL
-      for (int i = 0; i < early; ++i) tk::load(k[i], a.filters, filter(s), part * parts + i);
+      for (int i = 0; i < early; ++i) load(k[i], a.filters, filter(s), part * parts + i);
     };
     transform<Both, N2, S>(
         x, c.resident, c.w,
@@ -194,16 +194,16 @@ struct window_conv : convolving_workers<T, N2, Factors> {
           if constexpr (sizes::P == 1) {
             p[s].push(z);
           } else {  // out of the registers, which the spectrum's other parts need
-            tk::store(x[part][0], z.re);
-            tk::store(x[part][1], z.im);
+            store(x[part][0], z.re);
+            store(x[part][1], z.im);
           }
         });
     c.w.sync();  // all have exchanged, and what was stored is there
     if constexpr (sizes::P > 1) {
       TK_UNROLL
       for (int part = 0; part < sizes::P; ++part) {
-        tk::load(p[0].re.of[part], x[part][0]);
-        tk::load(p[0].im.of[part], x[part][1]);
+        load(p[0].re.of[part], x[part][0]);
+        load(p[0].im.of[part], x[part][1]);
       }
       be::publish_shared();
       c.w.sync();  // all have loaded
@@ -221,7 +221,7 @@ struct window_conv : convolving_workers<T, N2, Factors> {
     packed_complex_tile<64, M> z;
     auto const load_half = [&](int s, int first) {
       TK_UNROLL
-      for (int i = 0; i < each; ++i) tk::load(k[first + i], a.filters, filter(s), first + i);
+      for (int i = 0; i < each; ++i) load(k[first + i], a.filters, filter(s), first + i);
     };
     transform_whole<N2, S>(
         x[0][0], roots, c.resident, c.w, [&] { load_half(0, 0); }, [&] { load_half(0, each); },
@@ -257,7 +257,7 @@ struct window_conv : convolving_workers<T, N2, Factors> {
                                                              args const& a, int filter, int first) {
     if constexpr (pairs) {
       TK_UNROLL
-      for (int i = early; i < parts; ++i) tk::load(k[i], a.filters, filter, first + i);
+      for (int i = early; i < parts; ++i) load(k[i], a.filters, filter, first + i);
       auto y = pack(s);
       TK_UNROLL
       for (int i = 0; i < parts; ++i) {
@@ -268,7 +268,7 @@ struct window_conv : convolving_workers<T, N2, Factors> {
     } else {
       TK_UNROLL
       for (int i = 0; i < parts; ++i) {
-        tk::load(k[0], a.filters, filter, first + i);
+        load(k[0], a.filters, filter, first + i);
         multiply(s, i, k[0], a.sign);
       }
       return pack(s);

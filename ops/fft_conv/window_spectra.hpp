@@ -35,7 +35,7 @@ template <class T, int N2, bool Both> struct window_spectra : window_workers<T, 
           complex_tile<64, sizes::V> s = unpack(y);
           s.re = s.re * by;
           s.im = s.im * by;
-          tk::store(a.to, window, part * (sizes::V / sizes::part), s);
+          store(a.to, window, part * (sizes::V / sizes::part), s);
         });
     // All have exchanged: there was a barrier.
     if (c.w.leader()) a.to.bounds[window] = scale.sum;

@@ -105,9 +105,9 @@ template <class T> struct hedgehog_backward_sizes {
   static TK_DEVICE void exchange(Context& c, reg_tile<float, C, F>& mine,
                                  reg_tile<float, C, F> const& x) {
     meet(c);  // all have read what was there
-    tk::store(c.scratch.exchanged, x);
+    store(c.scratch.exchanged, x);
     meet(c);  // it is there
-    tk::load(mine, c.scratches[1 - c.w.id()].exchanged);
+    load(mine, c.scratches[1 - c.w.id()].exchanged);
   }
   template <class Context> static TK_DEVICE void meet(Context& c) {
     c.all.arrive();

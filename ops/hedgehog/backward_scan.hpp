@@ -88,7 +88,7 @@ template <class T> struct hedgehog_query_features {
  private:
   template <class Context>
   static TK_DEVICE void put_state(Context& c, reg_tile<float, F, D> const& s) {
-    tk::store(c.scratch.state, cast<T>(s));
+    store(c.scratch.state, cast<T>(s));
     c.w.sync();
   }
   template <class Context>
@@ -98,7 +98,7 @@ template <class T> struct hedgehog_query_features {
     project(c, u, k);
     softmax_of(e, u, half == 1);
     e = max(e, least_feature);
-    tk::store(c.scratch.phi, cast<T>(e));
+    store(c.scratch.phi, cast<T>(e));
     col_sum(c.w, c.scratch.sum, e, c.scratch.exchange);
     for (int i = c.w.lane(); i < F; i += be::worker_lanes)
       c.scratch.z.data[i] += c.scratch.sum.data[i];
@@ -202,7 +202,7 @@ template <class T> struct hedgehog_key_features {
     c.w.sync();
     for (int i = 0; i < t.blocks; ++i) {
       add_queries(c, a, t, r, t.blocks + 1 - i, half);
-      tk::store(c.scratch.state, cast<T>(r));
+      store(c.scratch.state, cast<T>(r));
       c.w.sync();
       gradient(c, a, t, t.blocks - 1 - i, half);
     }
@@ -227,7 +227,7 @@ template <class T> struct hedgehog_key_features {
     float const alpha = a.alpha.at(t.head);
     auto const inverse = sizes::column(a.inverse, t.at, t.head, at),
                delta = sizes::column(a.delta, t.at, t.head, at);
-    tk::store(c.scratch.phi, cast<T>(e * (inverse * alpha)));
+    store(c.scratch.phi, cast<T>(e * (inverse * alpha)));
     col_sum(c.w, c.scratch.sum, e * delta, c.scratch.exchange);
     for (int i = c.w.lane(); i < F; i += be::worker_lanes)
       c.scratch.r.data[i] -= alpha * c.scratch.sum.data[i];

@@ -83,7 +83,7 @@ template <class T, bool Queries> struct hedgehog_map_segments {
                 end = Queries ? at.row + at.n : t.at.first + t.at.n;
       auto const& du_of = Queries ? a.du_q : a.du_k;
       auto const du = sizes::sum_of(du_of, row, end, t.head, t.at.batch);
-      tk::store(c.scratch.du, du);
+      store(c.scratch.du, du);
       c.w.sync();
       mma_atb(sum, columns<P>(c.in.take().x, part), c.scratch.du);
       wait<0>(sum);
@@ -91,7 +91,7 @@ template <class T, bool Queries> struct hedgehog_map_segments {
       c.in.release();
     }
     std::int64_t const nth = a.rows.keys.first_block(t.sequence, segment * C) + t.block;
-    tk::store(a.dmaps, (nth * a.rows.keys.h + t.head) * 2 + part, sum);
+    store(a.dmaps, (nth * a.rows.keys.h + t.head) * 2 + part, sum);
   }
 };
 

@@ -35,7 +35,7 @@ template <class T> struct hedgehog_window_sizes : hedgehog_backward_sizes<T> {
                                    int batch, int end) {
     TK_UNROLL
     for (int i = 0; i < P / W; ++i)
-      tk::store(window(to, row, col + i * W, head, batch, end), cast<T>(columns<W>(x, i)));
+      store(window(to, row, col + i * W, head, batch, end), cast<T>(columns<W>(x, i)));
   }
 };
 

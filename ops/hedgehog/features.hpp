@@ -50,7 +50,7 @@ TK_DEVICE reg_col<float, C> put_queries(shared_tile<T, C, 2 * F>& phi,
   reg_col<float, C> sum = 0.f;
   for_features(u, [&](int half, reg_tile<float, C, F> const& e) {
     sum = sum + row_sum_share(e * as_row(z[half]));
-    tk::store(columns<F>(phi, half), cast<T>(e));
+    store(columns<F>(phi, half), cast<T>(e));
   });
   return total(sum);
 }
@@ -60,7 +60,7 @@ template <class Worker, class T, int C, int F>
 TK_DEVICE void put_keys(Worker const& w, shared_tile<T, C, 2 * F>& phi, col_shares<F> (&shares)[2],
                         reg_tile<float, C, F> const& u) {
   for_features(u, [&](int half, reg_tile<float, C, F> const& e) {
-    tk::store(columns<F>(phi, half), cast<T>(e));
+    store(columns<F>(phi, half), cast<T>(e));
     col_sum_shares(w, shares[half], e);
   });
 }
@@ -86,7 +86,7 @@ TK_DEVICE void gradient_of_softmax(reg_tile<float, R, C>& u, reg_tile<float, R, 
 // The rows of a slot that is given back.
 template <class Context, class T, int R, int C>
 TK_DEVICE void take_rows(Context& c, reg_tile<T, R, C>& x) {
-  tk::load(x, c.in.take().x);
+  load(x, c.in.take().x);
   release_loaded(c.w, c.in);
 }
 // u = x W, where x and W follow one another in the ring.

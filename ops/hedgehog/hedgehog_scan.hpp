@@ -104,7 +104,7 @@ template <class T, bool Outputs> struct hedgehog_scan {
     if constexpr (resident) of_task = &c.common.take();
     reg_tile<float, D, P> s;
     of::begin(s, a, t, col);
-    if constexpr (Outputs) tk::store(c.scratch.state, cast<T>(s * a.alpha.at(t.head)));
+    if constexpr (Outputs) store(c.scratch.state, cast<T>(s * a.alpha.at(t.head)));
     auto const z = [&](int i) -> float& { return c.scratch.z[i / F].data[i % F]; };
     of::begin_sums(c.w, a, t, [&](int i, float x) { z(i) = x; });
     // What may lie where results go has been read.
@@ -218,7 +218,7 @@ template <class T, bool Outputs> struct hedgehog_scan {
     mma_ab(o, p_before, columns<P>(v_before.v, c.w.id()));
     wait<0>(o, p, p_before);
     of::divide(o, a, t, at, col, sum + least_sum);
-    tk::store(of::outputs(a, t, at, col), cast<T>(o));
+    store(of::outputs(a, t, at, col), cast<T>(o));
     if constexpr (resident) {
       if (adds) {
         mm_ab(u, before->x, of_task->k);
@@ -237,7 +237,7 @@ template <class T, bool Outputs> struct hedgehog_scan {
   }
   template <class Context>
   static TK_DEVICE void put_state(Context& c, reg_tile<float, D, P> const& s, float alpha) {
-    tk::store(c.scratch.state, cast<T>(s * alpha));
+    store(c.scratch.state, cast<T>(s * alpha));
     c.w.sync();
   }
 };

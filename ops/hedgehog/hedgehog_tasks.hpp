@@ -100,7 +100,7 @@ template <class T, bool Outputs> struct hedgehog_tasks {
   static TK_DEVICE void begin(reg_tile<float, D, P>& s, args const& a, task const& t, int col) {
     s = 0.f;
     if (begins(a, t)) sizes::begin(s, a, t.sequence, t.head, col);
-    if (Outputs && segments(a)) tk::load(s, a.states, sizes::state_of(a, t.segment, t.head, col));
+    if (Outputs && segments(a)) load(s, a.states, sizes::state_of(a, t.segment, t.head, col));
   }
   // put(i, x): the i-th number of z.
   template <class Worker, class Put>
@@ -118,7 +118,7 @@ template <class T, bool Outputs> struct hedgehog_tasks {
                                     reg_tile<float, D, P> const& s) {
     if constexpr (Outputs)
       store_direct(a.final, 0, col, t.head, t.sequence, cast<float>(s), a.final_width);
-    else tk::store(a.states, sizes::state_of(a, t.segment, t.head, col), s);
+    else store(a.states, sizes::state_of(a, t.segment, t.head, col), s);
   }
   template <class Worker, class Get>
   static TK_DEVICE void leave_sums(Worker const& w, args const& a, task const& t, Get get) {
@@ -131,9 +131,9 @@ template <class T, bool Outputs> struct hedgehog_tasks {
                                hedgehog_rows::rows_of_block const& at, int col, column const& sum) {
     o = o * reciprocal(sum);
     if (a.normaliser.data && col == 0)
-      tk::store(a.normaliser.data + t.at.batch * a.normaliser.b_stride +
-                    t.head * a.normaliser.h_stride + at.row,
-                sum, at.n);
+      store(a.normaliser.data + t.at.batch * a.normaliser.b_stride +
+                t.head * a.normaliser.h_stride + at.row,
+            sum, at.n);
   }
   static TK_DEVICE auto outputs(args const& a, task const& t,
                                 hedgehog_rows::rows_of_block const& at, int col) {

@@ -109,7 +109,7 @@ template <class T, bool Outputs> struct hedgehog_walk {
         if (attends(t, block)) {
           c.signals.send(signal_of(reader, sums_there));
           if (block > t.absorbing) c.signals.await(signal_of(before, has_read));
-          if (moved) tk::store(shared.state, cast<T>(s * alpha));
+          if (moved) store(shared.state, cast<T>(s * alpha));
           moved = false;
           c.signals.send(signal_of(reader, state_there));
         }

@@ -191,10 +191,10 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
     [[maybe_unused]] auto const put_state = [&](int step) {
       if constexpr (meets_forward) {
         reg_tile<T, D, P> const x = cast<T>(start * kept + since);
-        tk::store(c.scratch.state, x);
-        if (u.mine && step < t.steps) tk::store(a.kept, met_at(step), x);
+        store(c.scratch.state, x);
+        if (u.mine && step < t.steps) store(a.kept, met_at(step), x);
       } else if constexpr (outputs) {
-        tk::store(c.scratch.state, cast<T>(start * kept + since));
+        store(c.scratch.state, cast<T>(start * kept + since));
       } else if constexpr (keeps) {
         if (!u.mine || step >= t.steps) return;
         auto const to =
@@ -232,7 +232,7 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
           if (!a.reversed) left = left * load_col<C>(x.weight[w / share].data, tokens, 0.f);
         reg_tile<T, C, P> v;
         tk::load(v, x.v[w]);
-        tk::store(c.scratch.weighted, cast<T>(v * left));
+        store(c.scratch.weighted, cast<T>(v * left));
       }
       [[maybe_unused]] reg_tile<float, C, P> o, of_values;
       [[maybe_unused]] reg_tile<T, C, K> p;
@@ -244,7 +244,7 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
         [[maybe_unused]] column met = 0.f;
         if constexpr (meets_forward) met = meet_pairs(c, pairs, p, tokens);
         if constexpr (share > 1) {
-          tk::store(c.scratch.p[step % 2], p);
+          store(c.scratch.p[step % 2], p);
           meet(c);  // and so are the team's weights
         }
         if constexpr (!early) mm_ab(o, x.q, c.scratch.state);
@@ -259,13 +259,13 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
             reg_tile<T, C, P> y;
             tk::load(y, x.met[w]);
             met = met + row_sum_share(o * y);
-            tk::store(c.scratch.meetings, total(met));
+            store(c.scratch.meetings, total(met));
           }
           add_values<true>(c, o, p, x, step);
         }
       }
       if constexpr (meets_reversed)
-        tk::store(c.scratch.states, total(row_sum_share((start * kept + since) * met_state)));
+        store(c.scratch.states, total(row_sum_share((start * kept + since) * met_state)));
       if constexpr (Decays) {
         since = since * factor;
         kept *= factor;
@@ -286,8 +286,8 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
         if constexpr (Family::scales) o = o * a.scale;
         if constexpr (gates) add_skip_and_gate(c, o, v, x, a);
         int const row = t.of.at.first + chunk * C;
-        tk::store(window(a.o, row, u.col, u.head, t.of.at.batch, t.of.at.first + t.of.at.n),
-                  cast<T>(o));
+        store(window(a.o, row, u.col, u.head, t.of.at.batch, t.of.at.first + t.of.at.n),
+              cast<T>(o));
       }
       wait<0>(since);
       c.w.sync();  // all have read the slot and the state
@@ -311,7 +311,7 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
     } else if (u.mine) {
       bool const last = sizes::cut(a).after_last_start(t.of) == 0;
       if (last) sizes::begin(since, a, t.of.sequence, u.head, u.col);  // for segment_scan.hpp
-      if (last || t.steps > 0) tk::store(a.states, at, since);
+      if (last || t.steps > 0) store(a.states, at, since);
     }
   }
 

@@ -170,7 +170,7 @@ template <class T, int D, class Family, walk_leaves Leaves> struct chunk_walk {
     };
     auto const put_state = [&](int step) {
       if constexpr (outputs) {
-        tk::store(shared.state[step % 2], cast<T>(s.sum()));
+        store(shared.state[step % 2], cast<T>(s.sum()));
       } else {
         int const chunk = t.of.first_chunk + chunk_of(a, t, step);
         store_async(c.w, window(a.chunk_states, 0, t.col, t.head, chunk), cast<T>(s.sum()),
@@ -220,7 +220,7 @@ template <class T, int D, class Family, walk_leaves Leaves> struct chunk_walk {
     tk::load(v, x.v);
     auto const left = sizes::left_of_tokens(x.decay, x.weight, tokens(a, t, step), reversed(a));
     if constexpr (outputs) wait_stores_read(c.w);
-    tk::store(shared.values[mine], cast<T>(v * left));
+    store(shared.values[mine], cast<T>(v * left));
     c.signals.send(signal_of(mine, weighted));
   }
   template <class Context>

@@ -181,7 +181,7 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
   static TK_DEVICE void keep_products(common& given) {
     pairs x;
     make_products(x, given);
-    tk::store(given.products, x);
+    store(given.products, x);
   }
   static TK_DEVICE void get_products(pairs& x, common const& given) {
     if constexpr (tune.together) tk::load(x, given.products);
@@ -204,10 +204,10 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
   static TK_DEVICE void leave_sum(args const& a, task const& t, be::sink<T, C, D> const& to,
                                   reg_tile<float, C, D> const& x, bool of_q) {
     if (a.slices.count > 1) {
-      tk::store(a.slices.sums, a.slices.nth(t.block, t.group, t.slice, of_q), x);
+      store(a.slices.sums, a.slices.nth(t.block, t.group, t.slice, of_q), x);
     } else {
       int const end = t.at.row + t.at.tokens;
-      tk::store(window(to, t.at.row, 0, t.group, t.at.batch, end), cast<T>(x));
+      store(window(to, t.at.row, 0, t.group, t.at.batch, end), cast<T>(x));
     }
   }
 
@@ -241,8 +241,8 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
         mma_abt(dq, dout, x.state);
         wait<0>(dq, dout);
       });
-      tk::store(a.left.states + place_of(a, t, head) / C * R, total(met), R);
-      tk::store(a.left.before + place_of(a, t, head), total(before), C);
+      store(a.left.states + place_of(a, t, head) / C * R, total(met), R);
+      store(a.left.before + place_of(a, t, head), total(before), C);
     }
     leave_sum(a, t, a.dq, dq, true);
   }
@@ -261,7 +261,7 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
                                    pairs const& products, std::int64_t at) {
     n = n * products;
     col_sum_shares(c.w, shares, n);
-    tk::store(a.left.seen + at, total(row_sum_share(n)), C);
+    store(a.left.seen + at, total(row_sum_share(n)), C);
   }
   static TK_DEVICE void leave_shares(args const& a, col_shares<C> const& shares, std::int64_t at) {
     for_col_sums(shares, [&](int i, float sum) { a.left.sees[at + i] = sum; });
@@ -311,7 +311,7 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
       auto const at = place_of(a, t, head);
       auto& shares = c.scratch.met[(head - t.head) % 2];
       [[maybe_unused]] pairs n;
-      if constexpr (Many && tune.together) tk::skip(c, a.parts);
+      if constexpr (Many && tune.together) skip(c, a.parts);
       auto const& first = tune.together ? c.in.take() : begin_head<true>(c, a, n);
       for_each_part(c, a, first, [&](stage const& x, auto nth) {
         column const sum = load_col(x.decay), weight = load_col(x.weight);
@@ -345,9 +345,9 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
         store_async(c.w, window(a.dv, t.at.row, col, head, t.at.batch, end), cast<T>(u), given.out);
         if (to.skipped_columns) leave_columns(c, a, t, head, col, v, dout);
         if (Many && nth < a.parts - 1) return;
-        tk::store(to.after + at, column(total(after) * weight), C);
-        tk::store(to.direct + at, total(direct), C);
-        if (to.skipped) tk::store(to.skipped + at, total(skipped), C);
+        store(to.after + at, column(total(after) * weight), C);
+        store(to.direct + at, total(direct), C);
+        if (to.skipped) store(to.skipped + at, total(skipped), C);
       });
       if constexpr (!tune.together) leave_shares(a, shares, at);
     }
@@ -359,7 +359,7 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
     auto& s = c.scratch;
     col_sum(c.w, s.columns, v * dout, s.exchange);
     auto const row = (std::int64_t{t.block} * a.rows.h + head) * a.columns;
-    tk::store(a.left.skipped_columns + row + col, s.columns, a.columns - col);
+    store(a.left.skipped_columns + row + col, s.columns, a.columns - col);
     c.w.sync();  // all have read the columns
   }
 };

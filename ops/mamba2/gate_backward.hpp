@@ -60,8 +60,8 @@ template <class T> struct gate_backward {
       tk::load(y, x.y[id]);
       release_loaded(c.w, c.in);
       if (!t.heads.has(id)) continue;
-      tk::store(place(a.dout, t, id, step), cast<T>(dy * map<silu>(z)));
-      if (a.wants_dz) tk::store(place(a.dz, t, id, step), cast<T>(dy * y * map<silu_slope>(z)));
+      store(place(a.dout, t, id, step), cast<T>(dy * map<silu>(z)));
+      if (a.wants_dz) store(place(a.dz, t, id, step), cast<T>(dy * y * map<silu_slope>(z)));
     }
   }
 };

@@ -42,7 +42,7 @@ template <class T, int D> struct group_sums {
     for (int i = 1; i < a.slices.count; ++i)
       load_add(sum, a.slices.sums, a.slices.nth(t.block, t.group, i, of_C), t.at.tokens);
     int const end = t.at.row + t.at.tokens;
-    tk::store(window(of_C ? a.dC : a.dB, t.at.row, 0, t.group, t.at.batch, end), cast<T>(sum));
+    store(window(of_C ? a.dC : a.dB, t.at.row, 0, t.group, t.at.batch, end), cast<T>(sum));
   }
 };
 
