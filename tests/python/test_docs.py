@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The documents' examples run, and what they assert is true; every op, and every function of
-tk_ops.torch and tk_ops.jax, has a page with one. ./tk docs builds the pages (docs/pages.py)."""
+"""The documents' examples run, and README's Python, and what they assert is true; every op, and
+every function of tk_ops.torch and tk_ops.jax, has a page with one. ./tk docs builds the pages
+(docs/pages.py)."""
 
 import ast
+import contextlib
 import os
 import re
 import runpy
@@ -23,26 +25,69 @@ import pages  # noqa: E402
 OPS = pages.generate.c_interface().ops
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_example(path):
-    text = path.read_text(encoding="utf-8")
-    assert "\nassert " in text or "\n    assert " in text, "an example that checks nothing"
-    if "import torch" in text:
-        torch = pytest.importorskip("torch")
-        torch.set_default_device(DEVICE)
-        torch.manual_seed(1)
-    elif "import jax" in text:
+def read(path):
+    return path.read_text(encoding="utf-8")
+
+
+@contextlib.contextmanager
+def framework_of(text):
+    """What code of a document wants around it; a skip where that is missing."""
+    if "import jax" in text:
         jax = pytest.importorskip("jax")
         pytest.importorskip("jax_tvm_ffi")
         jax.config.update("jax_platforms", os.environ.get("TK_JAX_DEVICE", "cpu"))
         with jax.enable_x64(False):  # which test_jax.py wants
-            runpy.run_path(str(path))
+            yield
         return
+    if "import torch" in text:
+        torch = pytest.importorskip("torch")
+        torch.set_default_device(DEVICE)
+        torch.manual_seed(1)
     elif DEVICE == "cpu":
         pytest.importorskip("numpy").random.seed(1)
     else:
         pytest.skip("NumPy's arrays are no GPU's")
-    runpy.run_path(str(path))
+    yield
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example(path):
+    text = read(path)
+    assert "\nassert " in text or "\n    assert " in text, "an example that checks nothing"
+    with framework_of(text):
+        runpy.run_path(str(path))
+
+
+def python_of(readme):
+    """Of each section that has blocks of Python their text."""
+    found = {}
+    for section in re.split("^## ", readme, flags=re.MULTILINE)[1:]:
+        if blocks := re.findall("^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL):
+            found[section.partition("\n")[0]] = "\n".join(blocks)
+    return found
+
+
+def has_gradients(gradients):
+    return gradients and all(abs(x).max() > 0 and (x == x).all() for x in gradients)
+
+
+# What has been computed when a section's blocks have run.
+COMPUTED = {
+    "Three lines of Python": lambda found: (abs(found["y"] - 1) < 1e-3).all(),
+    "In PyTorch": lambda found: has_gradients([x.grad for x in found["block"].parameters()]),
+    "In JAX": lambda found: has_gradients([found["gradients"]]),
+}
+
+
+@pytest.mark.parametrize("section", COMPUTED)
+def test_readme(section, tmp_path):
+    """Its Python runs as it is printed, the blocks of a section in one namespace."""
+    sections = python_of(read(ROOT / "README.md"))
+    assert sections.keys() == COMPUTED.keys()
+    path = tmp_path / "readme.py"
+    path.write_text(sections[section], encoding="utf-8")
+    with framework_of(sections[section]):
+        assert COMPUTED[section](runpy.run_path(str(path)))
 
 
 def test_each_example_belongs_to_an_op():
