@@ -5,7 +5,8 @@ a page for each op, and OUT/package, tk_ops as autodoc imports it, without its l
 calls it.
 
 A page has the words of the op's C header, which its function's docstring has too, the functions of
-Python, the examples <op>.py, <op>_torch.py and <op>_jax.py of docs/examples, and figures of benchmarks/results.
+Python, the examples <op>.py, <op>_torch.py and <op>_jax.py of docs/examples, and figures of
+benchmarks/results. docs/guides has pages that are written by hand.
 """
 
 import re
@@ -141,11 +142,13 @@ def page(op):
     yield from example(op.name, "Example")
     if op.name in TORCH:
         yield from heading("In PyTorch")
+        yield from ["What holds of all functions is in :doc:`/docs/guides/pytorch`.", ""]
         for name in TORCH[op.name]:
             yield from [f".. autofunction:: tk_ops.torch.{name}", ""]
         yield from example(op.name + "_torch", "Example in PyTorch")
     if op.name in JAX:
         yield from heading("In JAX")
+        yield from ["What holds of all functions is in :doc:`/docs/guides/jax`.", ""]
         for name in JAX[op.name]:
             yield from [f".. autofunction:: tk_ops.jax.{name}", ""]
         yield from example(op.name + "_jax", "Example in JAX")
@@ -224,10 +227,10 @@ def main(out):
     for name in "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/index.rst":
         shutil.copy(ROOT / name, source)
     (source / "docs/index.rst").unlink()
-    for header in ROOT.glob("ops/**/*.h"):
-        copy = source / header.relative_to(ROOT)
+    for included_file in (*ROOT.glob("ops/**/*.h"), ROOT / "examples/python/README.md"):
+        copy = source / included_file.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(header, copy)
+        shutil.copy(included_file, copy)
     for op in interface.ops.values():
         write(source / f"ops/{op.name}.rst", page(op))
     for header in sorted(ROOT.glob("ops/*/*_options.h")):

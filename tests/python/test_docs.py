@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 DEVICE = os.environ.get("TK_TORCH_DEVICE", "cpu")
 DOCS = ROOT / "docs"
 EXAMPLES = sorted((DOCS / "examples").glob("*.py"))
+GUIDES = sorted((DOCS / "examples/guides").glob("*.py"))
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(DOCS))
 import figures  # noqa: E402
@@ -41,6 +42,10 @@ def framework_of(text):
         return
     if "import torch" in text:
         torch = pytest.importorskip("torch")
+        if "import transformers" in text:
+            pytest.importorskip("transformers")
+        if '"cuda"' in text and DEVICE != "cuda":
+            pytest.skip("it is a card's")
         torch.set_default_device(DEVICE)
         torch.manual_seed(1)
     elif DEVICE == "cpu":
@@ -50,7 +55,7 @@ def framework_of(text):
     yield
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", EXAMPLES + GUIDES, ids=lambda path: path.stem)
 def test_example(path):
     text = read(path)
     assert "\nassert " in text or "\n    assert " in text, "an example that checks nothing"
@@ -97,6 +102,16 @@ def test_each_example_belongs_to_an_op():
     for framework, paged in FRAMEWORKS.items():
         those = {x.removesuffix(framework) for x in names if x.endswith(framework)}
         assert those == set(paged)
+
+
+def test_each_guide_is_listed_and_each_of_its_examples_shown():
+    guides = sorted((DOCS / "guides").glob("*.md"))
+    listed = re.findall(r"docs/guides/(\w+)$", read(DOCS / "index.rst"), re.MULTILINE)
+    assert sorted(listed) == [x.stem for x in guides]
+    text = "".join(map(read, guides))
+    shown = re.findall(r"^```{literalinclude} /docs/examples/guides/(\w+)\.py$", text, re.MULTILINE)
+    assert sorted(shown) == [x.stem for x in GUIDES]
+    assert text.count("```{include} /examples/python/README.md") == 2
 
 
 FRAMEWORKS = {"_torch": pages.TORCH, "_jax": pages.JAX}
