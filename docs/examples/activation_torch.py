@@ -10,3 +10,5 @@ for function, act in (tk.swiglu, F.silu), (tk.geglu, F.gelu), (tk.reglu, F.relu)
 assert torch.equal(tk.swiglu(x[:, :40], x[:, 40:]), tk.swiglu(x))  # or two
 assert torch.allclose(tk.silu(x), F.silu(x), atol=0.05)
 assert torch.allclose(tk.gelu(x, "tanh"), F.gelu(x, approximate="tanh"), atol=0.05)
+for module, y in (tk.SwiGLU(), tk.swiglu(x)), (tk.SiLU(), tk.silu(x)), (tk.GELU(), tk.gelu(x)):
+    assert torch.equal(module(x), y)

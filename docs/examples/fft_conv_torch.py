@@ -8,3 +8,9 @@ y = tk.fft_conv(u, k, pre, post)
 x = torch.fft.rfft(u.double() * pre, 1000) * torch.fft.rfft(k.double(), 1000)
 exact = torch.fft.irfft(x, 1000)[..., :500] * post
 assert (y - exact).norm() < 4e-3 * exact.norm()
+
+# As a module, with a filter of up to 500 taps and a skip for each of 4 channels.
+layer = tk.LongConv(4, 500)
+y = layer(u)
+y.float().square().mean().backward()
+assert y.shape == u.shape and layer.filters.grad.any() and layer.D.grad.any()

@@ -17,3 +17,12 @@ for t in range(64, 70):
     )
     assert torch.allclose(o, whole[:, t : t + 1], atol=0.05, rtol=0.05)
 assert torch.allclose(state, last, atol=0.05)
+
+# The layer as a module: a decay that is learned from each token, fixed for each head, or none.
+for decay in "tokens", "heads", None:
+    layer = tk.LinearAttention(64, 2, decay, dtype=torch.bfloat16)
+    x = torch.randn(1, 70, 64, dtype=torch.bfloat16)
+    y = layer(x)
+    y.float().square().mean().backward()
+    assert y.shape == x.shape and all(w.grad.any() for w in layer.parameters())
+    assert torch.allclose(layer(x[:, :64]), y[:, :64], atol=0.02)  # it is causal

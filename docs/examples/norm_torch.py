@@ -9,6 +9,8 @@ y, r = norm(x, residual)  # the norm of their sum, and the sum
 exact = F.rms_norm((x.double() + residual.double()), (1024,), eps=1e-6)
 assert torch.allclose(y.double(), exact, atol=0.05)
 assert torch.equal(r, x + residual)
+assert torch.equal(y, tk.rms_norm(x, 1024, norm.weight, 1e-6, residual=residual)[0])
 
 y = tk.layer_norm(x, 1024)
+assert torch.allclose(y, tk.LayerNorm(1024, dtype=torch.bfloat16)(x), atol=0.02)
 assert torch.allclose(y.float().mean(-1), torch.zeros(4), atol=1e-2)
