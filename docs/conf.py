@@ -3,6 +3,7 @@
 stands in for what the package itself imports and for its private modules, so that nothing need be
 built or installed."""
 
+import inspect
 import re
 import sys
 from pathlib import Path
@@ -29,7 +30,11 @@ autodoc_mock_imports = [
     "torch",
     "transformers",
     "jax",
-    *(f"tk_ops.{x.parent.name}.{x.stem}" for x in PACKAGE.glob("tk_ops/*/_[!_]*.py")),
+    *(
+        f"tk_ops.{x.parent.name}.{x.stem}"
+        for x in PACKAGE.glob("tk_ops/*/_[!_]*.py")
+        if x.stem != "_repeat"  # which has a public class
+    ),
 ]
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
@@ -52,10 +57,15 @@ def restructure(app, what, name, object, options, lines):
 
 
 def sign(app, what, name, object, options, signature, returned):
-    """Tensors are of any type that speaks DLPack; of classes, whose bases are stood in for, nothing
-    is known."""
+    """Tensors are of any type that speaks DLPack; of classes, whose bases are stood in for, what is
+    known are the arguments that they name themselves."""
     if what == "class":
-        return "", None
+        ours = (x for x in object.__mro__ if x.__module__.startswith("tk_ops"))
+        made = next((vars(x)["__init__"] for x in ours if "__init__" in vars(x)), None)
+        if made is None:
+            return "", None
+        first, *others = inspect.signature(made).parameters.values()
+        return str(inspect.Signature(others)), None
     if what == "function":
         return re.sub(r"\b(typing\.)?Any\b", "Tensor", signature or "()"), None
     return None

@@ -9,6 +9,7 @@ Python, the examples <op>.py, <op>_torch.py and <op>_jax.py of docs/examples, an
 benchmarks/results. docs/guides has pages that are written by hand.
 """
 
+import ast
 import re
 import shutil
 import sys
@@ -22,7 +23,7 @@ sys.dont_write_bytecode = True
 sys.path.append(str(ROOT / "python"))  # behind the package as it is laid out
 import generate  # noqa: E402
 
-# The functions of tk_ops.torch that an op stands behind.
+# The functions of tk_ops.torch that an op stands behind: a function is on the page of its op.
 TORCH = {
     "gemm": ["linear", "matmul", "addmm", "baddbmm"],
     "attention_forward": ["attention", "scaled_dot_product_attention"],
@@ -44,7 +45,7 @@ TORCH = {
     "mamba2": ["mamba2"],
     "fft_conv": ["fft_conv"],
 }
-# The same of tk_ops.jax.
+# The same of tk_ops.jax: TORCH's, but where they have other names.
 JAX = {
     **TORCH,
     "gemm": ["linear", "matmul"],
@@ -180,6 +181,27 @@ def base_page():
     ]
 
 
+def public(package, name):
+    """The public names of tk_ops.<name>, whose __init__.py takes them from the files beside it: the
+    functions, and the classes."""
+    folder, names, classes = package / name, [], set()
+    for part in ast.parse((folder / "__init__.py").read_text(encoding="utf-8")).body:
+        if not isinstance(part, ast.ImportFrom):
+            continue
+        file = ast.parse((folder / f"{part.module}.py").read_text(encoding="utf-8")).body
+        classes |= {x.name for x in file if isinstance(x, ast.ClassDef)}
+        for x in part.names:
+            if x.name == "*":
+                names += next(
+                    ast.literal_eval(y.value)
+                    for y in file
+                    if isinstance(y, ast.Assign) and ast.unparse(y.targets) == "__all__"
+                )
+            elif not x.asname:
+                names.append(x.name)
+    return [x for x in names if x not in classes], [x for x in names if x in classes]
+
+
 def package_pages(package):
     """A page for each public module of tk_ops, by its name."""
     lines = [*heading("tk_ops", "="), ".. automodule:: tk_ops", ""]
@@ -196,15 +218,8 @@ def package_pages(package):
             for op, functions in (TORCH if name == "torch" else JAX).items():
                 lines += [f"- :func:`tk_ops.{name}.{x}`: :doc:`/ops/{op}`" for x in functions]
             lines.append("")
-        if name == "torch":
-            classes = [
-                x
-                for file in ("modules", "mixers")
-                for x in found_in(package / f"torch/{file}.py", r"^class (\w+)\(")
-            ]
-            lines += [*(f".. autoclass:: tk_ops.torch.{x}" for x in classes)]
-        if name in ("torch", "jax"):
-            lines += [f".. autoclass:: tk_ops.{name}.repeat", ""]
+            for x in public(package, name)[1]:
+                lines += [f".. autoclass:: tk_ops.{name}.{x}", "   :members:", ""]
         else:
             lines[-1:] = ["   :members:", ""]
         made[f"tk_ops.{name}"] = lines

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The documents' examples run, and README's Python, and what they assert is true; every op, and
-every function of tk_ops.torch and tk_ops.jax, has a page with one. ./tk docs builds the pages
-(docs/pages.py)."""
+every public name of tk_ops.torch and tk_ops.jax, has a page and an example. ./tk docs builds the
+pages (docs/pages.py)."""
 
-import ast
 import contextlib
 import os
 import re
@@ -24,6 +23,7 @@ import figures  # noqa: E402
 import pages  # noqa: E402
 
 OPS = pages.generate.c_interface().ops
+FRAMEWORKS = {"torch": pages.TORCH, "jax": pages.JAX}
 
 
 def read(path):
@@ -100,7 +100,7 @@ def test_each_example_belongs_to_an_op():
     assert names >= set(OPS)
     assert {re.sub("_(torch|jax)$", "", x) for x in names} == set(OPS)
     for framework, paged in FRAMEWORKS.items():
-        those = {x.removesuffix(framework) for x in names if x.endswith(framework)}
+        those = {x.removesuffix(f"_{framework}") for x in names if x.endswith(framework)}
         assert those == set(paged)
 
 
@@ -114,32 +114,38 @@ def test_each_guide_is_listed_and_each_of_its_examples_shown():
     assert text.count("```{include} /examples/python/README.md") == 2
 
 
-FRAMEWORKS = {"_torch": pages.TORCH, "_jax": pages.JAX}
+@pytest.fixture(scope="module")
+def laid_out(tmp_path_factory):
+    """What Sphinx reads."""
+    out = tmp_path_factory.mktemp("docs")
+    pages.main(out)
+    return out
 
 
-@pytest.mark.parametrize(
-    "framework, files",
-    [
-        ("_torch", ["functional", "sequences", "values"]),
-        ("_jax", ["features", "products", "rows", "sequences", "values"]),
-    ],
-)
-def test_each_function_is_on_a_page_and_in_an_example(framework, files):
-    functions = []
-    for name in files:
-        path = ROOT / f"python/tk_ops/{framework[1:]}/{name}.py"
-        functions += next(
-            ast.literal_eval(x.value)
-            for x in ast.parse(path.read_text(encoding="utf-8")).body
-            if isinstance(x, ast.Assign) and x.targets[0].id == "__all__"
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_each_public_name_is_on_a_page_and_in_an_example(framework, laid_out):
+    """A new function wants a place in TORCH or JAX of docs/pages.py, and a call in an example."""
+    functions, classes = pages.public(laid_out / "package/tk_ops", framework)
+    text = "".join(map(read, sorted((laid_out / "source").rglob("*.rst"))))
+    paged = re.findall(rf"auto(?:function|class):: tk_ops\.{framework}\.(\w+)", text)
+    assert len(paged) == len(set(paged))
+    for name in sorted({*functions, *classes} - {*paged}):
+        pytest.fail(
+            f"tk_ops.{framework}.{name} is on no page: add it in docs/pages.py to"
+            f" {framework.upper()}, at the op that it calls"
         )
-    paged = FRAMEWORKS[framework].values()
-    assert sorted(functions) == sorted(x for found in paged for x in found)
-    used = "".join(x.read_text(encoding="utf-8") for x in EXAMPLES if x.stem.endswith(framework))
-    modules = {"rms_norm": "tk.RMSNorm(", "embedding": "tk.Embedding("}
-    for name in functions:
-        calls = f"tk.{name}(", f"(tk.{name},", modules.get(name, f"tk.{name}(")
-        assert any(x in used for x in calls), name
+    for name in sorted({*paged} - {*functions, *classes}):
+        pytest.fail(
+            f"tk_ops.{framework} has no {name}, which docs/pages.py names (JAX has TORCH's lists but"
+            " for its own)"
+        )
+    package = f"import tk_ops.{framework} as tk\n"
+    used = "".join(x for x in map(read, EXAMPLES + GUIDES) if package in x)
+    for name in functions + classes:
+        assert re.search(rf"\btk\.{name}\b", used), (
+            f"tk_ops.{framework}.{name} is in no example: call it in"
+            f" docs/examples/<op>_{framework}.py"
+        )
 
 
 @pytest.mark.parametrize("name", OPS)
