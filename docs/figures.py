@@ -88,11 +88,13 @@ def table(path, document, rows):
     yield ""
 
 
-def tables(op, functions=()):
-    """All of an op's and of the functions of tk_ops.torch that it stands behind, as lines."""
+def tables(op, folder, functions=()):
+    """All of an op's and of the functions of tk_ops.torch that it stands behind, as lines; where
+    there are none, that there are none. `folder` is the op's in tests/ops."""
     shown = newest({op, *(f"torch.{x}" for x in functions)})
     if not shown:
-        yield "It has not been measured on a card; ``tests/ops/*/sizes.txt`` has its cases."
+        yield f"There is no figure of it: no file of ``benchmarks/results`` has one of {op} by"
+        yield f"itself. ``tests/ops/{folder}/sizes.txt`` has the cases that ``tk_bench`` measures."
         return
     yield "Medians. *of a copy*: the time of a copy of as many bytes by TK's; *times*: a peer's"
     yield "time by TK's. :doc:`README </README>` says how they were taken."

@@ -157,7 +157,8 @@ def page(op):
     for enum in found_in(ROOT / op.header(), r"^typedef enum (\w+)"):
         yield from included(op.header(), f"typedef enum {enum}", f"   :end-at: }} {enum};")
     yield from included(op.header(), f"typedef struct tk_{op.name}_problem")
-    yield from [*heading("Figures"), *figures.tables(op.name, TORCH.get(op.name, ()))]
+    folder = Path(op.header()).parent.name
+    yield from [*heading("Figures"), *figures.tables(op.name, folder, TORCH.get(op.name, ()))]
 
 
 def options_page(header):

@@ -157,6 +157,11 @@ def test_page(name):
     for part in "Determinism", "From Python", "Example", "From C", "Figures":
         assert f"\n{part}\n---" in page, part
     assert f"examples/{name}.py" in page
+    shown = re.search("Figures\n-+\n\n(There is no figure of it|Medians)", page)
+    measured = figures.newest({name, *(f"torch.{x}" for x in pages.TORCH.get(name, ()))})
+    assert shown and (shown[1] == "Medians") == bool(measured)
+    if not measured:
+        assert (ROOT / re.search(r"tests/ops/\w+/sizes.txt", page)[0]).exists()
 
 
 def test_figures_are_of_the_newest_file():
