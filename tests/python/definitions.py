@@ -49,6 +49,23 @@ def rotated(np, q, k, cos, sin, positions=None, interleaved=False):
     return turn(q), turn(k)
 
 
+def philox(counter, key):
+    """Four words of Philox4x32-10 (Salmon et al., 2011), of counters in 64-bit integers, signed as
+    those of frameworks are: a product of 32 bits and 32 is taken in two halves."""
+
+    def product(a, c):
+        low, high = a * (c & 0xFFFF), a * (c >> 16)
+        return (high + (low >> 16)) >> 16 & 0xFFFFFFFF, (low + (high << 16)) & 0xFFFFFFFF
+
+    (c0, c1, c2, c3), (key0, key1) = counter, key
+    for _ in range(10):
+        high_a, low_a = product(0xD2511F53, c0)
+        high_b, low_b = product(0xCD9E8D57, c2)
+        c0, c1, c2, c3 = high_b ^ c1 ^ key0, low_b, high_a ^ c3 ^ key1, low_a
+        key0, key1 = key0 + 0x9E3779B9 & 0xFFFFFFFF, key1 + 0xBB67AE85 & 0xFFFFFFFF
+    return c0, c1, c2, c3
+
+
 # ---- attention -----------------------------------------------------------------------------------
 def repeated(np, x, times):
     """x[..., h, d] with each h as often as this."""

@@ -18,6 +18,7 @@ def addmm(
     alpha: float = 1.0,
     out_dtype: torch.dtype | None = None,
 ) -> Tensor: ...
+@overload
 def attention(
     query: Tensor,
     key: Tensor,
@@ -35,7 +36,28 @@ def attention(
     cu_seqlens_k: Tensor | None = None,
     max_seqlen_q: int = 0,
     max_seqlen_k: int = 0,
+    return_lse: Literal[False] = False,
 ) -> Tensor: ...
+@overload
+def attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    causal: bool = False,
+    window: tuple[int | None, int | None] | None = None,
+    scale: float | None = None,
+    softcap: float = 0.0,
+    bias: Tensor | None = None,
+    alibi: Tensor | None = None,
+    sinks: Tensor | None = None,
+    dropout_p: float = 0.0,
+    cu_seqlens_q: Tensor | None = None,
+    cu_seqlens_k: Tensor | None = None,
+    max_seqlen_q: int = 0,
+    max_seqlen_k: int = 0,
+    return_lse: Literal[True],
+) -> tuple[Tensor, Tensor]: ...
 def baddbmm(
     input: Tensor,
     batch1: Tensor,
@@ -78,6 +100,10 @@ def layer_norm(
     eps: float = 1e-05,
     *,
     residual: None = None,
+    dropout_p: float = 0.0,
+    out_dtype: None = None,
+    scale: Tensor | None = None,
+    power_of_two: bool = False,
 ) -> Tensor: ...
 @overload
 def layer_norm(
@@ -87,8 +113,40 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-05,
     *,
-    residual: Tensor,
+    residual: None = None,
+    dropout_p: float = 0.0,
+    out_dtype: torch.dtype,
+    scale: Tensor | None = None,
+    power_of_two: bool = False,
 ) -> tuple[Tensor, Tensor]: ...
+@overload
+def layer_norm(
+    input: Tensor,
+    normalized_shape: int | Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-05,
+    *,
+    residual: Tensor,
+    dropout_p: float = 0.0,
+    out_dtype: None = None,
+    scale: Tensor | None = None,
+    power_of_two: bool = False,
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def layer_norm(
+    input: Tensor,
+    normalized_shape: int | Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-05,
+    *,
+    residual: Tensor,
+    dropout_p: float = 0.0,
+    out_dtype: torch.dtype,
+    scale: Tensor | None = None,
+    power_of_two: bool = False,
+) -> tuple[Tensor, Tensor, Tensor]: ...
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor: ...
 def linear_cross_entropy(
     input: Tensor,
@@ -114,6 +172,10 @@ def rms_norm(
     *,
     bias: Tensor | None = None,
     residual: None = None,
+    dropout_p: float = 0.0,
+    out_dtype: None = None,
+    scale: Tensor | None = None,
+    power_of_two: bool = False,
 ) -> Tensor: ...
 @overload
 def rms_norm(
@@ -123,8 +185,40 @@ def rms_norm(
     eps: float | None = None,
     *,
     bias: Tensor | None = None,
-    residual: Tensor,
+    residual: None = None,
+    dropout_p: float = 0.0,
+    out_dtype: torch.dtype,
+    scale: Tensor | None = None,
+    power_of_two: bool = False,
 ) -> tuple[Tensor, Tensor]: ...
+@overload
+def rms_norm(
+    input: Tensor,
+    normalized_shape: int | Sequence[int],
+    weight: Tensor | None = None,
+    eps: float | None = None,
+    *,
+    bias: Tensor | None = None,
+    residual: Tensor,
+    dropout_p: float = 0.0,
+    out_dtype: None = None,
+    scale: Tensor | None = None,
+    power_of_two: bool = False,
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def rms_norm(
+    input: Tensor,
+    normalized_shape: int | Sequence[int],
+    weight: Tensor | None = None,
+    eps: float | None = None,
+    *,
+    bias: Tensor | None = None,
+    residual: Tensor,
+    dropout_p: float = 0.0,
+    out_dtype: torch.dtype,
+    scale: Tensor | None = None,
+    power_of_two: bool = False,
+) -> tuple[Tensor, Tensor, Tensor]: ...
 @overload
 def rotary(
     query: Tensor,

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The ops of rows: norms, softmax, cross-entropy, activations, embedding, rotary position
-embedding."""
+"""The ops of rows but norms (_norms.py): softmax, cross-entropy, activations, embedding, rotary
+position embedding."""
 
 import torch
 
 from tk_ops._options import mask_of
 
 from ._library import (
-    contiguous,
     flat,
     launch,
     launcher,
@@ -19,96 +18,6 @@ from ._library import (
     row,
     rows,
 )
-
-
-# ---- norms ---------------------------------------------------------------------------------------
-call_norm_backward = launcher(
-    "norm_backward", "r dy dr weight dx dresidual dweight dbias kind eps", rows=True
-)
-call_norm = launcher("norm", "x weight bias y kind eps", rows=True)
-call_add_norm = launcher("norm", "x residual weight bias y r kind eps", rows=True)
-
-
-@operator
-class norm_backward:
-    schema = (
-        "norm_backward(Tensor r, Tensor dy, Tensor? dr, Tensor? weight, Tensor? bias, int kind,"
-        " float eps, bool dresidual, bool dweight, bool dbias) -> (Tensor, Tensor, Tensor, Tensor)"
-    )
-
-    def made(r, dy, dr, weight, bias, kind, eps, dresidual, dweight, dbias):
-        of = bias if weight is None else weight
-        return (
-            like(dy),
-            optional(r, dresidual),
-            optional(dy if of is None else of, dweight),
-            optional(dy if of is None else of, dbias),
-        )
-
-    def launch(made, r, dy, dr, weight, bias, kind, eps, *wanted):
-        dx, dresidual, dweight, dbias = made
-        call_norm_backward(
-            matrix(r),
-            matrix(dy),
-            None if dr is None else matrix(dr),
-            contiguous(weight),
-            matrix(dx),
-            matrix(dresidual) if wanted[0] else None,
-            dweight if wanted[1] else None,
-            dbias if wanted[2] else None,
-            kind,
-            eps,
-        )
-
-
-@operator
-class norm:
-    schema = "norm(Tensor x, Tensor? weight, Tensor? bias, int kind, float eps) -> Tensor"
-    make = maker("norm", "x weight bias kind eps y")
-
-    def made(x, weight, bias, kind, eps):
-        return like(x)
-
-    def launch(y, x, weight, bias, kind, eps):
-        call_norm(matrix(x), contiguous(weight), contiguous(bias), matrix(y), kind, eps)
-
-    def saved(y, x, weight, bias, kind, eps):
-        return x, weight, bias
-
-    def backward(wanted, saved, options, dy):
-        x, weight, bias = saved
-        dx, _, dweight, dbias = norm_backward(
-            x, dy, None, weight, bias, *options, False, *wanted[1:]
-        )
-        return dx, dweight, dbias
-
-
-@operator
-class add_norm:
-    schema = (
-        "add_norm(Tensor x, Tensor residual, Tensor? weight, Tensor? bias, int kind, float eps)"
-        " -> (Tensor, Tensor)"
-    )
-
-    def made(x, residual, weight, bias, kind, eps):
-        return like(x), like(residual)
-
-    def launch(made, x, residual, weight, bias, kind, eps):
-        y, r = map(matrix, made)
-        weight, bias = contiguous(weight), contiguous(bias)
-        call_add_norm(matrix(x), matrix(residual), weight, bias, y, r, kind, eps)
-
-    def saved(made, x, residual, weight, bias, kind, eps):
-        return made[1], weight, bias, made[0] if x.dtype != residual.dtype else None
-
-    def backward(wanted, saved, options, dy, dr):
-        r, weight, bias, y = saved
-        if dy is None:
-            dy = torch.zeros_like(r if y is None else y)
-        dx, dresidual, dweight, dbias = norm_backward(
-            r, dy, dr, weight, bias, *options, y is not None, *wanted[2:]
-        )
-        return dx, dx if y is None else dresidual, dweight, dbias
 
 
 # ---- softmax and cross-entropy -------------------------------------------------------------------

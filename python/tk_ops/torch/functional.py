@@ -6,12 +6,14 @@ import math
 
 import torch
 
-from tk_ops import ActivationKind, NormKind
+from tk_ops import ActivationKind
 from tk_ops._options import window_of
 
 from . import _products, _rows
 from ._library import autocast
+from ._random import random_state_of
 from ._repeat import repeat_kind
+from .norms import layer_norm, rms_norm
 
 # fmt: off
 __all__ = ["addmm", "attention", "baddbmm", "cross_entropy", "embedding", "geglu", "gelu",
@@ -19,7 +21,6 @@ __all__ = ["addmm", "attention", "baddbmm", "cross_entropy", "embedding", "geglu
            "scaled_dot_product_attention", "silu", "softmax", "swiglu"]
 # fmt: on
 
-EPS, RMS, LAYER = torch.finfo(torch.float32).eps, NormKind.RMS, NormKind.LAYER
 GELU = {"none": ActivationKind.GELU_ERF, "tanh": ActivationKind.GELU_TANH}
 
 
@@ -108,55 +109,6 @@ def linear(input, weight, bias=None):
             " [..., k] and [n, k]"
         )
     return _products.linear(input, weight, bias, repeat_kind())
-
-
-def _norm(name, input, normalized_shape, weight, bias, kind, eps, residual):
-    shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-    sizes = input.shape
-    if len(shape) != 1:
-        fits = shape and sizes[-len(shape) :] == shape
-    else:
-        fits = sizes and sizes[-1] == shape[0]
-    if not fits:
-        raise ValueError(
-            f"{name}: the last sizes of input {list(sizes)} must be normalized_shape {list(shape)}"
-        )
-    if (weight is not None and weight.shape != shape) or (bias is not None and bias.shape != shape):
-        raise ValueError(
-            f"{name}: weight and bias must have the sizes of normalized_shape {list(shape)}"
-        )
-    if residual is None and len(shape) == 1:
-        return _rows.norm(input, weight, bias, kind, eps)
-    if residual is not None and residual.shape != sizes:
-        raise ValueError(f"{name}: residual must have the sizes of input {list(sizes)}")
-    if len(shape) == 1:
-        return _rows.add_norm(input, residual, weight, bias, kind, eps)
-    flat = [None if x is None else x.flatten(-len(shape)) for x in (input, weight, bias, residual)]
-    result = _norm(name, flat[0], flat[0].shape[-1:], *flat[1:3], kind, eps, flat[3])
-    return result.view(sizes) if residual is None else tuple(x.view(sizes) for x in result)
-
-
-def rms_norm(input, normalized_shape, weight=None, eps=None, *, bias=None, residual=None):
-    """input / sqrt(mean input^2 + eps) weight + bias over the last dimensions, as
-    torch.nn.functional.rms_norm.
-
-    input of any sizes, bf16, fp16 or fp32; weight and bias normalized_shape, both of one type,
-    input's or fp32. Statistics are fp32; the result has input's type, also under torch.autocast.
-    eps None is fp32's epsilon, as PyTorch computes it of 16 bits too. With a residual (input's
-    sizes, its type or fp32) the result is a pair: the norm of r = input + residual, and r, of
-    residual's type.
-    """
-    eps = EPS if eps is None else eps
-    return _norm("rms_norm", input, normalized_shape, weight, bias, RMS, eps, residual)
-
-
-def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, *, residual=None):
-    """(input - mean) / sqrt(var + eps) weight + bias over the last dimensions, as
-    torch.nn.functional.layer_norm.
-
-    Types, statistics and residual are as in rms_norm; var is biased, of differences from the mean.
-    """
-    return _norm("layer_norm", input, normalized_shape, weight, bias, LAYER, eps, residual)
 
 
 def softmax(input, dim=-1, dtype=None, *, scale=1.0, causal=False):
@@ -369,6 +321,7 @@ def attention(
     cu_seqlens_k=None,
     max_seqlen_q=0,
     max_seqlen_k=0,
+    return_lse=False,
 ):
     """softmax(scale query key^T + ...) value with all options of TK's attention, in its own layout.
 
@@ -379,11 +332,15 @@ def attention(
     c takes c tanh(score / c); alibi, fp32 [hq] or [b, hq], are slopes by distance; bias [b or 1, hq
     or 1, nq, nk], fp32 or of query's type, is added; sinks, fp32 [hq], are logits that take part in
     the sum alone. Gradients reach query, key, value, bias and sinks. A query that sees no key gives
-    0. dropout_p is rounded to a multiple of 1/256; its seed is drawn by PyTorch's generator.
+    0. dropout_p is rounded to a multiple of 1/256; its seed is drawn by PyTorch's generator. With
+    return_lse the pair (result, lse) comes back: of each row the logarithm of its softmax's sum,
+    sinks in it, dropout not, fp32 [b, hq, nq], -inf where no key is seen. lse has no gradient: it
+    is as detached.
 
     With cu_seqlens_q and cu_seqlens_k, int32 [sequences + 1], sequences are packed: query [n, hq,
-    d], key and value lack b, and rows of no sequence, in results and gradients, may hold anything.
-    max_seqlen_q and max_seqlen_k bound the lengths (0: not said); bias is of these sizes.
+    d], key and value lack b, lse is [hq, n], and rows of no sequence, in results and gradients, may
+    hold anything. max_seqlen_q and max_seqlen_k bound the lengths (0: not said); bias is of these
+    sizes.
     """
     query, key, value = autocast(query, key, value)
     dims = 4 if cu_seqlens_q is None else 3
@@ -394,17 +351,14 @@ def attention(
     if alibi is not None and alibi.requires_grad:
         raise NotImplementedError("attention: alibi has no gradient")
     left, right = window_of(window)
-    state = None
-    if dropout_p > 0:
-        state = torch.randint(0, 2**62, (2,), dtype=torch.int64, device=query.device)
-    o, _ = _products.attention(
+    o, lse = _products.attention(
         query,
         key,
         value,
         bias,
         alibi,
         sinks,
-        state,
+        random_state_of(dropout_p, query.device),
         cu_seqlens_q,
         cu_seqlens_k,
         max_seqlen_q,
@@ -416,7 +370,7 @@ def attention(
         softcap,
         dropout_p,
     )
-    return o
+    return (o, lse) if return_lse else o
 
 
 def bias_of_bool(mask, dtype):
