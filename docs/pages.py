@@ -43,11 +43,12 @@ TORCH = {
     "hedgehog": ["hedgehog"],
     "conv1d": ["causal_conv1d"],
     "mamba2": ["mamba2"],
-    "fft_conv": ["fft_conv"],
+    "fft_conv": ["fft_conv", "fft_filter"],
 }
 # The same of tk_ops.jax: TORCH's, but where they have other names.
 JAX = {
     **TORCH,
+    "fft_conv": ["fft_conv"],
     "gemm": ["linear", "matmul"],
     "attention_forward": ["attention", "dot_product_attention"],
     "topk": ["top_k", "argmax"],

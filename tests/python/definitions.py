@@ -155,7 +155,11 @@ def taylor(np, q, k, v, state, sums, scale):
     return o[..., :-1] / (1e-6 + o[..., -1:]), state[..., :-1], state[..., -1]
 
 
-def hedgehog(np, q, k, v, map_q, map_k, alpha, beta, kv, sums):
+def hedgehog(np, *inputs):
+    return hedgehog_with_normaliser(np, *inputs)[:3]
+
+
+def hedgehog_with_normaliser(np, q, k, v, map_q, map_k, alpha, beta, kv, sums):
     """With states before the first key."""
 
     def features(x, of):
@@ -177,7 +181,7 @@ def hedgehog(np, q, k, v, map_q, map_k, alpha, beta, kv, sums):
     kept = max(nk - 64 - nk % 64, 0)
     k, v = k[:, :kept], v[:, :kept]
     kv = kv + np.einsum("bjhf,bjhd->bhfd", k, v)
-    return np.moveaxis(o / normaliser, 1, 2), kv, sums + k.sum(1)
+    return np.moveaxis(o / normaliser, 1, 2), kv, sums + k.sum(1), normaliser[..., 0]
 
 
 def ssd(np, x, dt, A, B, C, D, z, dt_bias, state):

@@ -23,7 +23,9 @@ from torch_functions import CASES, laid, type_of  # noqa: E402
 torch.set_num_threads(1)
 WITHOUT_GRADIENT = {
     "argmax": lambda x: tk.argmax(x, 1),
+    "fft_filter": lambda x: tk.fft_filter(x.float(), x),
     "quantise": lambda x: tk.quantise(x, block="1x128"),
+    "quantised_norm": lambda x: tk.rms_norm(x, 20, residual=x, out_dtype=torch.float8_e4m3fn),
 }
 LAYOUTS = "plain", "permuted", "sliced"
 

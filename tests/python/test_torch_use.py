@@ -429,6 +429,16 @@ def bf16(*shape):
             lambda: tk.embedding(torch.zeros(3, dtype=int), bf16(4, 8), max_norm=1.0),
         ),
         (ValueError, "must be even", lambda: tk.swiglu(bf16(3, 7))),
+        (ValueError, "for one input", lambda: tk.reglu(bf16(3, 8), bf16(3, 8), interleaved=True)),
+        (
+            TypeError,
+            "tk_activation: a is fp32",
+            lambda: tk.swiglu(torch.zeros(3, 8), interleaved=True),
+        ),
+        (ValueError, "has more dimensions", lambda: tk.softmax(bf16(8), bias=bf16(3, 8))),
+        (ValueError, "tk_softmax: bias", lambda: tk.softmax(bf16(4, 8), bias=bf16(3, 8))),
+        (TypeError, "tk_softmax: bool_mask", lambda: tk.softmax(bf16(4, 8), mask=bf16(4, 8))),
+        (ValueError, "along the last", lambda: tk.softmax(bf16(4, 8), 0, causal=True)),
         (ValueError, "same sizes", lambda: tk.geglu(bf16(3, 8), bf16(3, 4))),
         (
             NotImplementedError,

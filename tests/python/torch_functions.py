@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The cases of test_torch.py: functions of tk_ops.torch, their definitions, inputs, bounds."""
 
+import math
 import os
+from functools import partial
 
 import numpy
 import shared_cases
 import torch
 import torch.nn.functional as F
-from definitions import gated
+from definitions import gated, long_conv
 from shared_cases import ALL, ids, randn
 
 import tk_ops.torch as tk
@@ -111,6 +113,27 @@ CASES = {
         ALL,
     ),
     "softmax": case(lambda x: tk.softmax(x, 1), lambda x: x.softmax(1), (randn(3, 5, 72),), ALL),
+    "softmax_of_dimension_0": case(
+        lambda x, b: tk.softmax(x, 0, bias=b),
+        lambda x, b: (x + b).softmax(0),
+        (randn(9, 5), randn(9, 1)),
+        ALL,
+        loose={2: 1.5},  # a bias's gradient: terms that cancel, each of them rounded
+    ),
+    "softmax_biased": case(
+        lambda x, b, m: tk.softmax(x, scale=0.5, bias=b, mask=m),
+        lambda x, b, m: (0.5 * x + b).masked_fill(~m, -math.inf).softmax(-1),
+        (randn(3, 2, 7, 72), randn(2, 1, 72), randn(3, 1, 7, 1).repeat(72, -1) + randn(72) > -3),
+        ALL,
+        exact=(1,),
+    ),
+    "softmax_biased_of_5": case(
+        lambda x, b: tk.softmax(x, causal=True, bias=b),
+        lambda x, b: (x + b).masked_fill(torch.ones(7, 7).triu(1) > 0, -math.inf).softmax(-1),
+        (randn(2, 3, 2, 7, 7), randn(3, 1, 1, 7)),
+        ALL,
+        loose={2: 1.5},
+    ),
     "cross_entropy": case(
         lambda x, t: tk.cross_entropy(x, t, ignore_index=3, label_smoothing=0.1),
         lambda x, t: F.cross_entropy(x, t, ignore_index=3, label_smoothing=0.1),
@@ -173,6 +196,11 @@ CASES = {
         (randn(4, 20),),
         ALL,
     ),
+    "swiglu_interleaved": case(
+        lambda x: tk.swiglu(x, interleaved=True),
+        lambda x: F.silu(x[..., ::2]) * x[..., 1::2],
+        (randn(3, 4, 42),),
+    ),
     "geglu": case(
         tk.geglu, lambda x, y: gated(F.gelu, x, y), (randn(3, 4, 20), randn(3, 4, 20)), ALL
     ),
@@ -203,6 +231,13 @@ CASES = {
         lambda *x: F.scaled_dot_product_attention(*x, scale=0.2),
         (*heads(33, 50, 2, 2), randn(2, 1, 50)),
         bound=0.5,
+    ),
+    "fft_conv_of_filter": case(
+        lambda u, k, *gates: tk.fft_conv(u, k, *gates, filter=tk.fft_filter(k, u)),
+        partial(long_conv, torch),
+        (randn(2, 4, 501), randn(4, 300) / 17, randn(2, 4, 501), randn(2, 4, 501)),
+        bound=0.6,
+        exact=(1,),
     ),
     **shared_cases.shared(case, tk, torch),
 }

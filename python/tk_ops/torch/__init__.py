@@ -18,8 +18,8 @@ depend on the rows beside it either, as servers want it (batch invariance).
 
 torch.autocast is followed where PyTorch's own runs in 16 bits, and where TK takes nothing else:
 linear, matmul, addmm, baddbmm, linear_cross_entropy, both kinds of attention, linear_attention,
-based, hedgehog, mamba2 and fft_conv cast to its type. All others take their inputs as they are:
-their sums are fp32 in any case.
+based, hedgehog, mamba2, fft_conv and interleaved gates cast to its type. All others take their
+inputs as they are: their sums are fp32 in any case.
 """
 
 from ._repeat import repeat

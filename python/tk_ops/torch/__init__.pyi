@@ -88,7 +88,11 @@ def embedding(
     sparse: bool = False,
 ) -> Tensor: ...
 def geglu(
-    input: Tensor, other: Tensor | None = None, approximate: Literal["none", "tanh"] = "none"
+    input: Tensor,
+    other: Tensor | None = None,
+    approximate: Literal["none", "tanh"] = "none",
+    *,
+    interleaved: bool = False,
 ) -> Tensor: ...
 def gelu(input: Tensor, approximate: Literal["none", "tanh"] = "none") -> Tensor: ...
 @overload
@@ -162,7 +166,9 @@ def linear_cross_entropy(
 def matmul(
     input: Tensor, other: Tensor, *, out_dtype: torch.dtype | None = None
 ) -> Tensor: ...
-def reglu(input: Tensor, other: Tensor | None = None) -> Tensor: ...
+def reglu(
+    input: Tensor, other: Tensor | None = None, *, interleaved: bool = False
+) -> Tensor: ...
 @overload
 def rms_norm(
     input: Tensor,
@@ -261,8 +267,12 @@ def softmax(
     *,
     scale: float = 1.0,
     causal: bool = False,
+    bias: Tensor | None = None,
+    mask: Tensor | None = None,
 ) -> Tensor: ...
-def swiglu(input: Tensor, other: Tensor | None = None) -> Tensor: ...
+def swiglu(
+    input: Tensor, other: Tensor | None = None, *, interleaved: bool = False
+) -> Tensor: ...
 @overload
 def based(
     query: Tensor,
@@ -314,6 +324,27 @@ def fft_conv(
     pre: Tensor | None = None,
     post: Tensor | None = None,
     circular: bool = False,
+    *,
+    filter: Tensor | None = None,
+) -> Tensor: ...
+def fft_filter(k: Tensor, u: Tensor, circular: bool = False) -> Tensor: ...
+@overload
+def hedgehog(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    map_q: Tensor,
+    map_k: Tensor,
+    alpha: Tensor,
+    beta: Tensor,
+    *,
+    scale: float | None = None,
+    initial_states: tuple[Tensor, Tensor] | None = None,
+    return_final_states: Literal[False] = False,
+    cu_seqlens_q: Tensor | None = None,
+    cu_seqlens_k: Tensor | None = None,
+    lengths: Tensor | None = None,
+    return_normaliser: Literal[False] = False,
 ) -> Tensor: ...
 @overload
 def hedgehog(
@@ -331,7 +362,8 @@ def hedgehog(
     cu_seqlens_q: Tensor | None = None,
     cu_seqlens_k: Tensor | None = None,
     lengths: Tensor | None = None,
-) -> Tensor: ...
+    return_normaliser: Literal[True],
+) -> tuple[Tensor, Tensor]: ...
 @overload
 def hedgehog(
     query: Tensor,
@@ -348,7 +380,26 @@ def hedgehog(
     cu_seqlens_q: Tensor | None = None,
     cu_seqlens_k: Tensor | None = None,
     lengths: Tensor | None = None,
+    return_normaliser: Literal[False] = False,
 ) -> tuple[Tensor, tuple[Tensor, Tensor]]: ...
+@overload
+def hedgehog(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    map_q: Tensor,
+    map_k: Tensor,
+    alpha: Tensor,
+    beta: Tensor,
+    *,
+    scale: float | None = None,
+    initial_states: tuple[Tensor, Tensor] | None = None,
+    return_final_states: Literal[True],
+    cu_seqlens_q: Tensor | None = None,
+    cu_seqlens_k: Tensor | None = None,
+    lengths: Tensor | None = None,
+    return_normaliser: Literal[True],
+) -> tuple[Tensor, tuple[Tensor, Tensor], Tensor]: ...
 @overload
 def linear_attention(
     query: Tensor,

@@ -21,9 +21,9 @@ from ._library import (
 
 
 # ---- softmax and cross-entropy -------------------------------------------------------------------
-call_softmax = [launcher("softmax", "x y scale mask", rows) for rows in (True, False)]
+call_softmax = [launcher("softmax", "x bias bool_mask y scale mask", rows) for rows in (True, False)]
 call_softmax_backward = [
-    launcher("softmax_backward", "y dy dx scale mask", rows) for rows in (True, False)
+    launcher("softmax_backward", "y dy dx dbias scale mask", rows) for rows in (True, False)
 ]
 make_softmax = maker("softmax", "x scale y")
 make_softmax_backward = maker("softmax_backward", "y dy scale dx")
@@ -37,10 +37,11 @@ call_linear_cross_entropy = launcher(
 )
 
 
-def matrices(x, causal):
-    """x as a launch of rows takes it or, where rows see different columns, as matrices."""
-    if not causal or x.dim() <= 2:
-        return matrix(x)
+def matrices(x, apart):
+    """x as a launch of rows takes it or, where rows are `apart` (they see different columns, have a
+    bias), as matrices."""
+    if x is None or not apart or x.dim() <= 2:
+        return None if x is None else matrix(x)
     return rows(x if x.dim() <= 4 else x.flatten(0, -3))
 
 
@@ -56,27 +57,51 @@ class softmax_backward:
 
     def launch(dx, y, dy, scale, causal):
         y, dy, dx = (matrices(x, causal) for x in (y, dy, dx))
-        call_softmax_backward[causal](y, dy, dx, scale, mask_of(causal))
+        call_softmax_backward[causal](y, dy, dx, None, scale, mask_of(causal))
+
+
+@operator
+class biased_softmax_backward:
+    """dx, and the gradient of a bias of its sizes."""
+
+    schema = "biased_softmax_backward(Tensor y, Tensor dy, float scale, bool causal) -> (Tensor, Tensor)"
+
+    def made(y, dy, scale, causal):
+        return like(y), like(y)
+
+    def launch(made, y, dy, scale, causal):
+        y, dy, dx, dbias = (matrices(x, True) for x in (y, dy, *made))
+        call_softmax_backward[True](y, dy, dx, dbias, scale, mask_of(causal))
 
 
 @operator
 class softmax:
-    schema = "softmax(Tensor x, float scale, bool causal) -> Tensor"
+    schema = "softmax(Tensor x, Tensor? bias, Tensor? seen, float scale, bool causal) -> Tensor"
 
-    def make(x, scale, causal):
-        return None if causal else make_softmax(x, scale)
+    def make(x, bias, seen, scale, causal):
+        plain = bias is None and seen is None and not causal
+        return make_softmax(x, scale) if plain else None
 
-    def made(x, scale, causal):
+    def made(x, bias, seen, scale, causal):
         return like(x)
 
-    def launch(y, x, scale, causal):
-        call_softmax[causal](matrices(x, causal), matrices(y, causal), scale, mask_of(causal))
+    def launch(y, x, bias, seen, scale, causal):
+        apart = causal or bias is not None or seen is not None
+        x, bias, seen, y = (matrices(z, apart) for z in (x, bias, seen, y))
+        call_softmax[apart](x, bias, seen, y, scale, mask_of(causal))
 
-    def saved(y, x, scale, causal):
-        return (y,)
+    def saved(y, x, bias, seen, scale, causal):
+        return y, None if bias is None else bias.new_empty(*bias.shape, 0)  # its type and sizes
 
     def backward(wanted, saved, options, dy):
-        return (softmax_backward(*saved, dy, *options),)
+        y, bias = saved
+        if not wanted[1]:
+            return softmax_backward(y, dy, *options), None, None
+        dx, dbias = biased_softmax_backward(y, dy, *options)
+        sizes = bias.shape[:-1]
+        if sizes != y.shape:
+            dbias = dbias.float().sum_to_size(sizes)
+        return dx, dbias.to(bias.dtype), None
 
 
 @operator
@@ -166,9 +191,11 @@ class linear_cross_entropy:
 
 
 # ---- activations ---------------------------------------------------------------------------------
-call_activation = launcher("activation", "a b y kind", rows=True)
+call_activation = launcher("activation", "a b y kind interleaved", rows=True)
 make_activation = maker("activation", "a b kind y")
-call_activation_backward = launcher("activation_backward", "a b dy da db kind", rows=True)
+call_activation_backward = launcher(
+    "activation_backward", "a b dy da db kind interleaved", rows=True
+)
 
 
 def halves(x):
@@ -178,41 +205,57 @@ def halves(x):
     return x[:, :width], x[:, width:]
 
 
+def pairs(x):
+    """x as rows of pairs that can be moved as one."""
+    x = matrix(x)
+    fit = x.data_ptr() % 4 == 0 and not any(stride % 2 for stride in x.stride()[:-1])
+    return x if fit else x.clone(memory_format=torch.contiguous_format)
+
+
 @operator
 class activation_backward:
     schema = (
-        "activation_backward(Tensor a, Tensor? b, Tensor dy, int kind, bool packed)"
-        " -> (Tensor, Tensor)"
+        "activation_backward(Tensor a, Tensor? b, Tensor dy, int kind, bool packed,"
+        " bool interleaved) -> (Tensor, Tensor)"
     )
 
-    def made(a, b, dy, kind, packed):
+    def made(a, b, dy, kind, packed, interleaved):
         return like(a), optional(a, b is not None)
 
-    def launch(made, a, b, dy, kind, packed):
+    def launch(made, a, b, dy, kind, packed, interleaved):
         da, db = made
-        if packed:
+        if interleaved:
+            a, da, db = pairs(a), matrix(da), None
+        elif packed:
             (a, b), (da, db) = halves(a), halves(da)
         else:
             a, da = matrix(a), matrix(da)
             b, db = (None, None) if b is None else (matrix(b), matrix(db))
-        call_activation_backward(a, b, matrix(dy), da, db, kind)
+        call_activation_backward(a, b, matrix(dy), da, db, kind, interleaved)
 
 
 @operator
 class activation:
-    schema = "activation(Tensor a, Tensor? b, int kind, bool packed) -> Tensor"
+    """With `packed` a is of two halves, or `interleaved` of pairs, in b's place."""
 
-    def make(a, b, kind, packed):
+    schema = (
+        "activation(Tensor a, Tensor? b, int kind, bool packed, bool interleaved) -> Tensor"
+    )
+
+    def make(a, b, kind, packed, interleaved):
         return None if packed else make_activation(a, b, kind)
 
-    def made(a, b, kind, packed):
+    def made(a, b, kind, packed, interleaved):
         return a.new_empty(*a.shape[:-1], a.size(-1) // 2) if packed else like(a)
 
-    def launch(y, a, b, kind, packed):
-        a, b = halves(a) if packed else (matrix(a), None if b is None else matrix(b))
-        call_activation(a, b, matrix(y), kind)
+    def launch(y, a, b, kind, packed, interleaved):
+        if interleaved:
+            a = pairs(a)
+        else:
+            a, b = halves(a) if packed else (matrix(a), None if b is None else matrix(b))
+        call_activation(a, b, matrix(y), kind, interleaved)
 
-    def saved(y, a, b, kind, packed):
+    def saved(y, a, b, *options):
         return a, b
 
     def backward(wanted, saved, options, dy):

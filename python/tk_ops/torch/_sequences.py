@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ops along sequences: linear attention, Mamba-2's scan, short and long convolutions.
+"""The ops along sequences: linear attention, Mamba-2's scan, short convolutions.
 
 `starts`, where given, are the first tokens of packed sequences, and tensors of tokens have no batch
 then.
@@ -7,7 +7,7 @@ then.
 
 import torch
 
-from tk_ops._options import CONV1D, FFT_CONV, LINEAR_ATTENTION, MAMBA2
+from tk_ops._options import CONV1D, LINEAR_ATTENTION, MAMBA2
 
 from ._library import contiguous, declared, fields_of, launch, like, operator, optional, rows
 
@@ -234,44 +234,3 @@ class conv1d:
     def backward(wanted, saved, options, dy, dfinal_state):
         dy = or_zeros(dy, saved[0])
         return *conv1d_backward(*saved, dy, dfinal_state, options[0], *wanted[2:4]), None
-
-
-# ---- long convolutions ---------------------------------------------------------------------------
-TENSORS = declared(FFT_CONV, 2)
-
-
-@operator
-class fft_conv_backward:
-    schema = (
-        f"fft_conv_backward({TENSORS}, Tensor dy, bool circular, bool du, bool dk, bool dpre,"
-        " bool dpost) -> (Tensor, Tensor, Tensor, Tensor)"
-    )
-
-    def made(u, k, pre, post, dy, circular, *wanted):
-        return tuple(optional(k if i == 1 else u, is_wanted) for i, is_wanted in enumerate(wanted))
-
-    def launch(made, u, k, pre, post, dy, circular, *wanted):
-        launch(
-            "fft_conv_backward",
-            **fields_of(FFT_CONV, (u, k, pre, post)),
-            dy=rows(dy),
-            **{f"d{name}": x for name, x in zip(FFT_CONV, wanted_of(made, wanted))},
-            circular=circular,
-        )
-
-
-@operator
-class fft_conv:
-    schema = f"fft_conv({TENSORS}, bool circular) -> Tensor"
-
-    def made(u, k, pre, post, circular):
-        return like(u)
-
-    def launch(y, u, k, pre, post, circular):
-        launch("fft_conv", **fields_of(FFT_CONV, (u, k, pre, post)), y=y, circular=circular)
-
-    def saved(y, u, k, pre, post, circular):
-        return u, k, pre, post
-
-    def backward(wanted, saved, options, dy):
-        return fft_conv_backward(*saved, dy, *options, *wanted)

@@ -111,21 +111,40 @@ def linear(input, weight, bias=None):
     return _products.linear(input, weight, bias, repeat_kind())
 
 
-def softmax(input, dim=-1, dtype=None, *, scale=1.0, causal=False):
-    """softmax(scale input) along dim, as torch.nn.functional.softmax; input is cast to dtype first.
+def _for_softmax(name, x, input, dim):
+    """x of input's dimensions, with 1 in the place of those that it lacks, dim last and whole."""
+    if x.dim() > input.dim():
+        raise ValueError(
+            f"softmax: {name} {list(x.shape)} has more dimensions than input {list(input.shape)}"
+        )
+    x = x[(None,) * (input.dim() - x.dim())].movedim(dim, -1)
+    others = input.movedim(dim, -1).shape[:-2] if input.dim() > 4 else ()  # they become one
+    return x.expand(*others, *x.shape[len(others) : -1], input.size(dim))
 
-    bf16, fp16 or fp32, any sizes; sums are fp32. With causal, row i of the last two dimensions
-    [rows, width] sees column j where j <= i + width - rows (dim must be the last), and is 0
-    elsewhere.
+
+def softmax(input, dim=-1, dtype=None, *, scale=1.0, causal=False, bias=None, mask=None):
+    """softmax(scale input + bias) along dim, as torch.nn.functional.softmax; input is cast to dtype
+    first.
+
+    bf16, fp16 or fp32, any sizes; sums are fp32. bias, of that type or fp32, and mask, bool or
+    uint8, broadcast to input's sizes. A row sees the columns where mask is True, and with causal,
+    of the last two dimensions [rows, width], row i column j where j <= i + width - rows (dim must
+    be the last); the result is 0 elsewhere, and in a row that sees nothing. Gradients reach input
+    and bias. TypeError for other types, ValueError for sizes that do not fit.
     """
     if not input.dim():
         raise ValueError("softmax: input must have a dimension")
     input = input if dtype is None else input.to(dtype)
-    if dim in (-1, input.dim() - 1):
-        return _rows.softmax(input, scale, causal)
-    if causal:
+    is_last = dim in (-1, input.dim() - 1)
+    if causal and not is_last:
         raise ValueError(f"softmax: a causal one is along the last dimension, not {dim}")
-    return _rows.softmax(input.movedim(dim, -1), scale, False).movedim(-1, dim)
+    if bias is not None:
+        bias = _for_softmax("bias", bias, input, dim)
+    if mask is not None:
+        mask = _for_softmax("mask", mask, input, dim)
+    if is_last:
+        return _rows.softmax(input, bias, mask, scale, causal)
+    return _rows.softmax(input.movedim(dim, -1), bias, mask, scale, False).movedim(-1, dim)
 
 
 def cross_entropy(
@@ -244,7 +263,7 @@ def embedding(
 # ---- activations ---------------------------------------------------------------------------------
 def silu(input):
     """input / (1 + exp(-input)): bf16, fp16 or fp32, of any sizes."""
-    return _rows.activation(input, None, ActivationKind.SILU, False)
+    return _rows.activation(input, None, ActivationKind.SILU, False, False)
 
 
 def gelu(input, approximate="none"):
@@ -252,40 +271,44 @@ def gelu(input, approximate="none"):
     "tanh"."""
     if approximate not in GELU:
         raise ValueError(f"gelu: approximate must be none or tanh, not {approximate}")
-    return _rows.activation(input, None, GELU[approximate], False)
+    return _rows.activation(input, None, GELU[approximate], False, False)
 
 
-def _gated(name, kind, input, other):
+def _gated(name, kind, input, other, interleaved):
+    if interleaved and other is not None:
+        raise ValueError(f"{name}: interleaved is for one input, without other")
     if other is None:
+        (input,) = autocast(input) if interleaved else (input,)
         if not input.dim() or input.size(-1) % 2:
             raise ValueError(
                 f"{name}: the last size of input {list(input.shape)}, of two halves, must be even"
             )
-        return _rows.activation(input, None, kind, True)
+        return _rows.activation(input, None, kind, True, interleaved)
     if input.shape != other.shape:
         raise ValueError(
             f"{name}: input {list(input.shape)} and other {list(other.shape)} must have the same"
             " sizes"
         )
-    return _rows.activation(input, other, kind, False)
+    return _rows.activation(input, other, kind, False, False)
 
 
-def swiglu(input, other=None):
+def swiglu(input, other=None, *, interleaved=False):
     """silu(input) other; without other input is [..., 2 w], whose first half is passed through
-    silu: bf16, fp16 or fp32, both of one type."""
-    return _gated("swiglu", ActivationKind.SILU, input, other)
+    silu, or with interleaved its columns 0, 2, 4 and so on: bf16, fp16 or fp32, both of one type,
+    interleaved of 16 bits. TypeError for other types, ValueError for an odd last size."""
+    return _gated("swiglu", ActivationKind.SILU, input, other, interleaved)
 
 
-def geglu(input, other=None, approximate="none"):
+def geglu(input, other=None, approximate="none", *, interleaved=False):
     """gelu(input, approximate) other, as swiglu."""
     if approximate not in GELU:
         raise ValueError(f"geglu: approximate must be none or tanh, not {approximate}")
-    return _gated("geglu", GELU[approximate], input, other)
+    return _gated("geglu", GELU[approximate], input, other, interleaved)
 
 
-def reglu(input, other=None):
+def reglu(input, other=None, *, interleaved=False):
     """relu(input) other, as swiglu."""
-    return _gated("reglu", ActivationKind.RELU, input, other)
+    return _gated("reglu", ActivationKind.RELU, input, other, interleaved)
 
 
 def rotary(query, key, cos, sin, *, positions=None, offsets=None, interleaved=False, inverse=False):

@@ -6,11 +6,14 @@ import math
 
 from tk_ops._options import conv_activation
 
-from . import _features, _sequences
+from . import _convolutions, _features, _sequences
 from ._library import autocast
 from ._repeat import repeat_kind
 
-__all__ = ["based", "causal_conv1d", "fft_conv", "hedgehog", "linear_attention", "mamba2"]
+# fmt: off
+__all__ = ["based", "causal_conv1d", "fft_conv", "fft_filter", "hedgehog", "linear_attention",
+           "mamba2"]
+# fmt: on
 
 
 def linear_attention(
@@ -102,6 +105,7 @@ def hedgehog(
     cu_seqlens_q=None,
     cu_seqlens_k=None,
     lengths=None,
+    return_normaliser=False,
 ):
     """Hedgehog attention as LoLCATs has it: softmax within a window, linear attention by learned
     features on the tokens before it, one normaliser for both. With phi(x) = max([softmax(x map),
@@ -120,10 +124,13 @@ def hedgehog(
     values, and give them before the next tokens'. With cu_seqlens_q, int32 [sequences + 1],
     sequences are packed; cu_seqlens_k is the same of keys, where it differs. Gradients reach all
     floating-point tensors. Under torch.autocast all but alpha, beta and states are cast.
+
+    With return_normaliser what o is divided by comes back last, fp32 [b, h, nq], or packed [h, n];
+    it has no gradient: it is as detached.
     """
     query, key, value, map_q, map_k = autocast(query, key, value, map_q, map_k)
     kv, k = initial_states or (None, None)
-    o, kv, k, _ = _features.hedgehog(
+    o, kv, k, normaliser = _features.hedgehog(
         query,
         key,
         value,
@@ -140,7 +147,9 @@ def hedgehog(
         repeat_kind(),
         return_final_states,
     )
-    return (o, (kv, k)) if return_final_states else o
+    results = (o, (kv, k)) if return_final_states else (o,)
+    results = (*results, normaliser) if return_normaliser else results
+    return results if len(results) > 1 else o
 
 
 def mamba2(
@@ -214,13 +223,30 @@ def causal_conv1d(
     return (y, state) if return_final_states else y
 
 
-def fft_conv(u, k, pre=None, post=None, circular=False):
+def fft_filter(k, u, circular=False):
+    """What fft_conv needs of the filters k, for its calls with filter=: their transforms, which are
+    not made again then. A tensor of bytes, good for u of these h, n and type, of any b, for this
+    circular, on this kind of device.
+
+    k and u are as in fft_conv; of u its sizes and type count alone. Filters of up to 128 taps have no
+    transforms, and need none. It has no gradient, and k must not change while it is used. TypeError
+    for other types, ValueError for sizes that do not fit.
+    """
+    (u,) = autocast(u)
+    return _convolutions.fft_filter(k.detach(), u.detach(), circular)
+
+
+def fft_conv(u, k, pre=None, post=None, circular=False, *, filter=None):
     """Long convolution of each channel: y[b, c, t] = post sum over j of k[f, j] (u pre)[t - j], f =
     c h_k / h.
 
     u and the gates pre and post [b, h, n], or [h, n], of one type, bf16 or fp16; filters k fp32
     [h_k, nk], h a multiple of h_k. Causal, or circular modulo n. Any n to 2^24, by Fourier
     transforms; filters of up to 128 taps are applied directly. Gradients reach u, k and both gates.
+
+    filter is what fft_filter made of k and of such a u; the transforms of k are not made again, here
+    and in the gradients. It is not looked at whether k is still the same, but a filter of another
+    size is a ValueError.
     """
     u, pre, post = autocast(u, pre, post)
-    return _sequences.fft_conv(u, k, pre, post, circular)
+    return _convolutions.fft_conv(u, k, pre, post, filter, circular)
