@@ -107,6 +107,102 @@ def test_packed():
             torch.testing.assert_close(y[a:b], mixer(x[None, a:b])[0], rtol=0.02, atol=0.02)
 
 
+SCANS = ["mamba2", "mamba2_groups", "linear_attention_None", "linear_attention_tokens"]
+
+
+def continued(mixer, x, state, **options):
+    """The result and the state of a call that goes on from a state."""
+    if isinstance(mixer, tk.Mamba2):
+        return mixer(x, initial_states=state, return_final_states=True, **options)
+    return mixer(x, initial_state=state, return_final_state=True, **options)
+
+
+def in_steps(mixer, x, steps):
+    """The same of x [..., n, d], in steps of so many tokens."""
+    state, found = None, []
+    for part in x.split(steps, 1):
+        y, state = continued(mixer, part, state)
+        found.append(y)
+    return torch.cat(found, 1), state
+
+
+def parts(state):
+    return state if isinstance(state, tuple) else (state,)
+
+
+def scan_and_tokens(name, n):
+    torch.manual_seed(0)
+    return MIXERS[name][0](), torch.randn(3, n, 64, dtype=BF16)
+
+
+@pytest.mark.parametrize("name", SCANS)
+def test_steps(name):
+    """A prompt, tokens one by one, and several at once: results, the last state and gradients of
+    the whole, but for rounding (gradients of all calls are summed in bf16), and states that were
+    given stay."""
+    mixer, x = scan_and_tokens(name, 90)
+    dy, found = torch.randn(x.shape, dtype=BF16), []
+    for steps in [90], [70, *[1] * 12, 8], [1, 2, 64, 23]:
+        mixer.zero_grad()
+        y, state = in_steps(mixer, x, steps)
+        (y * dy).sum().backward()
+        gradients = [p.grad.clone() for p in mixer.parameters()]
+        found.append([y, *parts(state), *gradients])
+    bounds = [0.02] * (1 + len(parts(state))) + [0.06] * len(gradients)
+    assert torch.equal(found[0][0], mixer(x))
+    for other in found[1:]:
+        for got, want, bound in zip(other, found[0], bounds, strict=True):
+            assert got.dtype == want.dtype and got.shape == want.shape
+            assert (got - want).norm() <= bound * want.norm()
+    with torch.no_grad():
+        held = parts(state)
+        before = [s.clone() for s in held]
+        continued(mixer, x[:, :1], state)
+    assert all(torch.equal(s, kept) for s, kept in zip(held, before))
+
+
+@pytest.mark.parametrize("name", SCANS)
+def test_packed_steps(name):
+    """Packed sequences that go on have states in their order."""
+    mixer, x = scan_and_tokens(name, 40)
+    starts = torch.arange(0, 121, 40, dtype=torch.int32)
+    with torch.no_grad():
+        y, state = continued(mixer, x.flatten(0, 1), None, cu_seqlens=starts)
+        last, _ = continued(mixer, x[:, 0], state, cu_seqlens=torch.arange(4, dtype=torch.int32))
+        whole = mixer(torch.cat((x, x[:, :1]), 1))
+    for got, want in (y.view(x.shape), whole[:, :40]), (last, whole[:, 40]):
+        assert (got - want).norm() <= 0.02 * want.norm()
+
+
+@pytest.mark.parametrize("name", SCANS)
+def test_steps_repeat(name):
+    """With repeat("row") a cut after whole chunks of 64 tokens has the bits of none, and a
+    sequence those that it has alone, in a prompt and in steps."""
+    mixer, x = scan_and_tokens(name, 150)
+    with tk.repeat("row"), torch.no_grad():
+        whole = mixer(x)
+        for steps in [64, 86], [128, 22], [64, 64, 22]:
+            y, state = in_steps(mixer, x, steps)
+            assert torch.equal(y, whole)
+        y, state = in_steps(mixer, x, [140, *[1] * 10])
+        for i in range(3):
+            alone, held = in_steps(mixer, x[i : i + 1], [140, *[1] * 10])
+            assert torch.equal(alone[0], y[i])
+            assert all(torch.equal(a[0], b[i]) for a, b in zip(parts(held), parts(state)))
+
+
+def test_steps_under_autocast():
+    """The state of a convolution has autocast's type, that of a scan is fp32."""
+    torch.manual_seed(0)
+    mixer, x = tk.Mamba2(64, d_state=16, headdim=16), torch.randn(2, 30, 64)
+    with torch.autocast(x.device.type, dtype=BF16), torch.no_grad():
+        y, (conv_state, ssm_state) = in_steps(mixer, x, [20, *[1] * 10])
+        whole = mixer(x)
+    assert conv_state.dtype == BF16 and ssm_state.dtype == torch.float32
+    assert conv_state.shape == (2, 3, 160) and ssm_state.shape == (2, 8, 16, 16)
+    assert (y - whole).norm() <= 0.02 * whole.norm()
+
+
 def test_names_and_refusals():
     """A state_dict of mamba_ssm's Mamba2 fits; sizes that do not are a sentence."""
     assert set(tk.Mamba2(64, headdim=32).state_dict()) == {

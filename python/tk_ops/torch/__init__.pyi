@@ -535,7 +535,23 @@ class Mamba2(nn.Module):
         device: Any = None,
         dtype: torch.dtype | None = None,
     ) -> None: ...
-    def forward(self, u: Tensor, cu_seqlens: Tensor | None = None) -> Tensor: ...
+    @overload
+    def forward(
+        self,
+        u: Tensor,
+        cu_seqlens: Tensor | None = None,
+        initial_states: tuple[Tensor, Tensor] | None = None,
+        return_final_states: Literal[False] = False,
+    ) -> Tensor: ...
+    @overload
+    def forward(
+        self,
+        u: Tensor,
+        cu_seqlens: Tensor | None = None,
+        initial_states: tuple[Tensor, Tensor] | None = None,
+        *,
+        return_final_states: Literal[True],
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]: ...
 
 class LinearAttention(nn.Module):
     num_heads: int
@@ -552,7 +568,23 @@ class LinearAttention(nn.Module):
         device: Any = None,
         dtype: torch.dtype | None = None,
     ) -> None: ...
-    def forward(self, x: Tensor, cu_seqlens: Tensor | None = None) -> Tensor: ...
+    @overload
+    def forward(
+        self,
+        x: Tensor,
+        cu_seqlens: Tensor | None = None,
+        initial_state: Tensor | None = None,
+        return_final_state: Literal[False] = False,
+    ) -> Tensor: ...
+    @overload
+    def forward(
+        self,
+        x: Tensor,
+        cu_seqlens: Tensor | None = None,
+        initial_state: Tensor | None = None,
+        *,
+        return_final_state: Literal[True],
+    ) -> tuple[Tensor, Tensor]: ...
 
 class LongConv(nn.Module):
     filters: nn.Parameter

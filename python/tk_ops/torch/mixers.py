@@ -20,7 +20,15 @@ class Mamba2(nn.Module):
     u [b, n, d_model], or with cu_seqlens int32 [sequences + 1] packed sequences [n, d_model]; the
     result is of u's sizes. bf16 or fp16, or any type under torch.autocast; A_log, D and dt_bias
     are used in fp32. headdim divides expand d_model, ngroups the heads; headdim and d_state are multiples
-    of 8 to 256, d_conv is 2 to 4.
+    of 16 to 256, d_conv is 2 to 4.
+
+    With return_final_states the pair (result, states) comes back, and with these states as
+    initial_states the sequence goes on: after a prompt, for one token (n = 1, a step of decoding)
+    or for several. states is a pair of new tensors, conv_state [b, d_conv - 1, d_inner + 2 ngroups
+    d_state], the last tokens' x, B and C before the convolution, of their type, and ssm_state [b,
+    heads, headdim, d_state], fp32; of packed sequences one for each. None are zeros. Gradients reach
+    them. What is cut into calls equals the whole but for rounding; with repeat("row") a sequence's
+    bits do not depend on the others, and not on cuts after a multiple of 64 tokens.
     """
 
     def __init__(
@@ -62,13 +70,23 @@ class Mamba2(nn.Module):
         self.norm = RMSNorm(self.d_inner, eps=1e-5, **made)
         self.out_proj = Linear(self.d_inner, d_model, bias=bias, **made)
 
-    def forward(self, u, cu_seqlens=None):
+    def forward(self, u, cu_seqlens=None, initial_states=None, return_final_states=False):
         groups, states = self.ngroups, self.ngroups * self.d_state
         z, mixed, dt = self.in_proj(u).split(
             (self.d_inner, self.d_inner + 2 * states, len(self.D)), -1
         )
-        weight, bias = self.conv1d.weight.squeeze(1), self.conv1d.bias
-        mixed = sequences.causal_conv1d(mixed, weight, bias, "silu", cu_seqlens=cu_seqlens)
+        conv_state, ssm_state = initial_states or (None, None)
+        mixed = sequences.causal_conv1d(
+            mixed,
+            self.conv1d.weight.squeeze(1),
+            self.conv1d.bias,
+            "silu",
+            conv_state,
+            return_final_states=return_final_states,
+            cu_seqlens=cu_seqlens,
+        )
+        if return_final_states:
+            mixed, conv_state = mixed
         x, B, C = mixed.split((self.d_inner, states, states), -1)
         y = sequences.mamba2(
             x.unflatten(-1, (-1, self.headdim)),
@@ -79,15 +97,24 @@ class Mamba2(nn.Module):
             self.D.float(),
             z.unflatten(-1, (-1, self.headdim)),
             self.dt_bias.float(),
+            ssm_state,
             dt_softplus=True,
             dt_limit=self.dt_limit,
+            return_final_states=return_final_states,
             cu_seqlens=cu_seqlens,
-        ).flatten(-2)
+        )
+        if return_final_states:
+            y, ssm_state = y
+        y = self.out_proj(self._normalised(y.flatten(-2)))
+        return (y, (conv_state, ssm_state)) if return_final_states else y
+
+    def _normalised(self, y):
+        groups = self.ngroups
         if groups == 1:
-            return self.out_proj(self.norm(y))
+            return self.norm(y)
         width = self.d_inner // groups
         y = functional.rms_norm(y.unflatten(-1, (groups, width)), width, eps=self.norm.eps)
-        return self.out_proj(y.flatten(-2) * self.norm.weight.to(y.dtype))
+        return y.flatten(-2) * self.norm.weight.to(y.dtype)
 
 
 class LinearAttention(nn.Module):
@@ -98,6 +125,10 @@ class LinearAttention(nn.Module):
     from each token, as gated linear attention's scalar gate). x [b, n, embed_dim], or with
     cu_seqlens int32 [sequences + 1] packed sequences [n, embed_dim]; the result is of x's sizes.
     bf16 or fp16, or any type under torch.autocast; heads are multiples of 16 to 256 wide.
+
+    With return_final_state the pair (result, state) comes back, and with this as initial_state the
+    sequence goes on, as in Mamba2. The state, fp32 [b, num_heads, width, width], or one for each
+    packed sequence, is a new tensor; None is zeros.
     """
 
     def __init__(self, embed_dim, num_heads, decay="tokens", device=None, dtype=None):
@@ -118,15 +149,26 @@ class LinearAttention(nn.Module):
         elif decay == "tokens":
             self.gate_proj = Linear(embed_dim, num_heads, **made)
 
-    def forward(self, x, cu_seqlens=None):
+    def forward(self, x, cu_seqlens=None, initial_state=None, return_final_state=False):
         q, k, v = self.qkv_proj(x).unflatten(-1, (3, self.num_heads, -1)).unbind(-3)
         decays = {}
         if self.decay == "heads":
             decays["decay"] = -torch.log1p(-(2.0**-self.powers))
         elif self.decay == "tokens":
             decays["log_decay"] = nn.functional.logsigmoid(self.gate_proj(x).float()) / 16
-        o = sequences.linear_attention(q, k, v, cu_seqlens=cu_seqlens, **decays)
-        return self.out_proj(self.norm(o).flatten(-2))
+        o = sequences.linear_attention(
+            q,
+            k,
+            v,
+            initial_state=initial_state,
+            return_final_state=return_final_state,
+            cu_seqlens=cu_seqlens,
+            **decays,
+        )
+        if return_final_state:
+            o, state = o
+        o = self.out_proj(self.norm(o).flatten(-2))
+        return (o, state) if return_final_state else o
 
 
 class LongConv(nn.Module):
