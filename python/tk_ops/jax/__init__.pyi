@@ -76,6 +76,8 @@ def attention(
     bias: ArrayLike | None = None,
     alibi: ArrayLike | None = None,
     sinks: ArrayLike | None = None,
+    dropout_rate: float = 0.0,
+    dropout_rng: ArrayLike | None = None,
     cu_seqlens_q: ArrayLike | None = None,
     cu_seqlens_k: ArrayLike | None = None,
     max_seqlen_q: int = 0,

@@ -3,7 +3,9 @@
 
 import math
 
+import jax
 import jax.numpy as jnp
+from jax import lax
 
 from tk_ops import Bias, Repeat
 from tk_ops._options import mask_of, window_fields, window_of
@@ -110,39 +112,51 @@ def linear(x, kernel, bias=None):
 
 
 # ---- attention -----------------------------------------------------------------------------------
-def fields_of(causal, left, right, scale, softcap, max_nq, max_nk):
+def fields_of(causal, left, right, scale, softcap, dropout, max_nq, max_nk):
     return dict(
         mask=mask_of(causal),
         scale=scale,
         **window_fields(left, right),
         softcap=softcap,
+        dropout=dropout,
         max_nq=max_nq,
         max_nk=max_nk,
     )
 
 
+def launch_attention(op, inputs, bits, outputs, options):
+    """With dropout by four words of 32 bits, as integers of 64, also where JAX has none."""
+    if bits is None:
+        return launch(op, inputs, outputs, **fields_of(*options))
+    with jax.enable_x64(True):
+        state = lax.bitcast_convert_type(bits.reshape(2, 2), jnp.int64)
+        return launch(op, dict(**inputs, random_state=state), outputs, **fields_of(*options))
+
+
 @operator
 class attend:
-    def run(options, q, k, v, bias, alibi, sinks, q_starts, k_starts):
+    def run(options, q, k, v, bias, alibi, sinks, q_starts, k_starts, bits):
         terms = dict(bias=bias, alibi=alibi, sinks=sinks, q_starts=q_starts, k_starts=k_starts)
-        found = launch(
+        found = launch_attention(
             "attention_forward",
             dict(q=q, k=k, v=v, **terms),
+            bits,
             dict(
                 o=made((*q.shape[:-1], v.shape[-1]), q.dtype),
                 lse=made((*q.shape[:-3], q.shape[-2], q.shape[-3]), jnp.float32),
             ),
-            **fields_of(*options),
+            options,
         )
-        return found["o"], (dict(q=q, k=k, v=v, **found), terms)
+        return found["o"], (dict(q=q, k=k, v=v, **found), terms, bits)
 
     def backward(wanted, options, saved, dout):
-        tensors, terms = saved
+        tensors, terms, bits = saved
         if wanted[4]:
             raise NotImplementedError("attention: alibi has no gradient")
-        found = launch(
+        found = launch_attention(
             "attention_backward",
             dict(**tensors, dout=dout, **terms),
+            bits,
             dict(
                 dq=like(tensors["q"]),
                 dk=like(tensors["k"]),
@@ -150,10 +164,10 @@ class attend:
                 dbias=if_wanted(terms["bias"], wanted[3]),
                 dsinks=if_wanted(terms["sinks"], wanted[5]),
             ),
-            **fields_of(*options),
+            options,
         )
         dq, dk, dv, dbias, dsinks = map(found.get, ("dq", "dk", "dv", "dbias", "dsinks"))
-        return dq, dk, dv, dbias, None, dsinks, None, None
+        return dq, dk, dv, dbias, None, dsinks, None, None, None
 
 
 def attention(
@@ -168,12 +182,14 @@ def attention(
     bias=None,
     alibi=None,
     sinks=None,
+    dropout_rate=0.0,
+    dropout_rng=None,
     cu_seqlens_q=None,
     cu_seqlens_k=None,
     max_seqlen_q=0,
     max_seqlen_k=0,
 ):
-    """softmax(scale query key^T + ...) value with the options of TK's attention but dropout.
+    """softmax(scale query key^T + ...) value with all options of TK's attention.
 
     query [b, nq, hq, d], key [b, nk, hk, d], value [b, nk, hk, dv], of one type, bf16 or fp16; hk
     divides hq, d and dv are multiples of 8 to 256. The result is [b, nq, hq, dv]. Query i stands
@@ -184,6 +200,10 @@ def attention(
     sum alone. Gradients reach query, key, value, bias and sinks; that of alibi is a
     NotImplementedError. A query that sees no key gives 0. TypeError for other types, ValueError for
     sizes that do not fit, NotImplementedError for other sizes of heads.
+
+    dropout_rate, rounded to a multiple of 1/256, drops weights and divides the others by 1 -
+    dropout_rate; which ones follows from dropout_rng, a key of jax.random, without which it is a
+    ValueError: the same key drops the same ones, and gradients those of their results.
 
     With cu_seqlens_q and cu_seqlens_k, int32 [sequences + 1], sequences are packed: query [n, hq,
     d], key and value lack b, and rows of no sequence, in results and gradients, may hold anything.
@@ -196,8 +216,15 @@ def attention(
         )
     left, right = window_of(window)
     scale = query.shape[-1] ** -0.5 if scale is None else float(scale)
-    options = causal, left, right, scale, float(softcap), max_seqlen_q, max_seqlen_k
-    return attend(options, query, key, value, bias, alibi, sinks, cu_seqlens_q, cu_seqlens_k)
+    bits = None
+    if dropout_rate:
+        if dropout_rng is None:
+            raise ValueError(f"attention: dropout_rate {dropout_rate} needs dropout_rng, a key")
+        bits = jax.random.bits(dropout_rng, (4,), jnp.uint32)
+    numbers = scale, float(softcap), float(dropout_rate)
+    options = causal, left, right, *numbers, max_seqlen_q, max_seqlen_k
+    terms = bias, alibi, sinks, cu_seqlens_q, cu_seqlens_k
+    return attend(options, query, key, value, *terms, bits)
 
 
 def bias_of(bias, mask, dtype, shape):
