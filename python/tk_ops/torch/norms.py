@@ -41,6 +41,9 @@ def _norm(
         raise ValueError(
             f"{name}: weight and bias must have the sizes of normalized_shape {list(shape)}"
         )
+    if len(shape) == 1 and residual is None and not dropout_p and out_dtype is None:
+        if scale is None and not power_of_two:
+            return _norms.norm(input, weight, bias, kind, eps)  # at once: the others cost more
     if out_dtype is None and (scale is not None or power_of_two):
         raise ValueError(f"{name}: scale and power_of_two need out_dtype, of fp8")
     if out_dtype is not None and dropout_p:
