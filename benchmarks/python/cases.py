@@ -84,6 +84,15 @@ def logits(random, s):
     return random(s["rows"], s["classes"]), random(s["rows"], below=s["classes"])
 
 
+def batches(random, s):
+    return random(s["h"], s["n"], s["d"]), random(s["h"], s["n"], s["d"])
+
+
+def products(s):
+    """Flops of their product."""
+    return 2 * s["h"] * s["n"] ** 2 * s["d"]
+
+
 # ---- linear layers and rows ----------------------------------------------------------------------
 def liger(module, function):
     """An autograd function of Liger, as a function."""
@@ -105,6 +114,25 @@ ROWS = {
         ),
         {"quack": lambda x, w, b: package("quack.linear").linear_func(x, w, b, tuned=False)},
         flops=lambda s: 2 * s["rows"] * s["width"] * s["hidden"],
+    ),
+    "matmul": case(
+        lambda a, b: tk.matmul(a, b.mT), lambda a, b: a @ b.mT, batches, flops=products
+    ),
+    "addmm": case(
+        tk.addmm,
+        torch.addmm,
+        lambda random, s: (
+            random(s["rows"], s["hidden"]),
+            random(s["rows"], s["width"]),
+            random(s["width"], s["hidden"]),
+        ),
+        flops=lambda s: 2 * s["rows"] * s["width"] * s["hidden"],
+    ),
+    "baddbmm": case(
+        lambda a, b, c: tk.baddbmm(c, a, b.mT, alpha=0.5),
+        lambda a, b, c: torch.baddbmm(c, a, b.mT, alpha=0.5),
+        lambda random, s: (*batches(random, s), random(s["h"], s["n"], s["n"])),
+        flops=products,
     ),
     "rms_norm": case(
         lambda x, w: tk.rms_norm(x, x.shape[1:], w, 1e-6),
@@ -193,6 +221,14 @@ ROWS = {
         lambda w, i: tk.embedding(i, w),
         lambda w, i: F.embedding(i, w),
         lambda random, s: (random(s["classes"], s["width"]), random(s["rows"], below=s["classes"])),
+    ),
+    "add": case(
+        tk.add,
+        torch.add,
+        lambda random, s: (random(s["rows"], s["width"]), random(s["rows"], s["width"])),
+    ),
+    "transpose": of_rows(
+        lambda x: tk.transpose(x, 0, 1), lambda x: x.transpose(0, 1).contiguous()
     ),
     "silu": of_rows(tk.silu, F.silu),
     "gelu": of_rows(tk.gelu, F.gelu),

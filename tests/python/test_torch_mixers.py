@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """tk_ops.torch's Mamba2, LinearAttention and LongConv against their definitions in fp64 with the
-same weights: results, and gradients of all parameters."""
+same weights: results, and gradients of all parameters; what goes on from states against the whole."""
 
 import copy
 import os

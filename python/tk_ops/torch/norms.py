@@ -10,7 +10,7 @@ from ._random import random_state_of
 
 __all__ = ["layer_norm", "rms_norm"]
 
-EPS = torch.finfo(torch.float32).eps
+EPS, RMS, LAYER = torch.finfo(torch.float32).eps, NormKind.RMS, NormKind.LAYER
 
 
 def _norm(
@@ -41,17 +41,19 @@ def _norm(
         raise ValueError(
             f"{name}: weight and bias must have the sizes of normalized_shape {list(shape)}"
         )
-    if len(shape) == 1 and residual is None and not dropout_p and out_dtype is None:
-        if scale is None and not power_of_two:
-            return _norms.norm(input, weight, bias, kind, eps)  # at once: the others cost more
-    if out_dtype is None and (scale is not None or power_of_two):
-        raise ValueError(f"{name}: scale and power_of_two need out_dtype, of fp8")
-    if out_dtype is not None and dropout_p:
+    if residual is not None and residual.shape != sizes:
+        raise ValueError(f"{name}: residual must have the sizes of input {list(sizes)}")
+    if out_dtype is None:
+        if scale is not None or power_of_two:
+            raise ValueError(f"{name}: scale and power_of_two need out_dtype, of fp8")
+        if len(shape) == 1 and not dropout_p:
+            if residual is None:
+                return _norms.norm(input, weight, bias, kind, eps)
+            return _norms.add_norm(input, residual, weight, bias, None, kind, eps, 0.0)
+    elif dropout_p:
         raise NotImplementedError(
             f"{name}: dropout_p {dropout_p} does not go with out_dtype {out_dtype}"
         )
-    if residual is not None and residual.shape != sizes:
-        raise ValueError(f"{name}: residual must have the sizes of input {list(sizes)}")
     tensors = input, residual, weight, bias
     if len(shape) != 1:
         tensors = [None if x is None else x.flatten(-len(shape)) for x in tensors]
@@ -115,7 +117,7 @@ def rms_norm(
         normalized_shape,
         weight,
         bias,
-        NormKind.RMS,
+        RMS,
         EPS if eps is None else eps,
         residual,
         dropout_p,
@@ -150,7 +152,7 @@ def layer_norm(
         normalized_shape,
         weight,
         bias,
-        NormKind.LAYER,
+        LAYER,
         eps,
         residual,
         dropout_p,
