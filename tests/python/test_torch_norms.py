@@ -147,6 +147,7 @@ def test_fp8(name, out_dtype, dtype, shape):
 def test_fp8_of_several_dimensions():
     x = torch.randn(6, 4, 18, dtype=BF16)
     y, scale, r = tk.layer_norm(x, (4, 18), residual=x, out_dtype=E4M3)
+    assert y.shape == r.shape == x.shape and scale.shape == (6,)
     flat = tk.layer_norm(x.flatten(1), 72, residual=x.flatten(1), out_dtype=E4M3)
     for got, want in zip((y.view(torch.uint8), scale, r), flat):
         want = want.view(torch.uint8) if want.dtype == E4M3 else want
