@@ -99,9 +99,9 @@ def last(losses):
 
 def compare(name, o, make, batches_of=text_batches, train=train):
     """Trains make(ops) with TK's and with PyTorch's ops, from o.seeds seeds each and on the same
-    batches, and once with PyTorch's compiled. Prints speeds and last losses, draws the curves, and
-    returns TK's last model."""
-    curves, ends, model = {}, {}, None
+    batches, and once with PyTorch's compiled. Prints speeds and last losses, draws the curves,
+    and returns models and last losses of each kind, seed by seed."""
+    curves, ends, models = {}, {}, {}
     for kind, ops in OPS.items():
         compiled = kind == "torch.compile"
         if compiled and not o.compile:
@@ -113,26 +113,25 @@ def compare(name, o, make, batches_of=text_batches, train=train):
                 found.append(train(ops, make, batches_of(o, seed), o, seed, compiled))
         if not found:
             continue
+        models[kind] = [model for model, _, _ in found]
         ends[kind] = [last(losses) for _, losses, _ in found]
         curves |= {f"{kind}, seed {i}": losses for i, (_, losses, _) in enumerate(found)}
-        model = found[-1][0] if kind == "TK" else model
         speeds, losses = [x[2] for x in found], " ".join(f"{x:.4f}" for x in ends[kind])
         print(f"{kind}: {max(speeds):,.0f} tokens/s, last losses {losses}", flush=True)
-    if o.seeds > 1:
-        judge(ends)
     draw(o.out or Path(f"{name}.png"), curves, "loss")
-    return model
+    return models, ends
 
 
 def language_model(name, description, mixer, **defaults):
-    """Trains decoders whose tokens mixer(ops, width, options) mixes on the bytes of the text."""
+    """Trains decoders whose tokens mixer(ops, width, options) mixes on the bytes of the text.
+    Returns the status of `judge`."""
     o = options(
         description,
         steps=(40, 1000),
         **defaults,
         width=(96, 768),
         layers=(2, 12),
-        seeds=(2, 3),
+        seeds=4,
         rate=(6e-3, 1e-3),
         compile=(0, 1),
     )
@@ -142,18 +141,32 @@ def language_model(name, description, mixer, **defaults):
             ops, lambda ops, _, width: mixer(ops, width, o), width=o.width, layers=o.layers
         )
 
-    return compare(name, o, make)
+    _, ends = compare(name, o, make)
+    return judge(ends)
 
 
 def judge(ends):
-    """Says how far the mean of TK's last losses is from that of eager's, and how far eager's are
-    from each other."""
-    means = {kind: sum(x) / len(x) for kind, x in ends.items()}
-    apart, spread = abs(means["TK"] - means["eager"]), max(ends["eager"]) - min(ends["eager"])
+    """Says whether TK's last losses are within the spread of eager's over seeds, and returns the
+    status to exit with: 0, or 1 where they are not.
+
+    They are if the means of all seeds are no further apart than eager's best and worst seed. Both
+    kinds begin with the same weights and see the same batches, so that their difference is what
+    rounding makes of a run. As long as it makes less than a seed does, equal kinds pass; where runs
+    go apart until nothing but their distribution is left, 85 of 100 pass with 3 seeds, 95 with 4,
+    98 with 5 (of normal losses), but 61 with 2, which are not judged. A loss that is off by more
+    than what seeds make of it does not pass; one that is off by less is as good as another seed."""
+    ours, theirs = ends["TK"], ends["eager"]
+    if len(theirs) < 3:
+        print(f"{len(theirs)} seeds are too few to judge by (--seeds 3)")
+        return 0
+    apart = abs(sum(ours) / len(ours) - sum(theirs) / len(theirs))
+    spread = max(theirs) - min(theirs)
+    within = apart <= spread  # NaN is not
     print(
-        f"means of {len(ends['TK'])} seeds are {apart:.4f} apart, eager's seeds {spread:.4f}:"
-        f" {'within' if apart <= spread else 'NOT within'} its spread"
+        f"means of {len(theirs)} seeds are {apart:.4f} apart, eager's seeds {spread:.4f}:"
+        f" {'within' if within else 'NOT within'} its spread"
     )
+    return 0 if within else 1
 
 
 @contextlib.contextmanager

@@ -4,13 +4,17 @@
 python examples/python/hyena.py [--device cuda]
 """
 
+import sys
+
 import common
 from mixers import Hyena
 
-common.language_model(
-    "hyena",
-    __doc__,
-    lambda ops, width, o: Hyena(ops, width, o.length),
-    batch=(8, 8),
-    length=(128, 8192),
+sys.exit(
+    common.language_model(
+        "hyena",
+        __doc__,
+        lambda ops, width, o: Hyena(ops, width, o.length),
+        batch=(8, 8),
+        length=(128, 8192),
+    )
 )

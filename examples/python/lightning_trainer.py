@@ -7,6 +7,7 @@ pip install lightning; without it the demo says so and ends.
 """
 
 import logging
+import sys
 import time
 import warnings
 
@@ -73,7 +74,7 @@ def main():
         length=(128, 1024),
         width=(128, 768),
         layers=(2, 12),
-        seeds=(2, 3),
+        seeds=4,
         rate=(4e-3, 1e-3),
         compile=(0, 1),
     )
@@ -83,12 +84,13 @@ def main():
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module="lightning")
     heads = max(o.width // 64, 2)
-    common.compare(
+    _, ends = common.compare(
         "lightning",
         o,
         lambda ops: models.llama(ops, o.width, heads, heads, layers=o.layers),
         train=train,
     )
+    sys.exit(common.judge(ends))
 
 
 main()

@@ -4,9 +4,17 @@
 python examples/python/mamba2.py [--device cuda]
 """
 
+import sys
+
 import common
 from mixers import Mamba2
 
-common.language_model(
-    "mamba2", __doc__, lambda ops, width, o: Mamba2(ops, width), batch=(8, 16), length=(128, 2048)
+sys.exit(
+    common.language_model(
+        "mamba2",
+        __doc__,
+        lambda ops, width, o: Mamba2(ops, width),
+        batch=(8, 16),
+        length=(128, 2048),
+    )
 )

@@ -4,6 +4,8 @@
 python examples/python/nanogpt.py [--device cuda]
 """
 
+import sys
+
 import torch
 
 import common
@@ -33,15 +35,16 @@ def main():
         length=(128, 1024),
         width=(128, 768),
         layers=(2, 12),
-        seeds=(2, 3),
+        seeds=4,
         rate=(4e-3, 1e-3),
         compile=(0, 1),
     )
     heads = max(o.width // 64, 2)
-    model = common.compare(
+    models_of, ends = common.compare(
         "nanogpt", o, lambda ops: models.llama(ops, o.width, heads, heads, layers=o.layers)
     )
-    print(sample(model.bfloat16(), o))
+    print(sample(models_of["TK"][-1].bfloat16(), o))
+    sys.exit(common.judge(ends))
 
 
 main()

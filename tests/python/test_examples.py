@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 torch = pytest.importorskip("torch")
+import tk_ops.torch as tk  # noqa: E402
+
 torch.set_num_threads(1)
 FOLDER = Path(__file__).parents[2] / "examples/python"
 DEVICE = os.environ.get("TK_TORCH_DEVICE", "cpu")
@@ -29,18 +31,23 @@ TRAININGS = {
 
 @pytest.fixture
 def run(monkeypatch, capsys, tmp_path):
-    """Runs a demo with these options; what it printed, and its table."""
+    """Runs a demo with these options, which exits with this status; what it printed, its table."""
     monkeypatch.syspath_prepend(str(FOLDER))
     before = torch.get_default_device()
     torch.set_default_device("cpu")
     torch.manual_seed(0)
 
-    def run(name, out="curves.csv", **options):
+    def run(name, out="curves.csv", status=0, **options):
         path = tmp_path / out
         options = {"device": DEVICE, "out": path, **options}
         words = [f"--{key}={value}" for key, value in options.items()]
         monkeypatch.setattr(sys, "argv", [name, *words])
-        runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
+        ended = 0
+        try:
+            runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
+        except SystemExit as exit:
+            ended = int(exit.code)
+        assert ended == status
         table = path.with_suffix(".csv")
         if not table.exists():
             return capsys.readouterr().out, {}
@@ -68,11 +75,39 @@ def test_lightning(run):
     assert curves["TK, seed 0"] == pytest.approx(curves["eager, seed 0"], rel=0.01)
 
 
-def test_seeds_are_judged(run):
-    """Two seeds of each; the compiler's runs beside them, or what it says."""
-    printed, curves = run("recall", **SMALL | TRAININGS["recall"] | {"seeds": 2})
-    assert "means of 2 seeds are 0.0" in printed and len(curves) == 5
-    assert "torch.compile: not asked for" in printed
+def test_seeds_are_judged(run, monkeypatch):
+    """Three seeds of each. Where TK's gradients have the wrong sign its losses are not eager's."""
+    options = SMALL | TRAININGS["nanogpt"] | {"seeds": 3, "steps": 8}
+    printed, curves = run("nanogpt", **options)
+    assert "means of 3 seeds are 0.0" in printed and ": within its spread" in printed
+    assert len(curves) == 7 and "torch.compile: not asked for" in printed
+    loss_of = tk.linear_cross_entropy
+
+    def wrong(*arguments):
+        loss = loss_of(*arguments)
+        return 2 * loss.detach() - loss
+
+    monkeypatch.setattr(tk, "linear_cross_entropy", wrong)
+    printed, _ = run("nanogpt", status=1, **options)
+    assert "NOT within its spread" in printed
+
+
+@pytest.mark.parametrize(
+    ("ours", "status"),
+    (
+        ((2.0, 1.0, 3.0), 0),
+        ((3.9, 3.9, 4.1), 0),
+        ((4.1, 4.1, 4.1), 1),
+        ((-0.1, -0.1, -0.1), 1),
+        ((2.0, float("nan"), 2.0), 1),
+    ),
+)
+def test_judge(ours, status, monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    import common
+
+    assert common.judge({"TK": ours, "eager": (1.0, 2.0, 3.0)}) == status
+    assert common.judge({"TK": ours[:2], "eager": (1.0, 2.0)}) == 0
 
 
 def test_compiled(run, monkeypatch):

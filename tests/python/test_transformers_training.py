@@ -36,7 +36,7 @@ def model_of(config, dtype=torch.bfloat16):
 
 @pytest.fixture
 def kinds_of(monkeypatch):
-    """Copies of a model, one after the other: in fp32, as it is, and with TK's attention and layers.
+    """Copies of a model, one after the other: in fp32, as it is, with TK's attention and layers.
     What is TK's of the model's file, too, is so from the last one to the end of the test."""
 
     def kinds_of(model):
