@@ -149,7 +149,9 @@ class Decoder(nn.Module):
         self.head = nn.Linear(width, vocab, bias=False)
         for x in self.parameters():
             if x.dim() == 2:
-                nn.init.normal_(x, std=0.02 if x.size(0) == vocab else x.size(1) ** -0.5)
+                nn.init.normal_(x, std=x.size(1) ** -0.5)
+        for x in self.embedding, self.head:
+            nn.init.normal_(x.weight, std=0.02)
 
     def features(self, ids, *place):
         x, residual = self.ops.embedding(ids, self.embedding.weight), None

@@ -24,7 +24,7 @@ TRAININGS = {
     "nanogpt": {"length": 40},
     "mamba2": {"length": 70},
     "hyena": {"length": 70},
-    "recall": {"pairs": 4, "vocab": 16},
+    "recall": {"pairs": 4, "vocab": 16, "until": 0},
     "lolcats": {"length": 200, "width": 128, "teaching": 2},
 }
 
@@ -108,6 +108,17 @@ def test_judge(ours, status, monkeypatch):
 
     assert common.judge({"TK": ours, "eager": (1.0, 2.0, 3.0)}) == status
     assert common.judge({"TK": ours[:2], "eager": (1.0, 2.0)}) == 0
+
+
+def test_recall(run):
+    """Both kinds end as soon as they recall, and fail where they do not."""
+    options = SMALL | {"pairs": 2, "vocab": 8, "batch": 32, "rate": 1e-2}
+    printed, curves = run("recall", **options | {"steps": 400, "until": 0.9})
+    for kind in "TK", "eager":
+        (share,) = re.findall(f"^{kind} recalls ([0-9.]+) %", printed, re.MULTILINE)
+        assert float(share) >= 90 and 25 <= len(curves[f"{kind}, seed 0"]) < 400
+    printed, _ = run("recall", status=1, **options)
+    assert "eager recalls" in printed
 
 
 def test_compiled(run, monkeypatch):
