@@ -13,7 +13,8 @@ import eager
 import tk_ops.torch as tk
 from models import Decoder
 
-OPS = {"TK": tk, "eager": eager, "torch.compile": eager}
+OPS = {"TK": tk, "eager": eager, "TK compiled": tk, "torch.compile": eager}
+COMPILED = "TK compiled", "torch.compile"
 
 
 def options(description, **defaults):
@@ -107,13 +108,13 @@ def last(losses):
 
 def compare(name, o, make, batches_of=text_batches, train=train):
     """Trains make(ops) with TK's and with PyTorch's ops, from o.seeds seeds each and on the same
-    batches, and once with PyTorch's compiled. Prints speeds and last losses, draws the curves,
-    and returns models and last losses of each kind, seed by seed."""
+    batches, and once with each compiled. Prints speeds and last losses, draws the curves, and
+    returns models and last losses of each kind, seed by seed."""
     curves, ends, models = {}, {}, {}
     for kind, ops in OPS.items():
-        compiled = kind == "torch.compile"
+        compiled = kind in COMPILED
         if compiled and not o.compile:
-            print("torch.compile: not asked for (--compile 1)")
+            print(f"{kind}: not asked for (--compile 1)")
             continue
         found = []
         for seed in range(1 if compiled else o.seeds):

@@ -53,6 +53,8 @@ def generated(model, ids, count, compiled):
     )
     if compiled:
         options["cache_implementation"] = "static"  # which is what generate() compiles for
+        options["compile_config"] = transformers.CompileConfig()
+        options["compile_config"]._compile_all_devices = True  # a CPU, too
     with torch.inference_mode():
         model.generate(ids, max_new_tokens=count if compiled else 2, **options)
         common.synchronise(ids.device.type)
@@ -88,7 +90,7 @@ def main():
             logits, exact = (x(prompts[:2]).logits.float() for x in (ours, model))
         kinds = {"TK": (ours, False), "eager": (model, False)}
         if o.compile:
-            kinds["torch.compile"] = model, True
+            kinds |= {"TK compiled": (ours, True), "torch.compile": (model, True)}
         print(
             f"{name}: {sum(report.replaced.values())} of its parts are TK's,"
             f" {sum(report.kept.values())} are not; logits of a prompt are"

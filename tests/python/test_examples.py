@@ -126,6 +126,7 @@ def test_compiled(run, monkeypatch):
     options = SMALL | TRAININGS["recall"] | {"compile": 1}
     _, curves = run("recall", **options)
     assert curves["torch.compile, seed 0"] == curves["eager, seed 0"]
+    assert curves["TK compiled, seed 0"] == curves["TK, seed 0"]
 
     def broken(function):
         raise RuntimeError("no compiler\nis here")
@@ -133,13 +134,29 @@ def test_compiled(run, monkeypatch):
     monkeypatch.setattr(torch, "compile", broken)
     printed, curves = run("recall", **options)
     assert "torch.compile: RuntimeError: no compiler\n" in printed
+    assert "TK compiled: RuntimeError: no compiler\n" in printed
     assert not any("compile" in name for name in curves)
 
 
-def test_generation(run):
+@pytest.mark.parametrize("compiles", (0, 1))
+def test_generation(run, monkeypatch, compiles):
+    """The compiler gets a step of decoding of each batch of both models, TK's and eager's."""
     pytest.importorskip("transformers")
-    printed, curves = run("generate", batch=2, count=3, prompt=20, width=64, layers=1, vocab=64)
-    assert list(curves) == ["batch", "Llama, TK", "Llama, eager", "Qwen3, TK", "Qwen3, eager"]
+    calls = []
+
+    def compiler(function, **_):
+        def call(*arguments, **options):
+            calls.append(function)
+            return function(*arguments, **options)
+
+        return call
+
+    monkeypatch.setattr(torch, "compile", compiler)
+    options = {"batch": 2, "count": 3, "prompt": 20, "width": 64, "layers": 1, "vocab": 64}
+    printed, curves = run("generate", **options, compile=compiles)
+    kinds = ("TK", "eager", "TK compiled", "torch.compile")[: 2 + 2 * compiles]
+    assert list(curves) == ["batch", *(f"{x}, {y}" for x in ("Llama", "Qwen3") for y in kinds)]
+    assert len(calls) == compiles * 2 * 2 * 2 * 2 * 2  # models, kinds, batches, runs, steps
     apart = [float(x) for x in re.findall("are ([0-9.]+) apart", printed)]
     assert len(apart) == 2 and max(apart) < 0.03
 
