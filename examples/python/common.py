@@ -134,16 +134,15 @@ def compare(name, o, make, batches_of=text_batches, train=train):
 def language_model(name, description, mixer, **defaults):
     """Trains decoders whose tokens mixer(ops, width, options) mixes on the bytes of the text.
     Returns the status of `judge`."""
-    o = options(
-        description,
+    shared = dict(
         steps=(40, 1000),
-        **defaults,
         width=(96, 768),
         layers=(2, 12),
         seeds=4,
         rate=(6e-3, 1e-3),
         compile=(0, 1),
     )
+    o = options(description, **shared | defaults)
 
     def make(ops):
         return Decoder(

@@ -16,5 +16,7 @@ sys.exit(
         lambda ops, width, o: Hyena(ops, width, o.length),
         batch=(8, 8),
         length=(128, 8192),
+        steps=(100, 1000),
+        rate=(3e-3, 5e-4),
     )
 )
