@@ -2,7 +2,11 @@
 // timeout: 600
 // lock: memory
 // tk_attention_backward at the sizes of sizes.txt: both masks, both types, random contents and
-// selected keys (p is 1 or 0, and ds what is left of a difference).
+// selected keys (p is 1 or 0, and ds what is left of a difference); and around the sizes of the
+// chip's tiles.
+#include <set>
+
+#include "ops/attention/tuning.hpp"
 #include "tests/ops/attention/backward_oracle.hpp"
 #include "tests/support/sizes.hpp"
 #include "tests/support/suite.hpp"
@@ -51,6 +55,38 @@ std::vector<attention_backward_case> table() {
   return cases;
 }
 
+// One less and one more than each of these; 0: a tile that the chip does not have.
+std::set<std::int64_t> beside(std::initializer_list<int> tiles) {
+  std::set<std::int64_t> lengths;
+  for (int const tile : tiles)
+    if (tile > 0) lengths.insert({tile - 1, tile + 1});
+  return lengths;
+}
+
+// Queries and keys beside a worker's, a block's, and those of the launch of dq, where it has its
+// own. Quick takes every second pair of them, so that each is met.
+std::vector<attention_backward_case> around_tiles() {
+  std::vector<attention_backward_case> cases;
+  int turn = 0;
+  for (std::int64_t const d : dims) {
+    auto const tune = be::tune_attention_backward(static_cast<int>(d));
+    auto const keys = beside({tune.N, tune.workers * tune.N, tune.queries.N});
+    for (std::int64_t const nq : beside({tune.M, tune.slices * tune.M, tune.queries.M})) {
+      ++turn;
+      for (std::int64_t const nk : keys) {
+        if (++turn % 2 && test_level() == level::quick) continue;
+        attention_backward_case c{{.b = 1, .hq = 2, .hk = 1, .nq = nq, .nk = nk, .d = d, .dv = d}};
+        c.of.mask = turn / 2 % 2 ? TK_MASK_CAUSAL : TK_MASK_NONE;
+        c.of.type = turn / 4 % 2 ? dtype::fp16 : dtype::bf16;
+        c.of.values = turn % 3 ? scores::random : scores::select;
+        cases.push_back(c);
+      }
+    }
+  }
+  return cases;
+}
+
+TEST_CASE("attention backward around the sizes of tiles") { run_table("tiles", around_tiles()); }
 TEST_CASE("attention backward at every size") { run_table("backward_sizes", table()); }
 
 }  // namespace

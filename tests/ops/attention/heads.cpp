@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // timeout: 600
-// tk_attention_forward for every head dimension, d and dv apart and alike, and for heads that share
-// their keys.
+// tk_attention_forward for every head dimension, d and dv apart and alike, around the sizes of the
+// chip's steps, and for heads that share their keys.
+#include "ops/attention/tuning.hpp"
 #include "tests/ops/attention/oracle.hpp"
 #include "tests/support/suite.hpp"
 
@@ -69,21 +70,29 @@ std::vector<attention_case> groups() {
   return cases;
 }
 
-TEST_CASE("attention of every head dimension") { run_table("dimensions", dimensions()); }
-// One key less than a step has: a step that takes the tail for whole would see it.
-std::vector<attention_case> steps_less_one() {
+// Beside the chip's own sizes: one query less and one more than a worker has, one key less and one
+// more than a step and than two. A step that takes the tail for whole would see a key more.
+std::vector<attention_case> around_steps() {
   std::vector<attention_case> cases;
-  for (auto const& [d, step] : {std::pair{64, 128}, std::pair{128, 128}, std::pair{128, 64},
-                                std::pair{256, 80}, std::pair{256, 64}, std::pair{256, 32}})
-    for (std::int64_t const nk : {step - 1, 2 * step - 1}) {
-      attention_case x{.b = 1, .hq = 1, .hk = 1, .nq = 20, .nk = nk, .d = d, .dv = d};
-      x.values = scores::flat;
-      cases.push_back(x);
-    }
+  int turn = 0;
+  for (int const d : {64, 96, 128, 192, 256}) {
+    auto const tune = be::tune_attention_forward(d);
+    for (auto const values : {scores::flat, scores::select})
+      for (std::int64_t const nk : {tune.N - 1, tune.N + 1, 2 * tune.N - 1, 2 * tune.N + 1}) {
+        if (test_level() == level::quick && values != scores::flat) continue;
+        attention_case x{.b = 1, .hq = 1, .hk = 1, .nq = 0, .nk = nk, .d = d, .dv = d};
+        x.nq = tune.M + (turn % 2 ? 1 : -1);
+        x.type = turn / 2 % 2 ? dtype::fp16 : dtype::bf16;
+        x.values = values;
+        cases.push_back(x);
+        ++turn;
+      }
+  }
   return cases;
 }
 
-TEST_CASE("attention of a key less than a step") { run_table("steps", steps_less_one()); }
+TEST_CASE("attention of every head dimension") { run_table("dimensions", dimensions()); }
+TEST_CASE("attention around the sizes of steps") { run_table("steps", around_steps()); }
 TEST_CASE("attention of grouped heads") { run_table("groups", groups()); }
 
 }  // namespace
