@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Under TK_REPEAT_ROW a row has the same bits whatever rows are beside it. An op computes a large
-// problem once, then smaller ones that read some of the same rows, and compares the bits.
+// Under TK_REPEAT_ROW a row has the same bits whatever rows are beside it, and however many
+// multiprocessors share the work. An op computes a large problem once, then smaller ones that read
+// some of the same rows, and compares the bits; an emulated chip computes it again with other
+// multiprocessors.
 #pragma once
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -33,7 +36,7 @@ inline std::vector<std::int64_t> row_counts(std::int64_t most) {
 
 // Launches the operands' problem once, with TK_REPEAT_ROW. Results are in the memories of its
 // outputs; those of inputs must have been uploaded.
-template <class Operands> std::string launch_by_rows(Operands const& x, world& outputs) {
+template <class Operands> std::string launch_by_rows(Operands& x, world& outputs) {
   for (auto& m : outputs.memories())
     if (m.use() == role::output) m.upload();
   auto const wrong = with_problem(x, [](auto op, auto const* given) -> std::string {
@@ -57,6 +60,21 @@ template <class Operands> std::string launch_by_rows(Operands const& x, world& o
 inline void upload_inputs(world& w) {
   for (auto& m : w.memories())
     if (m.use() == role::input) m.upload();
+}
+
+// body() with 1, 3 and 7 multiprocessors, of which an emulated chip reads at each launch; other
+// chips have those that they have.
+template <class Body> void with_other_multiprocessors(Body const& body) {
+  if (!std::strstr(tk_version(), "emulated")) return;
+  constexpr char const* name = "TK_EMULATE_MULTIPROCESSORS";
+  char const* const given = std::getenv(name);
+  std::string const before = given ? given : "";  // empty: as if not given
+  for (char const* const count : {"1", "3", "7"}) {
+    setenv(name, count, 1);
+    INFO(std::string(count), " multiprocessors");
+    body();
+  }
+  setenv(name, before.c_str(), 1);
 }
 
 // Counts rows whose bits differ; row numbers are those of the tensors, last dimension apart.
@@ -98,6 +116,11 @@ void compare_small_problems(Operands& large, std::int64_t most, ComparePart cons
                                                     << first + m - 1 << " alone: " << wrong);
       ++problems;
     }
+  with_other_multiprocessors([&] {
+    auto const wrong = compare_part(large, std::int64_t{0}, most, rows);
+    CHECK_MESSAGE(wrong == "", describe(large.of) << "\n  all rows: " << wrong);
+    ++problems;
+  });
   std::printf("%s: %lld rows of %lld small problems\n", describe(large.of).c_str(),
               static_cast<long long>(rows), static_cast<long long>(problems));
 }

@@ -126,6 +126,7 @@ void check_company(std::vector<case_of<Operands>> const& cases, tk_repeat repeat
     if constexpr (requires { x.repeat; }) x.repeat = repeat;
     REQUIRE(launch_twice(x) == "");
     compare_sequences(x);
+    if (repeat == TK_REPEAT_ROW) with_other_multiprocessors([&] { compare_sequences(x); });
     Operands spoiled(c);
     if constexpr (requires { x.repeat; }) spoiled.repeat = repeat;
     spoil_sequence(spoiled, 1);

@@ -2,8 +2,11 @@
 // timeout: 600
 // lock: memory
 // Rows of dq under TK_REPEAT_ROW: the same bits whatever queries, heads and batches are beside
-// them. The mask is aligned to the last key, so a small problem takes a head's last queries.
+// them, and whatever keys they do not see. The mask is aligned to the last key, so a small problem
+// takes a head's last queries, or its first ones and fewer keys.
+#include "tests/ops/attention/backward_options_oracle.hpp"
 #include "tests/ops/attention/backward_oracle.hpp"
+#include "tests/ops/attention/prefixes.hpp"
 #include "tests/support/rows.hpp"
 
 namespace tk::test {
@@ -64,6 +67,11 @@ void check_rows(attention_case const& x) {
                                    << p.hk << " key heads: " << wrong);
     ++problems;
   }
+  with_other_multiprocessors([&] {
+    auto const wrong = compare_part(large, {x.nq, 0, x.b, 0, x.hk}, rows);
+    CHECK_MESSAGE(wrong == "", describe(large.all) << "\n  all queries: " << wrong);
+    ++problems;
+  });
   std::printf("%s: %lld rows of %lld small problems\n", describe(large.all).c_str(),
               static_cast<long long>(rows), static_cast<long long>(problems));
 }
@@ -80,6 +88,32 @@ TEST_CASE("rows of dq do not depend on the other rows") {
     check_rows(x);
     x.mask = TK_MASK_CAUSAL;
     if (!quick || d == 64) check_rows(x);
+  }
+}
+
+std::string compare_prefix(backward_option_operands const& all, std::int64_t nq,
+                           row_comparison& bits) {
+  backward_option_operands few({});
+  take_prefix(few, all, nq);
+  auto const first = [&](tensor x) {
+    x.shape[1] = nq;
+    return x;
+  };
+  few.o = first(all.o), few.dout = first(all.dout);
+  few.lse = all.lse;
+  few.lse.shape.back() = nq;
+  tensor const dq = first(all.dq);
+  world outputs(7);
+  few.dq = apart(outputs, dq), few.dk = apart(outputs, few.k), few.dv = apart(outputs, few.v);
+  auto const wrong = launch_by_rows(few, outputs);
+  for (std::int64_t row = 0; row < few.dq.rows(); ++row) bits.add(few.dq, row, dq, row);
+  return wrong;
+}
+
+TEST_CASE("rows of dq do not depend on keys that they do not see") {
+  for (auto const& x : cases_of_prefixes()) {
+    backward_option_operands all({x});
+    check_prefixes(all, compare_prefix);
   }
 }
 

@@ -2,8 +2,10 @@
 // timeout: 600
 // lock: memory
 // Rows of o and lse under TK_REPEAT_ROW: the same bits whatever queries, heads and batches are
-// beside them. The mask is aligned to the last key, so a small problem takes a head's last queries.
+// beside them, and whatever keys they do not see. The mask is aligned to the last key, so a small
+// problem takes a head's last queries, or its first ones and fewer keys.
 #include "tests/ops/attention/attention_forward.hpp"
+#include "tests/ops/attention/prefixes.hpp"
 #include "tests/support/rows.hpp"
 
 namespace tk::test {
@@ -65,6 +67,11 @@ void check_rows(attention_case const& x) {
                                            << " batches, " << p.hk << " key heads: " << wrong);
     ++problems;
   }
+  with_other_multiprocessors([&] {
+    auto const wrong = compare_part(large, {x.nq, 0, x.b, 0, x.hk}, rows);
+    CHECK_MESSAGE(wrong == "", describe(x) << "\n  all queries: " << wrong);
+    ++problems;
+  });
   std::printf("%s: %lld rows of %lld small problems\n", describe(x).c_str(),
               static_cast<long long>(rows), static_cast<long long>(problems));
 }
@@ -80,6 +87,28 @@ TEST_CASE("rows of attention do not depend on the other rows") {
     check_rows(x);
     x.mask = TK_MASK_CAUSAL;
     if (!quick || d == 64) check_rows(x);
+  }
+}
+
+std::string compare_prefix(option_operands const& all, std::int64_t nq, row_comparison& bits) {
+  option_operands few({});
+  take_prefix(few, all, nq);
+  tensor lse = all.lse;
+  lse.shape.back() = nq;
+  tensor o = all.o;
+  o.shape[1] = nq;
+  world outputs(7);
+  few.o = apart(outputs, o), few.lse = apart(outputs, lse);
+  auto const wrong = launch_by_rows(few, outputs);
+  for (std::int64_t row = 0; row < few.o.rows(); ++row) bits.add(few.o, row, o, row);
+  for (std::int64_t head = 0; head < few.lse.rows(); ++head) bits.add(few.lse, head, lse, head);
+  return wrong;
+}
+
+TEST_CASE("rows of attention do not depend on keys that they do not see") {
+  for (auto const& x : cases_of_prefixes()) {
+    option_operands all(x);
+    check_prefixes(all, compare_prefix);
   }
 }
 

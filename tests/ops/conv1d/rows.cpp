@@ -68,6 +68,7 @@ void check_part(Operands& few, std::vector<compared> const& outputs, int off, ch
   CHECK_MESSAGE(bits.wrong() == "", describe(few.of) << " " << what << ": " << bits.wrong());
 }
 
+part whole_of(row_shape const& s) { return {0, s.h, 0, s.width, s.rows}; }
 std::vector<part> parts_of(row_shape const& s, bool of_tokens) {
   std::vector<part> all{{0, 1, 0, s.width, s.rows},
                         {1, 1, 0, s.width, s.rows},
@@ -96,15 +97,17 @@ TEST_CASE("tokens and states of conv1d do not depend on others") {
     upload_inputs(large.memories);
     REQUIRE(launch_by_rows(large, large.memories) == "");
     int turn = 0;
-    for (auto const& p : parts_of(c.shape, true)) {
+    auto const check = [&](part const& p, char const* what) {
       conv1d_operands few(none_of(c));
       cut_inputs(few, large, p);
       bool const whole = p.n == c.shape.rows;
       std::vector<compared> outputs{{&few.y, cut(large.y, p, true)}};
       if (whole) outputs.push_back({&few.final, cut(large.final, p, false)});
       else few.final = {};
-      check_part(few, outputs, turn++ % 3, "in part");
-    }
+      check_part(few, outputs, turn++ % 3, what);
+    };
+    for (auto const& p : parts_of(c.shape, true)) check(p, "in part");
+    with_other_multiprocessors([&] { check(whole_of(c.shape), "as a whole"); });
     auto packed = none_of(c);
     packed.starts = starts_of({c.shape.rows, c.shape.rows, c.shape.rows});
     packed.shape.h = 1;
@@ -130,13 +133,15 @@ TEST_CASE("gradients of tokens and states of conv1d do not depend on others") {
       few.dfinal = cut(large.dfinal, p, false);
       few.dweight = few.dbias = {};
     };
-    for (auto const& p : parts_of(c.shape, false)) {
+    auto const check = [&](part const& p, char const* what) {
       conv1d_backward_operands few(none_of(c));
       take(few, p);
       check_part(
           few, {{&few.dx, cut(large.dx, p, true)}, {&few.dinitial, cut(large.dinitial, p, false)}},
-          turn++ % 3, "in part");
-    }
+          turn++ % 3, what);
+    };
+    for (auto const& p : parts_of(c.shape, false)) check(p, "in part");
+    with_other_multiprocessors([&] { check(whole_of(c.shape), "as a whole"); });
     auto packed = none_of(c);
     packed.starts = starts_of({c.shape.rows, c.shape.rows, c.shape.rows});
     packed.shape.h = 1;

@@ -47,6 +47,7 @@ TEST_CASE("gradients of sequences and heads do not depend on others") {
     hedgehog_gradients x(c), spoiled(c);
     REQUIRE(launch_twice(x) == "");
     compare_alone(x);
+    with_other_multiprocessors([&] { compare_alone(x); });
     spoil_sequence(spoiled, 1);
     REQUIRE(launch_twice(spoiled) == "");
     compare_alone(spoiled, 1);
