@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Of scenes whose sequences may be packed, Scene(true): what all of them refuse and accept alike.
 #pragma once
-#include <algorithm>
-
 #include "tests/support/far.hpp"
 #include "tests/support/refusals.hpp"
 #include "tests/support/streams.hpp"
@@ -16,39 +14,6 @@ template <class Scene> struct packed_scene : Scene {
 // ---- refused
 template <class s> auto sized(tensor s::* t, std::size_t axis, std::int64_t size) {
   return [=](s& x) { (x.*t).shape[axis] = size; };
-}
-
-// Each output and each other tensor, the smaller at the beginning and at the end of the larger.
-// Pairs that may be in one place, wholly, are left out: final_... and initial_...
-template <class s> void try_overlaps() {
-  auto const bytes_of = [](tensor const& t) {
-    std::int64_t count = t.dl.dtype.bits / 8;
-    for (int a = 0; a < t.dl.ndim; ++a) count *= t.shape[std::size_t(a)];
-    return count;
-  };
-  std::vector<std::string> names;
-  for (auto const& x : s().arguments()) names.push_back(x.name);
-  for (std::string const output : s::outputs)
-    for (auto const& other : names) {
-      bool const may_be_one =
-          output.starts_with("final_") && other == "initial_" + output.substr(6);
-      bool const given = std::find(names.begin(), names.end(), output) != names.end();
-      if (output == other || may_be_one || !given) continue;
-      for (bool const at_end : {false, true}) {
-        CAPTURE(output);
-        CAPTURE(other);
-        s x;
-        tensor *small = nullptr, *large = nullptr;
-        for (auto const& argument : x.arguments()) {
-          if (argument.name == output) small = argument.of;
-          if (argument.name == other) large = argument.of;
-        }
-        if (bytes_of(*small) > bytes_of(*large)) std::swap(small, large);
-        small->dl.data = large->dl.data;
-        if (at_end) small->move(bytes_of(*large) - bytes_of(*small));
-        try_refusal(x, TK_BAD_OVERLAP, launch_only, {output + " at", other + " at"});
-      }
-    }
 }
 
 // ---- accepted

@@ -241,6 +241,61 @@ template <class Scene> void try_calls() {
                  {"bytes is NULL"});
 }
 
+// ---- overlaps: Scene::outputs names what is written
+// From a tensor's first byte to its last; no stride is negative.
+inline std::int64_t extent_of(tensor const& t) {
+  std::int64_t dense = 1, strided = 1;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(t.dl.ndim); ++i) {
+    dense *= t.shape[i];
+    strided += (t.shape[i] - 1) * t.strides[i];
+  }
+  return (t.dl.strides ? strided : dense) * t.dl.dtype.bits / 8;
+}
+template <class Scene> bool is_in_place(std::string const& output, std::string const& input) {
+  if constexpr (requires { Scene::in_place; })
+    for (in_place_pair const& pair : Scene::in_place)
+      if (pair.output == output && pair.input == input) return true;
+  return false;
+}
+template <class Scene> std::vector<std::string> names_of() {
+  std::vector<std::string> names;
+  for (auto const& argument : Scene().arguments()) names.push_back(argument.name);
+  return names;
+}
+template <class Scene> tensor* find(Scene& x, std::string const& name) {
+  for (auto const& argument : x.arguments())
+    if (argument.name == name && argument.of->given) return argument.of;
+  return nullptr;
+}
+
+// Each output and each other tensor that are given: the smaller at the beginning of the larger and
+// at its end. Two that may be one are apart by an element, or as many as are aligned together.
+template <class Scene> void try_overlaps() {
+  int tried = 0;
+  for (std::string const output : Scene::outputs)
+    for (auto const& other : names_of<Scene>())
+      for (bool const moved : {false, true}) {
+        Scene x;
+        auto *small = find(x, output), *large = find(x, other);
+        if (small == large || !small || !large) continue;
+        bool const may_be_one = is_in_place<Scene>(output, other);
+        if (!moved && may_be_one) continue;
+        CAPTURE(output);
+        CAPTURE(other);
+        CAPTURE(moved);
+        if (extent_of(*small) > extent_of(*large)) std::swap(small, large);
+        std::int64_t const element = small->dl.dtype.bits / 8;
+        auto const room = (extent_of(*large) - extent_of(*small)) / element * element;
+        if (moved && room == 0 && !may_be_one) continue;
+        small->dl.data = large->dl.data;
+        if (moved) small->move(room > 0 ? room : std::max<std::int64_t>(element, 4));
+        try_refusal(x, TK_BAD_OVERLAP, seen::by_launch_only,
+                    {" " + output + " at", " " + other + " at"});
+        ++tried;
+      }
+  CHECK(tried > 0);
+}
+
 // ---- the workspace: of the scenes, and of large problems at addresses that nobody follows
 template <class Scene> void enlarge(Scene& s, std::vector<std::vector<std::int64_t>> const& sizes) {
   std::int64_t place = 0;
@@ -297,6 +352,7 @@ void check_refusals(int rank, std::vector<std::vector<std::int64_t>> const& size
   try_faults<Scene>(faults(), 1);
   try_faults<Scene>(stride_faults(), rank);
   own();
+  try_overlaps<Scene>();
   try_struct<Scene>();
   try_calls<Scene>();
   Scene large;

@@ -121,6 +121,11 @@ struct argument {
   bool is_boolean = false;  // which is aligned anywhere
 };
 
+// An output that may be an input itself: a scene's `in_place` lists these.
+struct in_place_pair {
+  char const *output, *input;
+};
+
 // A number that need not be an enumerator, as C would pass it.
 template <class Enum> __attribute__((no_sanitize("enum"))) Enum as(int number) {
   Enum x;

@@ -35,14 +35,6 @@ std::vector<spoiled<activation>> activation_problems() {
        [](s& x) { x.problem.reserved_kind = 3; },
        TK_BAD_STRUCT,
        {"reserved_kind is 3"}},
-      {"y on a, moved",
-       [](s& x) {
-         x.y.dl.data = x.a.dl.data;
-         x.y.move(4);
-       },
-       TK_BAD_OVERLAP,
-       {"y at", "a at"},
-       launch_only},
       {"y on b, other strides",
        [](s& x) {
          x.y.dl.data = x.b.dl.data;
@@ -133,6 +125,7 @@ TEST_CASE("the scene of pairs is a correct problem and writes its output") {
 TEST_CASE("refusals of pairs") {
   try_faults<interleaved_activation>(faults(), 1);
   try_all(interleaved_problems());
+  try_overlaps<interleaved_activation>();
   statuses_met().clear();
 }
 

@@ -13,6 +13,8 @@ struct activation {
   using problem_type = tk_activation_problem;
   static constexpr tk_op op = TK_OP_ACTIVATION;
   static constexpr char const* call_name = "tk_activation";
+  static constexpr char const* outputs[] = {"y"};
+  static constexpr in_place_pair in_place[] = {{"y", "a"}, {"y", "b"}};
   static constexpr std::size_t first_size = 40;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size);
   memory arena{arena_bytes, arena_byte};
@@ -38,6 +40,7 @@ struct activation {
 
 // a and b take turns in one tensor of bf16.
 struct interleaved_activation : activation {
+  static constexpr std::array<in_place_pair, 0> in_place{};
   interleaved_activation() {
     for (auto* t : {&a, &y}) t->dl.dtype = bf16;
     b.given = nullptr;
@@ -53,6 +56,9 @@ struct activation_backward {
   using problem_type = tk_activation_backward_problem;
   static constexpr tk_op op = TK_OP_ACTIVATION_BACKWARD;
   static constexpr char const* call_name = "tk_activation_backward";
+  static constexpr char const* outputs[] = {"da", "db"};
+  static constexpr in_place_pair in_place[] = {{"da", "a"}, {"da", "b"}, {"da", "dy"},
+                                               {"db", "a"}, {"db", "b"}, {"db", "dy"}};
   static constexpr std::size_t first_size = 56;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size);
   memory arena{arena_bytes, arena_byte};
@@ -83,6 +89,7 @@ struct activation_backward {
 };
 
 struct interleaved_activation_backward : activation_backward {
+  static constexpr in_place_pair in_place[] = {{"da", "a"}};
   interleaved_activation_backward() {
     for (auto* t : {&a, &dy, &da}) t->dl.dtype = bf16;
     b.given = db.given = nullptr;

@@ -45,14 +45,6 @@ std::vector<spoiled<add>> problems() {
        },
        TK_NULL_POINTER,
        {"b is NULL but beta is", "nan"}},
-      {"y on a, moved",
-       [](s& x) {
-         x.y.dl.data = x.a.dl.data;
-         x.y.move(4);
-       },
-       TK_BAD_OVERLAP,
-       {"y at", "a at"},
-       launch_only},
       {"y on a, other strides",
        [](s& x) {
          x.y.dl.data = x.a.dl.data;
@@ -68,19 +60,6 @@ std::vector<spoiled<add>> problems() {
        },
        TK_BAD_OVERLAP,
        {"y at", "a at"},
-       launch_only},
-      {"y on b, of which a row stands for all",
-       [](s& x) { x.b.dl.data = x.y.dl.data; },
-       TK_BAD_OVERLAP,
-       {"y at", "b at"},
-       launch_only},
-      {"last of y on b",
-       [](s& x) {
-         x.b.dl.data = x.y.dl.data;
-         x.b.move(4 * 119);
-       },
-       TK_BAD_OVERLAP,
-       {"y at", "b at"},
        launch_only},
       {"rows of y overlap",
        [](s& x) { x.y.strides[1] = 19; },

@@ -12,6 +12,8 @@ struct add {
   using problem_type = tk_add_problem;
   static constexpr tk_op op = TK_OP_ADD;
   static constexpr char const* call_name = "tk_add";
+  static constexpr char const* outputs[] = {"y"};
+  static constexpr in_place_pair in_place[] = {{"y", "a"}};
   static constexpr std::size_t first_size = 40;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size);
   memory arena{arena_bytes, arena_byte};

@@ -42,29 +42,6 @@ std::vector<spoiled<s>> gradient_problems() {
   };
 }
 
-// Each output on each tensor of the options, and on the other outputs.
-std::vector<spoiled<s>> overlaps() {
-  std::vector<spoiled<s>> list;
-  static constexpr tensor s::* outputs[] = {&s::dq, &s::dk, &s::dv, &s::dbias, &s::dsinks};
-  static constexpr char const* names[] = {"dq", "dk", "dv", "dbias", "dsinks"};
-  static constexpr tensor s::* others[] = {&s::alibi, &s::bias,  &s::sinks, &s::random_state,
-                                           &s::q,     &s::lse,   &s::dout,  &s::dq,
-                                           &s::dk,    &s::dbias, &s::dsinks};
-  static constexpr char const* other_names[] = {
-      "alibi", "bias", "sinks", "random_state", "q", "lse", "dout", "dq", "dk", "dbias", "dsinks"};
-  for (std::size_t i = 0; i < std::size(outputs); ++i)
-    for (std::size_t j = 0; j < std::size(others); ++j) {
-      auto const output = outputs[i], other = others[j];
-      if (output == other) continue;
-      list.push_back({"on one another",
-                      [=](s& x) { (x.*output).dl.data = (x.*other).dl.data; },
-                      TK_BAD_OVERLAP,
-                      {std::string(names[i]) + " at", std::string(other_names[j]) + " at"},
-                      launch_only});
-    }
-  return list;
-}
-
 std::vector<spoiled<packed>> packed_problems() {
   return {
       {"dk", [](packed& x) { x.dk.shape[0] = 13; }, TK_BAD_SHAPE, {"dk has total_k = 13", "14"}},
@@ -74,14 +51,6 @@ std::vector<spoiled<packed>> packed_problems() {
        [](packed& x) { x.dbias.shape[2] = 10; },
        TK_BAD_SHAPE,
        {"dbias has max_nq = 10", "5"}},
-      {"dv on offsets",
-       [](packed& x) {
-         x.dv.dl.data = x.q_starts.dl.data;
-         x.bias.given = x.dbias.given = nullptr;
-       },
-       TK_BAD_OVERLAP,
-       {"dv at", "q_starts at"},
-       launch_only},
   };
 }
 
@@ -106,8 +75,9 @@ TEST_CASE("the backward's refusals of options") {
   try_all(option_faults<s>());
   try_all(packed_faults<packed>());
   try_all(gradient_problems());
-  try_all(overlaps());
   try_all(packed_problems());
+  try_overlaps<s>();
+  try_overlaps<packed>();
 }
 
 TEST_CASE("more packed sequences than can be counted, and more blocks of them") {

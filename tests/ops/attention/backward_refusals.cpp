@@ -65,6 +65,10 @@ std::vector<spoiled<s>> wrong_shapes() {
 std::vector<spoiled<s>> wrong_values() {
   constexpr auto inf = std::numeric_limits<float>::infinity();
   return {
+      {"heads of dk in one place",
+       [](s& x) { x.dk.strides[2] = 0; },
+       TK_BAD_OVERLAP,
+       {"dk", "[2, 7, 2, 16]", "[224, 32, 0, 1]"}},
       {"rank 3", [](s& x) { x.dv.dl.ndim = 3; }, TK_BAD_RANK, {"dv has 3 dimensions", "4"}},
       {"types", [](s& x) { x.v.dl.dtype = fp16; }, TK_BAD_TYPE, {"v is fp16", "q is bf16"}},
       {"dk's type", [](s& x) { x.dk.dl.dtype = fp16; }, TK_BAD_TYPE, {"dk is fp16", "q is bf16"}},
@@ -80,40 +84,6 @@ std::vector<spoiled<s>> wrong_values() {
   };
 }
 
-// Each output on each other tensor, whole and by an element at the end.
-std::vector<spoiled<s>> overlaps() {
-  std::vector<spoiled<s>> list;
-  static constexpr tensor s::* outputs[] = {&s::dq, &s::dk, &s::dv};
-  static constexpr char const* names[] = {"dq", "dk", "dv"};
-  static constexpr tensor s::* others[] = {&s::q,    &s::k,  &s::v,  &s::o, &s::lse,
-                                           &s::dout, &s::dk, &s::dv, &s::dq};
-  static constexpr char const* other_names[] = {"q",    "k",  "v",  "o", "lse",
-                                                "dout", "dk", "dv", "dq"};
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < std::size(others); ++j) {
-      if (outputs[i] == others[j]) continue;
-      auto const output = outputs[i], other = others[j];
-      std::vector<std::string> const parts{std::string(names[i]) + " at",
-                                           std::string(other_names[j]) + " at"};
-      list.push_back({"on one another", [=](s& x) { (x.*output).dl.data = (x.*other).dl.data; },
-                      TK_BAD_OVERLAP, parts, launch_only});
-      list.push_back({"on its last element",
-                      [=](s& x) {
-                        auto& t = x.*other;
-                        std::int64_t count = 1;
-                        for (int a = 0; a < t.dl.ndim; ++a) count *= t.shape[std::size_t(a)];
-                        (x.*output).dl.data = t.dl.data;
-                        (x.*output).move((count - 1) * t.dl.dtype.bits / 8);
-                      },
-                      TK_BAD_OVERLAP, parts, launch_only});
-    }
-  list.push_back({"heads of dk in one place",
-                  [](s& x) { x.dk.strides[2] = 0; },
-                  TK_BAD_OVERLAP,
-                  {"dk", "[2, 7, 2, 16]", "[224, 32, 0, 1]"}});
-  return list;
-}
-
 }  // namespace
 
 TEST_CASE("the scene is a correct problem and writes its output") { check_scene<s>(); }
@@ -124,6 +94,5 @@ TEST_CASE("refusals") {
                     {TK_UNSUPPORTED, TK_SMALL_WORKSPACE}, [] {
                       try_all(wrong_shapes());
                       try_all(wrong_values());
-                      try_all(overlaps());
                     });
 }

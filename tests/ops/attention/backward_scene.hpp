@@ -12,6 +12,7 @@ struct attention_backward {
   using problem_type = tk_attention_backward_problem;
   static constexpr tk_op op = TK_OP_ATTENTION_BACKWARD;
   static constexpr char const* call_name = "tk_attention_backward";
+  static constexpr char const* outputs[] = {"dq", "dk", "dv"};
   static constexpr std::size_t first_size = 88;  // of the struct's first version
   static_assert(offsetof(problem_type, repeat) == first_size);
   memory arena{arena_bytes, arena_byte};
@@ -67,6 +68,7 @@ struct attention_backward {
 
 // The same with all options but packed sequences, and their gradients.
 struct attention_backward_with_options : attention_backward {
+  static constexpr char const* outputs[] = {"dq", "dk", "dv", "dbias", "dsinks"};
   tensor alibi{arena.at(18432), fp32, {2, 4}};
   tensor bias{arena.at(18688), fp32, {2, 4, 5, 7}};
   tensor sinks{arena.at(19840), fp32, {4}};
@@ -109,6 +111,7 @@ struct attention_backward_with_options : attention_backward {
 
 // Two packed sequences: rows 0 to 4 and 5 to 9, keys 0 to 6 and 7 to 13.
 struct packed_attention_backward : attention_backward {
+  static constexpr char const* outputs[] = {"dq", "dk", "dv", "dbias"};
   tensor q{arena.at(0), bf16, {10, 4, 16}};
   tensor k{arena.at(2048), bf16, {14, 2, 16}};
   tensor v{arena.at(4096), bf16, {14, 2, 24}};

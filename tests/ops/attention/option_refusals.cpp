@@ -5,43 +5,7 @@
 #include "tests/ops/attention/scene.hpp"
 #include "tests/support/streams.hpp"
 
-namespace {
-
 using namespace scene;
-
-std::vector<spoiled<attention_with_options>> option_problems() {
-  using s = attention_with_options;
-  return {
-      {"o on bias",
-       [](s& x) { x.o.dl.data = x.bias.dl.data; },
-       TK_BAD_OVERLAP,
-       {"o at", "bias at"},
-       launch_only},
-      {"lse on sinks",
-       [](s& x) { x.lse.dl.data = x.sinks.dl.data; },
-       TK_BAD_OVERLAP,
-       {"lse at", "sinks at"},
-       launch_only},
-      {"lse on alibi",
-       [](s& x) { x.lse.dl.data = x.alibi.dl.data; },
-       TK_BAD_OVERLAP,
-       {"lse at", "alibi at"},
-       launch_only},
-  };
-}
-
-std::vector<spoiled<packed_attention>> packed_problems() {
-  using s = packed_attention;
-  return {
-      {"o on offsets",
-       [](s& x) { x.o.dl.data = x.k_starts.dl.data, x.bias.given = nullptr; },
-       TK_BAD_OVERLAP,
-       {"o at", "k_starts at"},
-       launch_only},
-  };
-}
-
-}  // namespace
 
 TEST_CASE("the scenes are correct problems and write their outputs") {
   attention_with_options x;
@@ -61,8 +25,8 @@ TEST_CASE("options' refusals") {
   try_all(number_faults<packed_attention>());
   try_all(option_faults<attention_with_options>());
   try_all(packed_faults<packed_attention>());
-  try_all(option_problems());
-  try_all(packed_problems());
+  try_overlaps<attention_with_options>();
+  try_overlaps<packed_attention>();
 }
 
 TEST_CASE("more sequences than can be counted") {

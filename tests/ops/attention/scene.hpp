@@ -12,6 +12,7 @@ struct attention {
   using problem_type = tk_attention_forward_problem;
   static constexpr tk_op op = TK_OP_ATTENTION_FORWARD;
   static constexpr char const* call_name = "tk_attention_forward";
+  static constexpr char const* outputs[] = {"o", "lse"};
   static constexpr std::size_t first_size = 56;  // of the struct's first version
   static_assert(offsetof(problem_type, repeat) == first_size);
   memory arena{arena_bytes, arena_byte};

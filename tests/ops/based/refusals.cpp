@@ -86,22 +86,6 @@ std::vector<spoiled<s>> wrong_values() {
        [](s& x) { x.problem.repeat = as<tk_repeat>(2); },
        TK_BAD_VALUE,
        {"repeat is 2", "TK_REPEAT_RUN or TK_REPEAT_ROW"}},
-      {"final state on the initial one, moved",
-       [](s& x) {
-         x.final_state.dl.data = x.initial_state.dl.data;
-         x.final_state.move(64);
-       },
-       TK_BAD_OVERLAP,
-       {"final_state at", "initial_state at"},
-       launch_only},
-      {"final sums on the initial ones, moved",
-       [](s& x) {
-         x.final_sums.dl.data = x.initial_sums.dl.data;
-         x.final_sums.move(64);
-       },
-       TK_BAD_OVERLAP,
-       {"final_sums at", "initial_sums at"},
-       launch_only},
       {"heads of o in one place",
        [](s& x) { x.o.strides[2] = 0; },
        TK_BAD_OVERLAP,
@@ -146,7 +130,6 @@ TEST_CASE("refusals") {
                       try_all(wrong_shapes());
                       try_all(wrong_values());
                       try_all(wrong_sequences());
-                      try_overlaps<s>();
                       try_overlaps<p>();
                     });
 }

@@ -60,6 +60,8 @@ struct based : based_inputs {
   static constexpr char const* call_name = "tk_based";
   static constexpr std::size_t first_size = offsetof(problem_type, repeat);
   static constexpr char const* outputs[] = {"o", "final_state", "final_sums"};
+  static constexpr in_place_pair in_place[] = {{"final_state", "initial_state"},
+                                               {"final_sums", "initial_sums"}};
   tensor o{arena.at(at_o), bf16, of_tokens(16)};
   tensor final_state{arena.at(at_final), fp32, {2, 2, moments, 16}};
   tensor final_sums{arena.at(at_final_sums), fp32, {2, 2, moments}};

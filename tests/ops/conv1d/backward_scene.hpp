@@ -13,6 +13,7 @@ struct conv1d_backward {
   using problem_type = tk_conv1d_backward_problem;
   static constexpr tk_op op = TK_OP_CONV1D_BACKWARD;
   static constexpr char const* call_name = "tk_conv1d_backward";
+  static constexpr char const* outputs[] = {"dx", "dweight", "dbias", "dinitial_state"};
   static constexpr std::size_t first_size = 104;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size && sizeof(problem_type) == 112);
   static constexpr std::size_t at_x = 0, at_weight = 2048, at_bias = 4096, at_dy = 6144,

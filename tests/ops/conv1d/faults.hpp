@@ -87,16 +87,4 @@ template <class s> std::vector<spoiled<s>> packed_faults() {
   };
 }
 
-// An output where another tensor is.
-template <class s>
-spoiled<s> on(char const* what, tensor s::* t, tensor s::* other, std::vector<std::string> parts,
-              std::int64_t by = 0) {
-  return {what,
-          [=](s& x) {
-            (x.*t).dl.data = (x.*other).dl.data;
-            (x.*t).move(by);
-          },
-          TK_BAD_OVERLAP, std::move(parts), launch_only};
-}
-
 }  // namespace scene

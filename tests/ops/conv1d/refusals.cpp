@@ -25,15 +25,6 @@ std::vector<spoiled<s>> problems() {
        [](s& x) { x.final.dl.dtype = fp16; },
        TK_BAD_TYPE,
        {"final_state is fp16", "x is fp32"}},
-      on("y on x", &s::y, &s::x, {"y at", "x at"}),
-      on("y on x, moved", &s::y, &s::x, {"y at", "x at"}, 80),
-      on("y on weight", &s::y, &s::weight, {"y at", "weight at"}),
-      on("y on bias", &s::y, &s::bias, {"y at", "bias at"}),
-      on("y on initial_state", &s::y, &s::initial, {"y at", "initial_state at"}),
-      on("final_state on y", &s::final, &s::y, {"final_state at", "y at"}),
-      on("final_state on x", &s::final, &s::x, {"final_state at", "x at"}),
-      on("final_state on initial_state, moved", &s::final, &s::initial,
-         {"final_state at", "initial_state at"}, 80),
       {"tokens of y overlap",
        [](s& x) { x.y.strides[1] = 19; },
        TK_BAD_OVERLAP,
@@ -59,7 +50,6 @@ TEST_CASE("refusals") {
     try_all(operand_faults<s>());
     try_all(problems());
     try_all(packed_faults<conv1d_packed>());
-    try_all<conv1d_packed>({on<conv1d_packed>("y on starts", &conv1d_packed::y,
-                                              &conv1d_packed::starts, {"y at", "starts at"})});
+    try_overlaps<conv1d_packed>();
   });
 }

@@ -13,6 +13,8 @@ struct conv1d {
   using problem_type = tk_conv1d_problem;
   static constexpr tk_op op = TK_OP_CONV1D;
   static constexpr char const* call_name = "tk_conv1d";
+  static constexpr char const* outputs[] = {"y", "final_state"};
+  static constexpr in_place_pair in_place[] = {{"final_state", "initial_state"}};
   static constexpr std::size_t first_size = 72;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size && sizeof(problem_type) == 80);
   static constexpr std::size_t at_x = 0, at_weight = 4096, at_bias = 8192, at_y = 12288,

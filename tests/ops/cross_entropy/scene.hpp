@@ -16,6 +16,8 @@ struct cross_entropy {
   using problem_type = tk_cross_entropy_problem;
   static constexpr tk_op op = TK_OP_CROSS_ENTROPY;
   static constexpr char const* call_name = "tk_cross_entropy";
+  static constexpr char const* outputs[] = {"loss", "lse", "dx"};
+  static constexpr in_place_pair in_place[] = {{"dx", "x"}};
   static constexpr std::size_t first_size = 80;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size && sizeof(problem_type) == 88);
   memory arena{arena_bytes, arena_byte};
@@ -55,6 +57,8 @@ struct cross_entropy_backward {
   using problem_type = tk_cross_entropy_backward_problem;
   static constexpr tk_op op = TK_OP_CROSS_ENTROPY_BACKWARD;
   static constexpr char const* call_name = "tk_cross_entropy_backward";
+  static constexpr char const* outputs[] = {"dx"};
+  static constexpr in_place_pair in_place[] = {{"dx", "x"}};
   static constexpr std::size_t first_size = 72;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size && sizeof(problem_type) == 80);
   memory arena{arena_bytes, arena_byte};

@@ -17,6 +17,7 @@ struct embedding {
   using problem_type = tk_embedding_problem;
   static constexpr tk_op op = TK_OP_EMBEDDING;
   static constexpr char const* call_name = "tk_embedding";
+  static constexpr char const* outputs[] = {"y"};
   static constexpr std::size_t first_size = 32;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size && sizeof(problem_type) == 40);
   memory arena{arena_bytes, arena_byte};
@@ -46,6 +47,7 @@ struct embedding_backward {
   using problem_type = tk_embedding_backward_problem;
   static constexpr tk_op op = TK_OP_EMBEDDING_BACKWARD;
   static constexpr char const* call_name = "tk_embedding_backward";
+  static constexpr char const* outputs[] = {"dtable"};
   static constexpr std::size_t first_size = 48;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size && sizeof(problem_type) == 56);
   memory arena{arena_bytes, arena_byte};

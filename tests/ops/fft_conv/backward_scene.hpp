@@ -10,6 +10,7 @@ struct fft_conv_backward : fft_conv_inputs {
   using problem_type = tk_fft_conv_backward_problem;
   static constexpr tk_op op = TK_OP_FFT_CONV_BACKWARD;
   static constexpr char const* call_name = "tk_fft_conv_backward";
+  static constexpr char const* outputs[] = {"du", "dk", "dpre", "dpost"};
   static constexpr std::size_t first_size = 88;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size && sizeof(problem_type) == 96);
   tensor dy{arena.at(at_dy), bf16, {2, 2, 20}};

@@ -18,13 +18,6 @@ spoiled<s> resized(char const* name, std::size_t axis, std::int64_t size, tk_sta
           },
           expected, std::move(parts)};
 }
-// One tensor where another one lies.
-template <class s>
-spoiled<s> laid_on(char const* what, tensor s::* output, tensor s::* input,
-                   std::vector<std::string> parts) {
-  return {what, [=](s& x) { (x.*output).dl.data = (x.*input).dl.data; }, TK_BAD_OVERLAP,
-          std::move(parts), launch_only};
-}
 
 template <class s> std::vector<spoiled<s>> wrong_inputs() {
   std::vector<spoiled<s>> all{

@@ -35,6 +35,7 @@ struct fft_conv : fft_conv_inputs {
   using problem_type = tk_fft_conv_problem;
   static constexpr tk_op op = TK_OP_FFT_CONV;
   static constexpr char const* call_name = "tk_fft_conv";
+  static constexpr char const* outputs[] = {"y"};
   static constexpr std::size_t first_size = 56;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size && sizeof(problem_type) == 64);
   tensor y{arena.at(at_y), bf16, {2, 2, 20}};

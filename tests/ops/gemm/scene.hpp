@@ -12,6 +12,8 @@ struct gemm {
   using problem_type = tk_gemm_problem;
   static constexpr tk_op op = TK_OP_GEMM;
   static constexpr char const* call_name = "tk_gemm";
+  static constexpr char const* outputs[] = {"d"};
+  static constexpr in_place_pair in_place[] = {{"d", "c"}};
   static constexpr std::size_t first_size = 72;  // of the struct's first version
   static_assert(offsetof(problem_type, repeat) == first_size);
   memory arena{arena_bytes, arena_byte};

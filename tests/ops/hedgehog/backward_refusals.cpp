@@ -84,7 +84,6 @@ TEST_CASE("refusals") {
         try_all(wrong_inputs());
         try_all(wrong_gradients());
         try_all(wrong_sequences());
-        try_overlaps<s>();
         try_overlaps<p>();
       });
 }

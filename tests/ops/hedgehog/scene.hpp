@@ -16,6 +16,8 @@ struct hedgehog {
   static constexpr char const* call_name = "tk_hedgehog";
   static constexpr std::size_t first_size = offsetof(problem_type, repeat);
   static constexpr char const* outputs[] = {"o", "final_kv", "final_k", "normaliser"};
+  static constexpr in_place_pair in_place[] = {{"final_kv", "initial_kv"},
+                                               {"final_k", "initial_k"}};
   static constexpr std::size_t at_q = 0, at_k = 4096, at_v = 10240, at_o = 16384, at_alpha = 20480,
                                at_beta = 20992, at_starts = 32768, at_key_starts = 33024,
                                at_lengths = 33280, at_normaliser = 33536, at_initial_k = 34816,

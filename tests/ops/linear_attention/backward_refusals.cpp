@@ -68,11 +68,6 @@ void try_decay_gradients() {
 
 std::vector<spoiled<s>> own_overlaps() {
   return {
-      {"dinitial_state on initial_state",
-       [](s& x) { x.dinitial_state.dl.data = x.initial_state.dl.data; },
-       TK_BAD_OVERLAP,
-       {"dinitial_state at", "initial_state at"},
-       launch_only},
       {"heads of dk in one place",
        [](s& x) { x.dk.strides[2] = 0; },
        TK_BAD_OVERLAP,

@@ -112,7 +112,6 @@ void check_all_refusals(std::vector<std::vector<std::int64_t>> const& sizes, Own
     try_all(wrong_values<s>());
     try_all(wrong_decays<s>());
     try_all(wrong_sequences<s>());
-    try_overlaps<s>();
     try_overlaps<h>();
     try_overlaps<p>();
     own();

@@ -19,14 +19,6 @@ std::vector<spoiled<s>> own_problems() {
       {"final h", sized<s>(&s::final_state, 1, 1), TK_BAD_SHAPE, {"final_state has h = 1", "2"}},
       {"final d", sized<s>(&s::final_state, 2, 8), TK_BAD_SHAPE, {"final_state has d = 8", "16"}},
       {"final dv", sized<s>(&s::final_state, 3, 8), TK_BAD_SHAPE, {"final_state has dv = 8", "32"}},
-      {"final state on the initial one, moved",
-       [](s& x) {
-         x.final_state.dl.data = x.initial_state.dl.data;
-         x.final_state.move(64);
-       },
-       TK_BAD_OVERLAP,
-       {"final_state at", "initial_state at"},
-       launch_only},
       {"final state on the initial one, permuted",
        [](s& x) {
          x.final_state.dl.data = x.initial_state.dl.data;

@@ -68,6 +68,7 @@ struct linear_attention : linear_attention_inputs {
   static constexpr char const* call_name = "tk_linear_attention";
   static constexpr std::size_t first_size = offsetof(problem_type, repeat);
   static constexpr char const* outputs[] = {"o", "final_state"};
+  static constexpr in_place_pair in_place[] = {{"final_state", "initial_state"}};
   tensor o{arena.at(at_o), bf16, of_tokens(32)};
   tensor final_state{arena.at(at_final), fp32, {2, 2, 16, 32}};
   problem_type problem{};

@@ -12,12 +12,6 @@ using namespace scene;
 
 std::vector<spoiled<linear_cross_entropy>> problems() {
   using s = linear_cross_entropy;
-  auto const on = [](tensor s::* t, tensor s::* other, std::int64_t by = 0) {
-    return [=](s& x) {
-      (x.*t).dl.data = (x.*other).dl.data;
-      (x.*t).move(by);
-    };
-  };
   auto const set = [](tensor s::* t, std::size_t axis, std::int64_t size) {
     return [=](s& x) { (x.*t).shape[axis] = size; };
   };
@@ -54,15 +48,6 @@ std::vector<spoiled<linear_cross_entropy>> problems() {
        TK_BAD_VALUE,
        {"dloss_scale is inf", "finite"}},
       {"reserved2", [](s& x) { x.problem.reserved2 = 3; }, TK_BAD_STRUCT, {"reserved2 is 3"}},
-      {"dx on x", on(&s::dx, &s::x), TK_BAD_OVERLAP, {"dx at", "x at"}, launch_only},
-      {"dw on w", on(&s::dw, &s::w), TK_BAD_OVERLAP, {"dw at", "w at"}, launch_only},
-      {"dw on dx", on(&s::dw, &s::dx), TK_BAD_OVERLAP, {"dw at", "dx at"}, launch_only},
-      {"lse on loss", on(&s::lse, &s::loss), TK_BAD_OVERLAP, {"lse at", "loss at"}, launch_only},
-      {"loss on labels",
-       on(&s::loss, &s::labels),
-       TK_BAD_OVERLAP,
-       {"loss at", "labels at"},
-       launch_only},
       {"rows of dx overlap",
        [](s& x) { x.dx.strides[0] = 7; },
        TK_BAD_OVERLAP,

@@ -15,6 +15,7 @@ struct linear_cross_entropy {
   using problem_type = tk_linear_cross_entropy_problem;
   static constexpr tk_op op = TK_OP_LINEAR_CROSS_ENTROPY;
   static constexpr char const* call_name = "tk_linear_cross_entropy";
+  static constexpr char const* outputs[] = {"loss", "lse", "dx", "dw"};
   static constexpr std::size_t first_size = 104;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size && sizeof(problem_type) == 112);
   memory arena{arena_bytes, arena_byte};

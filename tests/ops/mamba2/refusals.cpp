@@ -14,14 +14,6 @@ std::vector<spoiled<s>> own_problems() {
       {"y p", sized<s>(&s::y, 3, 32), TK_BAD_SHAPE, {"y has p = 32", "x", "16"}},
       {"y type", [](s& x) { x.y.dl.dtype = fp16; }, TK_BAD_TYPE, {"y is fp16", "x is bf16"}},
       {"final s", sized<s>(&s::final_state, 3, 8), TK_BAD_SHAPE, {"final_state has s = 8", "16"}},
-      {"final state on the initial one, moved",
-       [](s& x) {
-         x.final_state.dl.data = x.initial_state.dl.data;
-         x.final_state.move(64);
-       },
-       TK_BAD_OVERLAP,
-       {"final_state at", "initial_state at"},
-       launch_only},
       {"heads of y in one place",
        [](s& x) { x.y.strides[2] = 0; },
        TK_BAD_OVERLAP,

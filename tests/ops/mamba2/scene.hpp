@@ -86,6 +86,7 @@ struct mamba2 : mamba2_inputs {
   static constexpr char const* call_name = "tk_mamba2";
   static constexpr std::size_t first_size = offsetof(problem_type, repeat);
   static constexpr char const* outputs[] = {"y", "final_state"};
+  static constexpr in_place_pair in_place[] = {{"final_state", "initial_state"}};
   tensor y{arena.at(at_y), bf16, of_tokens(2, 16)};
   tensor final_state{arena.at(at_final), fp32, of_states()};
   problem_type problem{};

@@ -12,6 +12,10 @@ struct norm_backward {
   using problem_type = tk_norm_backward_problem;
   static constexpr tk_op op = TK_OP_NORM_BACKWARD;
   static constexpr char const* call_name = "tk_norm_backward";
+  static constexpr char const* outputs[] = {"dx", "dresidual", "dweight", "dbias"};
+  static constexpr in_place_pair in_place[] = {{"dx", "r"},         {"dx", "dy"},
+                                               {"dx", "dr"},        {"dresidual", "r"},
+                                               {"dresidual", "dy"}, {"dresidual", "dr"}};
   static constexpr std::size_t first_size = 72;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size);
   static constexpr std::size_t at_r = 0, at_dy = 4096, at_weight = 8192, at_dr = 12288,

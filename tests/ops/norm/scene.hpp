@@ -12,6 +12,9 @@ struct norm {
   using problem_type = tk_norm_problem;
   static constexpr tk_op op = TK_OP_NORM;
   static constexpr char const* call_name = "tk_norm";
+  static constexpr char const* outputs[] = {"y", "r"};
+  static constexpr in_place_pair in_place[] = {
+      {"y", "x"}, {"y", "residual"}, {"r", "x"}, {"r", "residual"}};
   static constexpr std::size_t first_size = 64;  // of the struct's first version
   static_assert(offsetof(problem_type, repeat) == first_size);
   memory arena{arena_bytes, arena_byte};
@@ -58,6 +61,8 @@ struct norm {
 
 // y of fp8 with a scale for each row.
 struct norm_fp8 : norm {
+  static constexpr char const* outputs[] = {"y", "r", "y_scale"};
+  static constexpr in_place_pair in_place[] = {{"r", "x"}, {"r", "residual"}};
   norm_fp8() {
     for (auto* t : {&x, &residual, &weight, &bias, &r}) t->dl.dtype = bf16;
     y.dl.dtype = fp8_e4m3;
@@ -72,6 +77,7 @@ struct norm_fp8 : norm {
 };
 // And with one that is given.
 struct norm_fp8_given : norm_fp8 {
+  static constexpr char const* outputs[] = {"y", "r"};
   norm_fp8_given() {
     problem.y_scale_kind = TK_SCALE_GIVEN;
     y_scale.shape[0] = 1;

@@ -15,6 +15,7 @@ struct quantise {
   using problem_type = tk_quantise_problem;
   static constexpr tk_op op = TK_OP_QUANTISE;
   static constexpr char const* call_name = "tk_quantise";
+  static constexpr char const* outputs[] = {"y", "scale"};
   static constexpr std::size_t first_size = 40;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size && sizeof(problem_type) == 48);
   memory arena{arena_bytes, arena_byte};
@@ -57,6 +58,7 @@ struct quantise_tensor : quantise {
   quantise_tensor() { scale_is(TK_SCALE_TENSOR, {1}); }
 };
 struct quantise_given : quantise {
+  static constexpr char const* outputs[] = {"y"};
   quantise_given() { scale_is(TK_SCALE_GIVEN, {}); }
 };
 

@@ -18,6 +18,8 @@ struct rotary {
   using problem_type = tk_rotary_problem;
   static constexpr tk_op op = TK_OP_ROTARY;
   static constexpr char const* call_name = "tk_rotary";
+  static constexpr char const* outputs[] = {"q_out", "k_out"};
+  static constexpr in_place_pair in_place[] = {{"q_out", "q"}, {"k_out", "k"}};
   static constexpr std::size_t first_size = 80;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size && sizeof(problem_type) == 88);
   memory arena{arena_bytes, arena_byte};

@@ -13,6 +13,8 @@ struct softmax {
   using problem_type = tk_softmax_problem;
   static constexpr tk_op op = TK_OP_SOFTMAX;
   static constexpr char const* call_name = "tk_softmax";
+  static constexpr char const* outputs[] = {"y"};
+  static constexpr in_place_pair in_place[] = {{"y", "x"}};
   static constexpr std::size_t first_size = 40;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size);
   memory arena{arena_bytes, arena_byte};
@@ -51,6 +53,9 @@ struct softmax_backward {
   using problem_type = tk_softmax_backward_problem;
   static constexpr tk_op op = TK_OP_SOFTMAX_BACKWARD;
   static constexpr char const* call_name = "tk_softmax_backward";
+  static constexpr char const* outputs[] = {"dx", "dbias"};
+  static constexpr in_place_pair in_place[] = {
+      {"dx", "y"}, {"dx", "dy"}, {"dbias", "y"}, {"dbias", "dy"}};
   static constexpr std::size_t first_size = 48;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size);
   memory arena{arena_bytes, arena_byte};

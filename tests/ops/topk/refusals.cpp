@@ -19,12 +19,6 @@ std::vector<spoiled<topk>> problems() {
   auto const set = [](tensor s::* t, std::size_t axis, std::int64_t size) {
     return [=](s& x) { (x.*t).shape[axis] = size; };
   };
-  auto const on = [](tensor s::* t, tensor s::* other, std::int64_t by = 0) {
-    return [=](s& x) {
-      (x.*t).dl.data = (x.*other).dl.data;
-      (x.*t).move(by);
-    };
-  };
   return {
       {"h of values", set(&s::values, 0, 1), TK_BAD_SHAPE, {"values has h = 1", "2"}},
       {"rows of values", set(&s::values, 1, 4), TK_BAD_SHAPE, {"values has rows = 4", "3"}},
@@ -80,17 +74,6 @@ std::vector<spoiled<topk>> problems() {
        TK_BAD_VALUE,
        {"smallest is 2", "0 or 1"}},
       {"reserved2", [](s& x) { x.problem.reserved2 = 3; }, TK_BAD_STRUCT, {"reserved2 is 3"}},
-      {"values on x", on(&s::values, &s::x), TK_BAD_OVERLAP, {"values at", "x at"}, launch_only},
-      {"indices on the last of x",
-       on(&s::indices, &s::x, 4 * 119),
-       TK_BAD_OVERLAP,
-       {"indices at", "x at"},
-       launch_only},
-      {"indices on values",
-       on(&s::indices, &s::values),
-       TK_BAD_OVERLAP,
-       {"values at", "indices at"},
-       launch_only},
       {"rows of values overlap",
        [](s& x) { x.values.strides[1] = 3; },
        TK_BAD_OVERLAP,

@@ -14,6 +14,7 @@ struct topk {
   using problem_type = tk_topk_problem;
   static constexpr tk_op op = TK_OP_TOPK;
   static constexpr char const* call_name = "tk_topk";
+  static constexpr char const* outputs[] = {"values", "indices"};
   static constexpr std::size_t first_size = 40;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size && sizeof(problem_type) == 48);
   memory arena{arena_bytes, arena_byte};

@@ -12,6 +12,7 @@ struct transpose {
   using problem_type = tk_transpose_problem;
   static constexpr tk_op op = TK_OP_TRANSPOSE;
   static constexpr char const* call_name = "tk_transpose";
+  static constexpr char const* outputs[] = {"y"};
   static constexpr std::size_t first_size = 24;  // of the shortest struct
   static_assert(offsetof(problem_type, repeat) == first_size);
   memory arena{arena_bytes, arena_byte};
