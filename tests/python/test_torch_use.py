@@ -186,6 +186,20 @@ def test_nothing_to_do():
     assert tk.embedding(torch.zeros(0, dtype=torch.int64), w).shape == (0, 8)
 
 
+@pytest.mark.parametrize("m, k, n", [(0, 8, 3), (4, 0, 3), (4, 8, 0)])
+def test_products_of_nothing(m, k, n):
+    a, b = torch.ones(2, m, k, dtype=BF16), torch.ones(k, n, dtype=BF16)
+    a.requires_grad_(), b.requires_grad_()
+    found, exact = (
+        (of.matmul(a, b), of.matmul(a, b.expand(2, k, n)), of.addmm(b.sum(0), a[0], b))
+        for of in (tk, torch)
+    )
+    for y, z in zip(found, exact, strict=True):
+        assert torch.equal(y, z)
+        for x, w in zip(*(torch.autograd.grad(r.sum(), (a, b)) for r in (y, z)), strict=True):
+            assert torch.equal(x, w)
+
+
 def test_autocast():
     x, w = torch.randn(4, 16, requires_grad=True), torch.randn(8, 16, requires_grad=True)
     q = torch.randn(1, 2, 5, 16)

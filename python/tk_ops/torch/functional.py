@@ -47,14 +47,14 @@ def matmul(input, other, *, out_dtype=None):
         return matmul(input.unsqueeze(0), other, out_dtype=out_dtype).squeeze(-2)
     (m, k), n = input.shape[-2:], other.size(-1)
     if other.dim() == 2:
-        found = _product(input.reshape(-1, k), other, out_dtype)
+        found = _product(input.reshape(math.prod(input.shape[:-1]), k), other, out_dtype)
         return found.view(*input.shape[:-1], n)
     try:
         batch = torch.broadcast_shapes(input.shape[:-2], other.shape[:-2])
     except RuntimeError as error:
         raise ValueError(f"matmul: {error}") from None
-    input = input.expand(*batch, m, k).reshape(-1, m, k)
-    other = other.expand(*batch, k, n).reshape(-1, k, n)
+    input = input.expand(*batch, m, k).reshape(math.prod(batch), m, k)
+    other = other.expand(*batch, k, n).reshape(math.prod(batch), k, n)
     return _product(input, other, out_dtype).view(*batch, m, n)
 
 
