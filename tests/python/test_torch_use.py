@@ -2,7 +2,9 @@
 """tk_ops.torch beside its ops: second derivatives, dropout, packed sequences, empty tensors,
 autocast, modules, workspaces, and what is refused."""
 
+import contextlib
 import os
+import threading
 
 import pytest
 
@@ -249,7 +251,8 @@ def test_modules():
 
 @pytest.mark.skipif(DEVICE != "cpu", reason="has the CPU play a device")
 def test_workspaces(monkeypatch):
-    """A device's path, with the CPU as the device: one workspace of each stream, which grows."""
+    """A device's path, with the CPU as the device: one workspace of each stream, which grows, in
+    memory that is of no pool of this thread."""
     from tk_ops.torch import _library
 
     capturing, u, k = [False], torch.randn(1, 4, 3000, dtype=BF16), torch.randn(4, 2000)
@@ -259,6 +262,14 @@ def test_workspaces(monkeypatch):
         "_cuda_isCurrentStreamCapturing": lambda: capturing[0],
     }.items():
         monkeypatch.setattr(torch._C, name, value, raising=False)
+    threads = []
+
+    def stream(current):
+        threads.append(threading.get_ident())
+        return contextlib.nullcontext()
+
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: None)
+    monkeypatch.setattr(torch.cuda, "stream", stream)
     held, names = {}, ("u", "k", "y")
     monkeypatch.setattr(_library, "workspaces", held)
     conv = _library._binding.some_fields("fft_conv", names, False)
@@ -276,6 +287,7 @@ def test_workspaces(monkeypatch):
     (large,) = call(3000, 2000)
     assert small < large and call(600, 300) == [large]
     assert not held[None, 7][:4096].any()
+    assert len(threads) == 2 and threading.get_ident() not in threads
     with pytest.raises(ValueError, match="tk_fft_conv: y is NULL"):
         _library.launch_on_device(
             _library._binding.some_fields("fft_conv", names[:2], False), (u, k), u.device

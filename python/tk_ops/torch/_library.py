@@ -19,6 +19,7 @@ are made of, refuses a derivative through it.
 
 import functools
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import torch
 from torch import _C, Tensor
@@ -44,12 +45,28 @@ workspaces = {}
 """Of each device and stream of it the workspace that its launches share, in their order."""
 
 
-def workspace_of(call, fields, device):
-    """A new workspace of what the call needs. Raises what the op refuses."""
-    size = max(_binding.bytes_of(call, *fields), 4096)
+def bytes_of(call, fields):
+    """Those of the workspace that the call needs. Raises what the op refuses."""
+    return max(_binding.bytes_of(call, *fields), 4096)
+
+
+def workspace_of(size, device):
     workspace = torch.empty(size, dtype=torch.uint8, device=device)
     workspace[:4096].zero_()  # its counters, which every launch leaves 0
     return workspace
+
+
+def lasting_workspace_of(size, device):
+    """One that is kept, made on a thread of its own: else it might be of a pool that this thread
+    takes memory from for a while, as torch.compile does when it prepares CUDA graphs."""
+    stream = torch.cuda.current_stream(device)
+
+    def make():
+        with torch.cuda.stream(stream):
+            return workspace_of(size, device)
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(make).result()
 
 
 def launch_on_device(call, fields, device):
@@ -58,12 +75,12 @@ def launch_on_device(call, fields, device):
             return launch_on_device(call, fields, device)
     if _C._cuda_isCurrentStreamCapturing():
         # A graph's memory is its own, and the clearing is part of it.
-        return launch_call(call, workspace_of(call, fields, device), *fields)
+        return launch_call(call, workspace_of(bytes_of(call, fields), device), *fields)
     stream = device.index, _C._cuda_getCurrentRawStream(device.index)
     try:
         launch_call(call, workspaces.get(stream), *fields)
-    except ValueError:  # the workspace is too small; or else workspace_of refuses it again
-        workspaces[stream] = workspace_of(call, fields, device)
+    except ValueError:  # the workspace is too small; or else bytes_of refuses it again
+        workspaces[stream] = lasting_workspace_of(bytes_of(call, fields), device)
         launch_call(call, workspaces[stream], *fields)
 
 
