@@ -174,8 +174,8 @@ class LinearAttention(nn.Module):
 class LongConv(nn.Module):
     """A convolution of each channel as long as the sequence: y = u * k + D u, causal.
 
-    u [b, channels, n] with n at most length, bf16, fp16 or fp32; the filters k [channels, length]
-    and the skip D [channels] are fp32 parameters.
+    u [b, channels, n] with n at most length, bf16 or fp16, or any type under torch.autocast; the
+    filters k [channels, length] and the skip D [channels] are fp32 parameters.
     """
 
     def __init__(self, channels, length, device=None):
