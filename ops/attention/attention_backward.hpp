@@ -12,12 +12,13 @@
 //           it. Blocks of keys are dealt in that order, so that turns wait for earlier tasks alone;
 //           and as all walk downward, a block follows the one before it by a step, causal or not.
 // Overlap   everything is transposed (keys are rows), so that p and ds are left operands as they
-//           stand. exp2 runs under dp; dq, which needs the ds of all workers, is one step late, so
-//           that they need not keep pace; pieces of dq leave while workers go on (senders). lse is
-//           read before the products are issued: a load behind them waits for them. Or a worker
-//           has the dq of a slice, transposed, and adds it itself (backward_dq.hpp). (Dao,
-//           FlashAttention-2, 2023; the transposed products and a separate step for dq:
-//           FlashAttention-3, Shah et al., 2024.)
+//           stand. exp2 runs under dp, which is begun with s, or, late, in registers that lse has
+//           left; dq, which needs the ds of all workers, is one step late, so that they need not
+//           keep pace; pieces of dq leave while workers go on (senders). lse is read before the
+//           products are issued: a load behind them waits for them. Or a worker has the dq of a
+//           slice, transposed, and adds it itself (backward_dq.hpp). (Dao, FlashAttention-2, 2023;
+//           the transposed products and a separate step for dq: FlashAttention-3, Shah et al.,
+//           2024.)
 #pragma once
 #include "core/partial_tiles.hpp"
 #include "core/product.hpp"
@@ -40,6 +41,7 @@ struct attention_backward {
   static constexpr bool transposed = cut::transposed;
   static constexpr bool causal = Mask == mask_kind::causal;
   static_assert(tune.ds_slots == 2 || (tune.ds_slots == 3 && !transposed));
+  static_assert(!tune.dp_late || (parts == 1 && slices == 1 && !general));
   using scores = reg_tile<float, N, M>;
   using rows_of_scores = reg_row<float, N, M>;
 
@@ -169,8 +171,8 @@ struct attention_backward {
           cast<T>(dq));
   }
 
-  // s = k q^T and dp = v dout^T of a slice, which run when this returns; the slots of the task's
-  // part stay taken.
+  // s = k q^T and dp = v dout^T of a slice, which run when this returns (dp_late: s alone); the
+  // slots of the task's part stay taken.
   struct slice_slots {
     stage const &dout, &q;
   };
@@ -199,7 +201,7 @@ struct attention_backward {
     if constexpr (parts == 1) {
       tk::load(lse, q.y);
       mm_abt(s, kv.k[w][0], q.x);
-      mm_abt(dp, kv.v[w][0], dout.x);
+      if constexpr (!tune.dp_late) mm_abt(dp, kv.v[w][0], dout.x);
     } else {
       mma_abt(s, kv.k[w][t.part], q.x);
       mma_abt(dp, kv.v[w][t.part], dout.x);
@@ -260,9 +262,11 @@ struct attention_backward {
                              {key, block * cut::queries + j * M, head, a.rows.sizes.heads()},
                              a.scale_log2, as_row(q.y), as_row(dout.y));
         } else {
-          wait<1>(s);
-          if constexpr (parts == 1) s = exp2(s * a.scale_log2 - lse);
-          else s = exp2(s * a.scale_log2 - as_row(q.y));
+          wait<!tune.dp_late>(s);
+          if constexpr (parts == 1) s = s * a.scale_log2 - lse;
+          else s = s * a.scale_log2 - as_row(q.y);
+          if constexpr (tune.dp_late) mm_abt(dp, kv.v[w][0], dout.x);
+          s = exp2(s);
           apply_mask_transposed<attention_backward>(s, a, t, key, block * cut::queries + j * M);
           wait<0>(dp);
           dp = s * (dp - as_row(dout.y));

@@ -37,6 +37,7 @@ struct attention_backward_tuning {
   bool same_keys = false;                 // all workers have the same, and share dk and dv
   bool dq_by_slice = false;               // with own keys, too, a worker has a slice's dq
   int senders = 0;                        // warps that sums of dq leave by, where the chip has them
+  bool dp_late = false;                   // dp is begun in registers that lse has left
   attention_queries_tuning queries = {};  // no workers: dq has no launch of its own; else same keys
 };
 
