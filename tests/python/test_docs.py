@@ -89,6 +89,8 @@ def test_readme(section, tmp_path):
     """Its Python runs as it is printed, the blocks of a section in one namespace."""
     sections = python_of(read(ROOT / "README.md"))
     assert sections.keys() == COMPUTED.keys()
+    if DEVICE != "cpu" and "torch.compile" in sections[section]:
+        pytest.skip("PyTorch 2.11 does not compile unflatten under a default device")
     path = tmp_path / "readme.py"
     path.write_text(sections[section], encoding="utf-8")
     with framework_of(sections[section]):

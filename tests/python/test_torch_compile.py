@@ -36,7 +36,8 @@ def fresh():
 
 @pytest.mark.parametrize("layout", LAYOUTS[:2])
 def test_ops_in_one_graph(layout):
-    """Forward and backward have the bits that they have without a compiler."""
+    """Forward and backward have the bits that they have without a compiler, but means of losses,
+    whose sums on a GPU are inductor's."""
     cases = [CASES[name] for name in OPS]
 
     def function(inputs):
@@ -61,7 +62,10 @@ def test_ops_in_one_graph(layout):
 
     plain = step(function)
     for x, y in zip(step(torch.compile(function, fullgraph=True)), plain, strict=True):
-        assert torch.equal(x, y)
+        if y.dim() == 0 and DEVICE != "cpu":
+            torch.testing.assert_close(x, y, rtol=1e-6, atol=0)
+        else:
+            assert torch.equal(x, y)
 
 
 class Block(torch.nn.Module):

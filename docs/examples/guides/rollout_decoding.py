@@ -2,7 +2,7 @@
 import torch
 import tk_ops.torch as tk
 
-width, heads, vocab = 128, 2, 97
+width, heads, vocab = 128, 2, 96
 sizes = (vocab, width), (3 * width, width), (width, width)
 weights = [(torch.randn(x) * 0.1).bfloat16().requires_grad_() for x in sizes]
 
