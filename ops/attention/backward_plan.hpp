@@ -92,8 +92,9 @@ struct attention_backward_sizes {
   // there are few: they follow one another.
   template <class Cut> TK_BOTH int heads_together() const {
     constexpr auto tune = Cut::tune;
-    int const heads = tune.together / key_blocks<Cut>();
+    int const tasks = causal && tune.causal_together > 0 ? tune.causal_together : tune.together;
     int const least = causal && tune.causal_group > 0 ? tune.causal_group : tune.group;
+    int const heads = tasks / key_blocks<Cut>();
     return heads > least ? heads : least;
   }
   // A block of queries among all heads and batches.

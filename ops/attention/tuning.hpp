@@ -33,6 +33,7 @@ struct attention_backward_tuning {
   int group;     // heads whose tasks are dealt together, or more,
   int together = 256;                     // so that they are so many tasks
   int causal_group = 0;                   // the same under a causal mask, 0: group
+  int causal_together = 0;                // and there, 0: together
   int dq_rows = 0;                        // of a worker's piece of dq, 0: M
   bool same_keys = false;                 // all workers have the same, and share dk and dv
   bool dq_by_slice = false;               // with own keys, too, a worker has a slice's dq

@@ -44,13 +44,14 @@ constexpr attention_backward_tuning dq_apart(attention_queries_tuning queries, i
 // As in the forward, 192 registers of tiles: dk and dv of 128 columns, and 64 x 64 scores twice,
 // or, at d 64, 64 x 128: in place of two slices of 64 queries 1.02 to 1.07 from 1024 keys on. 8, 16
 // and 32 heads dealt together (H200, 4096 keys): d 128 causal 465, 500, 519 TFLOP/s, full 573, 571,
-// 544; d 64 causal 360, 423, 448, full 498, 501, 481. 64 beside 32 heads, causal: d 64 1.00
-// to 1.11, d 128 0.96 to 1.00. One sender in place of two: 0.76 to 0.93. dp late: d 64 1.03
-// to 1.08, since then nothing spills and lanes keep their numbers, which they read anew in each
-// step before; d 128, which has room for both, 0.93 to 1.00. Rows of delta that are read under dp
-// spill: 0.91 to 0.97. Blocks of keys from the last one on, of which none waits for another under a
-// causal mask: d 64 0.73 to 1.02, d 128 0.61 to 0.96, since the longest tasks come last and blocks
-// that run at a time share less of what is read (H200, 2026-11-30).
+// 544; full at d 64 498, 501, 481. 64 heads beside 32, causal: d 128 0.96 to 1.00; d 64 0.96 to
+// 0.99 from 4096 keys on, but 1.10 where heads have few blocks of keys and 256 tasks are dealt
+// together in place of 512. One sender in place of two: 0.76 to 0.93. dp late: d 64 1.03 to 1.09,
+// since then nothing spills and lanes keep their numbers, which they read anew in each step
+// before; d 128, which has room for both, 0.93 to 1.00. Rows of delta that are read under dp
+// spill: 0.91 to 0.97. Blocks of keys from the last one on, of which none waits for another under
+// a causal mask: d 64 0.73 to 1.02, d 128 0.61 to 0.96, since the longest tasks come last and
+// blocks that run at a time share less of what is read (H200, 2026-11-30).
 constexpr attention_backward_tuning tune_attention_backward(int d) {
   if (d <= 64)
     return {.workers = 2,
@@ -61,7 +62,8 @@ constexpr attention_backward_tuning tune_attention_backward(int d) {
             .slots = 5,
             .ds_slots = 2,
             .group = 8,
-            .causal_group = 64,
+            .causal_group = 32,
+            .causal_together = 512,
             .dq_rows = 64,
             .senders = 2,
             .dp_late = true};
