@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Attention beside its peers as an SVG, from what a run wrote: TFLOP/s over keys, a panel for each
-head size, mask and direction. The same files give the same bytes.
+head size, mask and direction. The same files give the same bytes. The drawing names its files.
 
 usage: plot.py FILE.json... >docs/attention.svg
+       plot.py --check FILE.svg    is it what its files give?
 """
 import json
 import math
+import os
 import re
 import sys
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CASE = re.compile(r"d(\d+)_n(\d+)_(full|causal)(_b\d+_h\d+)?")
 SUITES = {"attention-fwd": "forward", "attention-bwd": "backward"}
 MASKS = ("full", "causal")
@@ -28,7 +31,7 @@ STEP = 200  # TFLOP/s from a line of the grid to the next
 
 
 def read(paths):
-    """{(suite, mask, d): {impl: {keys: TFLOP/s}}}, and a line that says what was measured."""
+    """{(suite, mask, d): {impl: {keys: TFLOP/s}}}, a line that says what was measured, and the files."""
     panels, stamps = {}, {}
     for path in paths:
         with open(path, encoding="utf-8") as file:
@@ -45,15 +48,16 @@ def read(paths):
             sys.exit(f"plot.py: {path} has no case of {' or '.join(SUITES)} whose name is of the form d64_n512_full")
         stamps.setdefault(f"{document['date'][:10]}, {document['commit'][:7]}", set()).update(suites)
     measured = "; ".join(f"{' and '.join(sorted(of))} {stamp}" for stamp, of in stamps.items())
-    return panels, f"{document['machine']['device']}, bf16; {measured}"
+    return panels, f"{document['machine']['device']}, bf16; {measured}", paths
 
 
 class drawing:
     """Lines of an SVG; coordinates with one decimal."""
 
-    def __init__(self, width, height):
+    def __init__(self, width, height, description):
         self.lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
                       f'width="{width}" height="{height}" font-family="sans-serif" font-size="11">',
+                      f"<desc>{description}</desc>",
                       f'<rect width="{width}" height="{height}" fill="#ffffff"/>']
 
     def line(self, points, colour, width, dashes=""):
@@ -111,14 +115,15 @@ def legend(svg, impls):
         x += 52 + 6.2 * len(name)
 
 
-def plot(panels, about):
+def plot(panels, about, paths):
     columns = [(suite, mask) for suite in SUITES for mask in MASKS]
     widths = sorted({d for _, _, d in panels if d in (64, 128, 256)})
     curves = [curve for found in panels.values() for curve in found.values()]
     keys = sorted({n for curve in curves for n in curve})
     top = STEP * math.ceil(max(rate for curve in curves for rate in curve.values()) / STEP)
     svg = drawing(LEFT + len(columns) * (PANEL[0] + GAP[0]) - GAP[0] + RIGHT,
-                  TOP + len(widths) * (PANEL[1] + GAP[1]) - GAP[1] + BOTTOM)
+                  TOP + len(widths) * (PANEL[1] + GAP[1]) - GAP[1] + BOTTOM,
+                  "Drawn from " + " ".join(os.path.relpath(path, ROOT) for path in paths))
     svg.text(LEFT, 20, f"Attention, TFLOP/s over keys ({about})", "start", ' font-size="14"')
     legend(svg, {impl for found in panels.values() for impl in found})
     for i, (suite, mask) in enumerate(columns):
@@ -136,8 +141,18 @@ def plot(panels, about):
     return svg.finish()
 
 
+def check(path):
+    with open(path, encoding="utf-8") as file:
+        drawn = file.read()
+    named = re.search("<desc>Drawn from (.*)</desc>", drawn)
+    if not named or plot(*read([os.path.join(ROOT, name) for name in named[1].split()])) != drawn:
+        sys.exit(f"plot.py: {path} is not what its files give")
+
+
 def main():
-    if len(sys.argv) < 2:
+    if sys.argv[1:2] == ["--check"] and len(sys.argv) == 3:
+        return check(sys.argv[2])
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     sys.stdout.write(plot(*read(sys.argv[1:])))
 
