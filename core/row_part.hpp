@@ -6,12 +6,6 @@
 
 namespace tk {
 
-// body(std::integral_constant<int, I>) for each I.
-template <int N, class Body> TK_BOTH void for_each_index(Body body) {
-  [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
-    (body(std::integral_constant<int, I>{}), ...);
-  }(std::make_integer_sequence<int, N>{});
-}
 // Names of an op's operands, by number.
 template <int I> struct row_input {};
 template <int I> struct row_output {};

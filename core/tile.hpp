@@ -8,6 +8,7 @@
 // tile.
 #pragma once
 #include <type_traits>
+#include <utility>
 
 #include "core/element.hpp"
 #include "core/layout.hpp"
@@ -15,6 +16,13 @@
 namespace tk {
 
 inline constexpr float inf = __builtin_huge_valf();
+
+// body(std::integral_constant<int, I>) for each I.
+template <int N, class Body> TK_BOTH void for_each_index(Body body) {
+  [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+    (body(std::integral_constant<int, I>{}), ...);
+  }(std::make_integer_sequence<int, N>{});
+}
 
 // Below 16 rows a tile is flat: each row is spread over many lanes (core/rows.hpp).
 template <int R> inline constexpr bool is_flat = R < 16;

@@ -118,7 +118,7 @@ void launch_sinks(attention_backward_problem const& x, void* workspace, void* st
   attention_backward_sinks_run<float>::launch(
       {in_workspace<float const>(workspace, at.lse), in_workspace<float const>(workspace, at.delta),
        x.terms.sinks, x.dsinks, x.dsinks_stride, x.has_rows() ? static_cast<int>(x.q.b) : 0,
-       static_cast<int>(x.q.h), rows},
+       static_cast<int>(x.q.h), rows, x.terms.dropout},
       stream);
 }
 

@@ -4,6 +4,8 @@
 // key
 //            (so that exp2(score - lse) is 0), both padded to whole blocks of queries; the turns of
 //            dq, zero; dq = 0 in blocks of queries that see no key.
+//            With dropout exp2(score - lse) is p / (1 - rate), and delta so much smaller: then
+//            ds = p / (1 - rate) (mask dp - delta), and no weight is multiplied again.
 // Order      a row's sum is one worker's, in the layout's order: equal bits.
 #pragma once
 #include "backends/kernel.hpp"
@@ -115,8 +117,16 @@ template <class T, int D, option_set Options = option_set::none> struct attentio
     auto const lse =
         load_col<M>(a.lse + t.batch * a.lse_b_stride + t.head * a.lse_h_stride + first, left, -inf);
     auto const at = rows.row(t.row, t.head, t.batch);
-    store(rows.lse + at, where_equal(lse, -inf, inf, lse * log2_e), M);
-    store(rows.delta + at, row_sum(o * dout), M);
+    auto lse_log2 = where_equal(lse, -inf, inf, lse * log2_e);
+    auto delta = row_sum(o * dout);
+    if constexpr (Options == option_set::all) {
+      if (a.terms.dropout != 0) {
+        lse_log2 = lse_log2 - a.terms.kept_inverse_log2();
+        delta = delta * (1.f / a.terms.kept_inverse());
+      }
+    }
+    store(rows.lse + at, lse_log2, M);
+    store(rows.delta + at, delta, M);
 
     int const block = t.row / cut::queries, slice = t.row % cut::queries / M;
     if (slice == 0) {

@@ -3,11 +3,13 @@
 //           dsinks[h] = -sum over b and i of exp(sink - lse) delta
 // Shapes    lse (log2) and delta [b, heads, rows], as attention_backward_prepare leaves them; rows
 //           of no query have delta 0. sinks, dsinks[heads].
-// Numerics  fp32. A sink is a term of its row's lse: the exponent is at most 0, but for rounding.
+// Numerics  fp32. A sink is a term of its row's lse: the exponent is at most 0, or what lse was
+//           made less by beside dropout, but for rounding.
 // Order     a head is one worker's: its lanes sum their columns in order, and then cross.
 #pragma once
 #include "backends/kernel.hpp"
 #include "core/activation.hpp"
+#include "core/random.hpp"
 #include "core/rows.hpp"
 #include "ops/attention/backward_plan.hpp"
 
@@ -31,14 +33,15 @@ template <class T> struct attention_backward_sinks {
   static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
-    float const sink = a.sinks.data[t.head * a.sinks.h_stride] * log2_e;
+    float const sink = a.sinks.data[t.head * a.sinks.h_stride] * log2_e,
+                most = be::log2(kept_inverse(a.dropout));
     tile sum = 0.f, lse, delta;
     for (int batch = 0; batch < a.b; ++batch) {
       std::int64_t const at = (std::int64_t{batch} * a.heads + t.head) * a.rows;
       for (int row = 0; row < a.rows; row += N) {
         tk::load(lse, head_of(a.lse + at, a.rows), 4, 0, row);
         tk::load(delta, head_of(a.delta + at, a.rows), 4, 0, row);
-        sum = sum + exp2(min(sink - lse, 0.f)) * delta;
+        sum = sum + exp2(min(sink - lse, most)) * delta;
       }
     }
     int buffer = 0;

@@ -141,7 +141,7 @@ template <class T> struct attention_backward_sums {
   by_head sinks;
   T* dsinks;
   std::int64_t dsinks_stride;
-  int b, heads, rows;
+  int b, heads, rows, dropout;
 };
 
 }  // namespace tk

@@ -80,11 +80,10 @@ TK_DEVICE void weigh_with_options(reg_tile<float, R, C>& s, reg_tile<float, R, C
                                   row_of<float, C> delta) {
   auto const& x = with.terms;
   auto const below = static_cast<unsigned>(x.dropout);
-  random_mask<R, C> kept;
+  random_mask<R, C, true> kept;
   if (below) {
-    draw_transposed(kept, x.plane(at.batch, tile.head, tile.heads), below, tile.row, tile.key);
+    draw(kept, x.plane(at.batch, tile.head, tile.heads), below, tile.row, tile.key);
     keep(dp, kept);
-    dp = dp * x.kept_inverse();
   }
   dp = dp - delta;
   if (with.prescale != 1.f) s = s * with.prescale;
@@ -93,13 +92,12 @@ TK_DEVICE void weigh_with_options(reg_tile<float, R, C>& s, reg_tile<float, R, C
     dp = dp * map(softcap_slope_of{x.inverse_softcap}, s);
   }
   add_terms_transposed(s, x, at.of, tile.row, tile.key, tile.head, at.batch);
+  // What a bias has in rows that are none may be anything.
+  if (tile.row + C > at.of.nq) keep_cols(s, at.of.nq - tile.row, 0.f);
   s = exp2(s * scale_log2 - lse);
   keep_seen_transposed(s, x.seen, at.of, tile.row, tile.key, 0.f);
   dp = s * dp;
-  if (below) {
-    keep(s, kept);
-    s = s * x.kept_inverse();
-  }
+  if (below) keep(s, kept);
 }
 // Columns are keys: dp becomes ds, or p (z dp - delta) without the slope of the softcap; the
 // product s is used up.
@@ -110,10 +108,8 @@ TK_DEVICE void weigh_rows_with_options(reg_tile<float, R, C>& s, reg_tile<float,
                                        reg_col<float, R> const& lse,
                                        reg_col<float, R> const& delta) {
   auto const& x = with.terms;
-  if (auto const below = static_cast<unsigned>(x.dropout)) {
+  if (auto const below = static_cast<unsigned>(x.dropout))
     keep_random(dp, x.plane(at.batch, tile.head, tile.heads), below, tile.row, tile.key);
-    dp = dp * x.kept_inverse();
-  }
   dp = dp - delta;
   if (with.prescale != 1.f) s = s * with.prescale;
   if (x.softcap != 0.f) {
@@ -121,6 +117,7 @@ TK_DEVICE void weigh_rows_with_options(reg_tile<float, R, C>& s, reg_tile<float,
     if constexpr (Slope) dp = dp * map(softcap_slope_of{x.inverse_softcap}, s);
   }
   add_terms(s, x, at.of, slope, tile.row, tile.key, tile.head, at.batch);
+  if (tile.row + R > at.of.nq) keep_rows(s, at.of.nq - tile.row, 0.f);
   dp = exp2(s * scale_log2 - lse) * dp;
   keep_seen(dp, x.seen, at.of, tile.row, tile.key, 0.f);
 }

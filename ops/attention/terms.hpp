@@ -16,6 +16,11 @@ namespace tk {
 struct no_terms {};
 struct no_place {};
 
+// x y, and 0 where y is, whatever x is.
+struct times_or_zero {
+  TK_DEVICE float operator()(float x, float y) const { return y == 0.f ? 0.f : x * y; }
+};
+
 struct softcap_of {
   float cap, inverse;
   TK_DEVICE float operator()(float x) const { return cap * tanh(x * inverse); }
@@ -47,6 +52,7 @@ template <class T> struct device_terms {
 
   // What weights that are kept are multiplied by.
   TK_DEVICE float kept_inverse() const { return tk::kept_inverse(dropout); }
+  TK_DEVICE float kept_inverse_log2() const { return be::log2(kept_inverse()); }
 
   TK_BOTH bool packed() const { return q.starts != nullptr; }
   TK_BOTH sequence at(int s) const { return {q.start(s), k.start(s), q.length(s), k.length(s)}; }

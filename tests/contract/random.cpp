@@ -10,7 +10,7 @@ namespace tk::test {
 inline constexpr unsigned shares[] = {1, 64, 200, 255};
 inline constexpr int places = 6, share_count = 4;
 inline constexpr int rows_at[places] = {0, 16, 48, 4096, 16 * 12345, 1 << 30},
-                     cols_at[places] = {0, 32, 96, 8192, 32 * 777, 1 << 30};
+                     cols_at[places] = {0, 16, 96, 8192, 16 * 777, 1 << 30};
 
 enum class by { tile, mask };  // keep_random, or draw and keep
 
@@ -25,8 +25,7 @@ template <class T, int R, int C, bool Transposed, by By> struct random_op : simp
   template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
     constexpr unsigned below[] = {1, 64, 200, 255};
     constexpr int row[] = {0, 16, 48, 4096, 16 * 12345, 1 << 30},
-                  col[] = {0, 32, 96, 8192, 32 * 777, 1 << 30};
-    constexpr int shift = (Transposed ? R : C) % 32;  // 16, where blocks may be begun in the middle
+                  col[] = {0, 16, 96, 8192, 16 * 777, 1 << 30};
     int const place = t.index / 4, share = t.index % 4;
     auto const plane = random_plane_of(a.seed, a.offset, static_cast<std::uint32_t>(place));
     reg_tile<float, R, C> from;
@@ -34,18 +33,17 @@ template <class T, int R, int C, bool Transposed, by By> struct random_op : simp
     reg_tile<T, R, C> x;
     if constexpr (sizeof(T) == 4) x = from;
     else x = cast<T>(from);
-    int const at = col[place] + (place % 2 ? shift : 0);
     if constexpr (By == by::mask) {
-      random_mask<R, C> kept;
-      if constexpr (Transposed) draw_transposed(kept, plane, below[share], row[place], at);
-      else draw(kept, plane, below[share], row[place], at);
+      random_mask<R, C, Transposed> kept;
+      draw(kept, plane, below[share], row[place], col[place]);
       keep(x, kept);
       from = from * 2.f;
       keep(from, kept);
       write_tile(a.out, t.index, from - x * 1.f);  // x again, if both lost the same
     } else {
-      if constexpr (Transposed) keep_random_transposed(x, plane, below[share], row[place], at);
-      else keep_random(x, plane, below[share], row[place], at);
+      if constexpr (Transposed)
+        keep_random_transposed(x, plane, below[share], row[place], col[place]);
+      else keep_random(x, plane, below[share], row[place], col[place]);
       write_tile(a.out, t.index, x * 1.f);
     }
     report(k, a, t.index);
@@ -55,12 +53,12 @@ template <class T, int R, int C, bool Transposed, by By> struct random_op : simp
 // The definition, in other words than the device's.
 unsigned byte_at(std::uint64_t seed, std::uint64_t offset, std::uint32_t index, int row, int col) {
   auto const low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
-  int const block_row = row / 16, block_col = col / 32, r = row % 16, c = col % 32;
+  int const block_row = row / 16, block_col = col / 16, r = row % 16, c = col % 16;
   auto const drawn =
-      philox({{static_cast<std::uint32_t>(block_row * 8 + r % 8),
+      philox({{static_cast<std::uint32_t>(block_row * 4 + r % 8 / 2),
                static_cast<std::uint32_t>(block_col * 4 + c % 8 / 2), index, low(offset)}},
              low(seed), low(seed >> 32) ^ low(offset >> 32));
-  int const byte = (r >= 8 ? 8 : 0) + c / 8 * 2 + c % 2;
+  int const byte = r % 2 * 8 + c % 2 * 4 + r / 8 * 2 + c / 8;
   return drawn.w[byte / 4] >> 8 * (byte % 4) & 255;
 }
 
@@ -74,10 +72,10 @@ template <class T, int R, int C, bool Transposed, by By> void check_random(std::
   std::vector<float> expected;
   for (int task = 0; task < tasks; ++task)
     for (int i = 0; i < size; ++i) {
-      int const place = task / share_count, shift = place % 2 ? (Transposed ? R : C) % 32 : 0;
+      int const place = task / share_count;
       int const down = Transposed ? i % C : i / C, along = Transposed ? i / C : i % C;
       auto const byte = byte_at(seed, offset, static_cast<std::uint32_t>(place),
-                                rows_at[place] + down, cols_at[place] + shift + along);
+                                rows_at[place] + down, cols_at[place] + along);
       expected.push_back(byte < shares[task % share_count] ? 0.f : x[at(i)]);
     }
   check_same(out.read(), expected);
@@ -102,6 +100,23 @@ TEST_CASE("random bytes are those of their coordinates, whatever the tile") {
   check_shapes<by::tile>();
 }
 TEST_CASE("a mask has the same bytes, for one tile after another") { check_shapes<by::mask>(); }
+
+TEST_CASE("bytes of a word are compared one by one") {
+  expect_cases const counted(0);
+  std::uint32_t wrong = 0;
+  for (unsigned below = 1; below < 256; ++below)
+    for (std::uint32_t byte = 0; byte < 256; ++byte) {
+      std::uint32_t const others[] = {0, 255, below - 1, below};
+      for (std::uint32_t const other : others) {
+        std::uint32_t const x = byte | other << 8 | (255 - byte) << 16 | byte << 24;
+        for (int k = 0; k < 4; ++k) {
+          std::uint32_t const expected = (x >> 8 * k & 255) >= below ? 0x80 : 0;
+          wrong += (bytes_not_below(x, below) >> 8 * k & 255) != expected;
+        }
+      }
+    }
+  CHECK(wrong == 0);
+}
 
 TEST_CASE("Philox4x32-10") {
   expect_cases const counted(0);
