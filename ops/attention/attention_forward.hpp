@@ -321,6 +321,7 @@ struct attention_forward {
   // To o and lse, with the sink.
   static TK_DEVICE void finish(args const& a, task const& t, int row, reg_tile<float, M, D>& o,
                                column running_max, column running_sum) {
+    column const of_keys = running_sum;
     if constexpr (placed) {
       if (a.terms.sinks.data) {
         column const sink = a.terms.sink_log2(t.head), top = max(running_max, sink);
@@ -330,9 +331,9 @@ struct attention_forward {
         running_max = top;
       }
     }
-    column inverse = where_equal(running_sum, 0.f, 0.f, reciprocal(running_sum));
+    column inverse = where_equal(of_keys, 0.f, 0.f, reciprocal(running_sum));
     if constexpr (general) inverse = inverse * a.terms.kept_inverse();
-    o = o * inverse;  // 0 where no key is seen
+    o = combine<times_or_zero>(o, inverse);  // 0 where no key is seen, whatever is in v
     int const first = first_row(t) + row - t.row;
     int left = a.nq - row;
     if constexpr (placed) left = t.at.of.nq - row;
