@@ -12,8 +12,8 @@
  * output shares none with an input. That is decided by element, not by range: outputs may be slices
  * of the buffer that holds the inputs. (It takes a bounded search; strides too intricate for it,
  * which no slicing makes, are refused.) An element must be aligned to its own size, no more. The
- * stride of a dimension of size 1 is ignored; data may be NULL where a tensor has no element. Sizes
- * go to 2^31 - 1025 where an op says no less.
+ * stride of a dimension of size 1 is ignored; where a tensor has no element, so are all strides,
+ * and data may be NULL. Sizes go to 2^31 - 1025 where an op says no less.
  *
  * Every call checks its whole problem before it launches anything: on failure it returns a status,
  * tk_last_error() holds a sentence that names the argument, its value and the limit, and nothing

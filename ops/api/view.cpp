@@ -106,13 +106,13 @@ struct extent {
 extent read_strides(view& x, DLTensor const& t) {
   auto const& is = *x.is;
   int const last = is.rank - 1, missing = is.rank - t.ndim;
+  x.stride.fill(0);
+  extent reach;
+  if (is_empty(x)) return reach;
   if (!is.any_stride && t.strides && x.size[last] > 1 && t.strides[t.ndim - 1] != 1) {
     refuse(status::bad_stride, is.name, " has stride ", t.strides[t.ndim - 1], " in ",
            is.axes[last], ", its last dimension; it must be 1");
   }
-  x.stride.fill(0);
-  extent reach;
-  if (is_empty(x)) return reach;
   wide row_major = 1;
   for (int axis = last; axis >= missing; --axis) {
     wide const stride = t.strides ? wide(t.strides[axis - missing]) : row_major;

@@ -54,7 +54,8 @@ template <class T> struct hedgehog_backward_sizes {
   }
   // A block of keys, counted through all sequences, as a task.
   struct block_task {
-    int sequence, head, part, block, steps;  // block: in its sequence
+    int sequence, head, part, number, steps;  // number: of the block, in its sequence
+    int block;                                // that, or -1 where it has no key
     hedgehog_rows::place at;
   };
   static TK_BOTH int block_tasks(args const& a, int height, int of_block = parts) {
@@ -68,8 +69,9 @@ template <class T> struct hedgehog_backward_sizes {
     int const block = i / (of_block * keys.h);
     t.sequence = keys.sequence_of(block, height);
     t.at = a.rows.sequence(t.sequence);
-    t.block = block - keys.first_block(t.sequence, height);
-    if (t.block < 0 || t.block * height >= t.at.n) t.block = -1;  // there is only room for one
+    t.number = block - keys.first_block(t.sequence, height);
+    bool const is_there = t.number >= 0 && t.number * height < t.at.n;  // else there is only room
+    t.block = is_there ? t.number : -1;
     return t;
   }
   // Keys whose features count in any state: whole blocks before the last one.

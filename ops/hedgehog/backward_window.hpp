@@ -219,7 +219,7 @@ template <class T> struct hedgehog_window_keys {
       c.w.sync();  // all lanes have taken what one gives back
       c.common.release();
     } else {
-      if (t.steps == 0) return;
+      if (t.steps == 0) return clear_past_length(a, t, t.part * workers + c.w.id());
       reg_tile<T, C, D> k, v;
       take_rows(c, k);
       take_rows(c, v);
@@ -230,8 +230,9 @@ template <class T> struct hedgehog_window_keys {
  private:
   template <class Context, class Keys, class Values>
   static TK_DEVICE void gradients(Context& c, args const& a, task const& t, Keys& k, Values& v) {
-    if (t.steps == 0) return;
     int const part = t.part * workers + c.w.id();
+    clear_past_length(a, t, part);
+    if (t.steps == 0) return;
     reg_tile<float, C, P> dk = 0.f, dv = 0.f;
     for (int next = 0; next < 2; ++next) add_queries(c, a, t, dk, dv, k, v, next, part);
     leave_keys(c, a, t, dk, part);
@@ -243,6 +244,7 @@ template <class T> struct hedgehog_window_keys {
   static TK_DEVICE void all_gradients(Context& c, args const& a, task const& t,
                                       shared_tile<T, C, D> const& k,
                                       shared_tile<T, C, D> const& v) {
+    clear_past_length(a, t, 0);
     if (t.steps == 0) return;
     bool there[2];
     scores s[2];
@@ -283,6 +285,17 @@ template <class T> struct hedgehog_window_keys {
   }
 
   // What lies before or behind the window's products, for `part` of the columns.
+  // 0 for the keys of a block that are past the sequence's length.
+  static TK_DEVICE void clear_past_length(args const& a, task const& t, int part) {
+    if (!a.rows.lengths) return;
+    int const end = t.at.first + t.at.n, block = t.at.first + t.number * C,
+              row = block > end ? block : end, all = t.at.first + a.rows.keys.n;
+    if (row >= block + C || row >= all) return;
+    int const last = block + C < all ? block + C : all;
+    reg_tile<float, C, P> const zero = 0.f;
+    sizes::store_rows(a.dk, zero, row, part * P, t.head, t.at.batch, last);
+    sizes::store_rows(a.dv, zero, row, part * P, t.head, t.at.batch, last);
+  }
   template <class Context>
   static TK_DEVICE void leave_keys(Context& c, args const& a, task const& t,
                                    reg_tile<float, C, P>& dk, int part) {

@@ -14,7 +14,7 @@ extern "C" {
  * 0. dq is as q, dk as k, dv as v, dinitial_* as initial_*; dmap_q and dmap_k are fp32 [h, 128,
  * 64], dalpha and dbeta fp32 [h]. The largest score of a window, which is subtracted, counts as a
  * function of q and k; where several are the largest, each gets an equal part. A feature at 1e-6
- * gives its softmax no gradient. Queries without a token get no dq.
+ * gives its softmax no gradient. Queries without a token get no dq; keys past a length get 0.
  *
  * Shapes, types, sequences and limits as there. Deterministic; with TK_REPEAT_RUN as well, a
  * token's bits depend on its sequence and head alone, and gradients of maps and factors are sums

@@ -272,6 +272,23 @@ def test_states_of_feature_maps():
         assert gradient[:, :128].any() and not gradient[:, 128:].any()
 
 
+def test_hedgehog_gradients_past_lengths():
+    """Those of keys past a length, and of queries without a token, are 0."""
+    k, q = array(2, 90, 1, 128), array(2, 8, 1, 128)
+    maps, factors = array(2, 1, 128, 64) / 11, numpy.ones((2, 1), numpy.float32)
+    lengths = numpy.array([33, 5], numpy.int32)
+
+    def loss(q, k, v):
+        o = tk.hedgehog(q, k, v, *maps, *factors, lengths=lengths)
+        seen = jnp.arange(8) >= 8 - lengths[:, None]
+        return jnp.where(seen[..., None, None], o, 0).sum()
+
+    dq, *of_keys = jax.grad(loss, (0, 1, 2))(q, k, k)
+    assert dq[0].all() and not dq[1, :3].any() and dq[1, 3:].any()
+    for x in of_keys:
+        assert not any(x[i, n:].any() for i, n in enumerate(lengths)) and x[0, :33].any()
+
+
 def test_a_model_learns():
     """Embedding, norm, gated layers and the loss together, in one program."""
     keys = jax.random.split(jax.random.key(0), 4)

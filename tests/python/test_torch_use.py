@@ -144,6 +144,32 @@ def test_based_packed_and_in_steps():
         assert (torch.cat(found, 1) - whole).norm() < 1e-2 * whole.norm()
 
 
+def test_hedgehog_gradients_past_lengths():
+    """Those of keys past a length, and of queries without a token, are 0."""
+    keys, queries, maps = (
+        torch.randn(3, 90, 1, 128, dtype=BF16),
+        torch.randn(3, 8, 1, 128, dtype=BF16),
+        (torch.randn(2, 1, 128, 64) / 11).to(BF16),
+    )
+    factors, lengths = torch.ones(2, 1), torch.tensor([90, 33, 5], dtype=torch.int32)
+    inputs = [x.clone().requires_grad_() for x in (queries, keys, keys)]
+    junk = [torch.full_like(keys, torch.nan) for _ in range(20)]  # for what is never written
+    del junk
+    o = tk.hedgehog(*inputs, *maps, *factors, lengths=lengths)
+    seen = torch.arange(8) >= 8 - lengths[:, None]
+    do = torch.randn_like(o) * seen[..., None, None]
+    dq, *of_keys = torch.autograd.grad(o, inputs, do)
+    assert not dq[~seen].any()
+    for i, length in enumerate(lengths.tolist()):
+        assert not any(x[i, length:].any() for x in of_keys)
+        n = min(8, length)
+        alone = [x[i : i + 1].detach().requires_grad_() for x in (queries, keys, keys)]
+        parts = alone[0][:, 8 - n :], *(x[:, :length] for x in alone[1:])
+        exact = torch.autograd.grad(tk.hedgehog(*parts, *maps, *factors), alone, do[i : i + 1, 8 - n :])
+        for x, y in zip((dq, *of_keys), exact, strict=True):
+            torch.testing.assert_close(x[i : i + 1], y)
+
+
 def test_hedgehog_packed_and_in_steps():
     """Keys that states do not hold are given again; gradients reach each state alone."""
     q, k, v = torch.randn(3, 300, 2, 128, dtype=BF16).unbind()

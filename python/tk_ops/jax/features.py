@@ -126,6 +126,11 @@ class mixture:
             },
             scale=options[0],
         )
+        if fields["starts"] is None:  # of more queries than keys some have no token, and get none
+            n, lengths = q.shape[-3], fields["lengths"]
+            count = fields["k"].shape[-3] if lengths is None else jnp.clip(lengths, 0)[:, None]
+            has_token = jnp.arange(n) >= n - jnp.minimum(count, fields["k"].shape[-3])
+            found["dq"] = jnp.where(has_token[..., None, None], found["dq"], 0)
         for name in "map_q", "map_k":
             if f"d{name}" in found:
                 found[f"d{name}"] = found[f"d{name}"].astype(fields[name].dtype)

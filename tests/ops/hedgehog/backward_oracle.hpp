@@ -287,18 +287,19 @@ inline verdict compare(hedgehog_gradients const& x) {
     rows(dq, x.dq, exact.dq, nq, queries(x.of), at.first_query + skipped);
     rows(dk, x.dk, exact.dk, at.n, tokens(x.of), at.first);
     rows(dv, x.dv, exact.dv, at.n, tokens(x.of), at.first);
-    auto const stays = [&](error_meter& to, tensor const& got, std::int64_t all, std::int64_t first,
-                           std::int64_t last) {
+    auto const all_are = [&](double value, error_meter& to, tensor const& got, std::int64_t all,
+                             std::int64_t first, std::int64_t last) {
       for (std::int64_t t = first; t < last; ++t)
         for (std::int64_t c = 0; c < D; ++c) {
           std::int64_t const row = x.row(at.batch, all, t, head);
-          to.add(row, c, decode(type, got.result_row(row) + c * 2), std::nan(""), 0, 0, 0);
+          to.add(row, c, decode(type, got.result_row(row) + c * 2), value, 0, 0, 0);
         }
     };
-    stays(dq, x.dq, queries(x.of), at.first_query, at.first_query + skipped);
+    double const as_it_was = std::nan("");
+    all_are(as_it_was, dq, x.dq, queries(x.of), at.first_query, at.first_query + skipped);
     if (!packed(x.of))
       for (auto const& [to, got] : {std::pair{&dk, &x.dk}, {&dv, &x.dv}})
-        stays(*to, *got, x.of.n, at.n, x.of.n);
+        all_are(0, *to, *got, x.of.n, at.n, x.of.n);
     auto const sum = [](bounded_numbers& to, bounded_numbers const& of) {
       for (std::size_t e = 0; e < of.size(); ++e) to[e].add(of[e].x, of[e].slack);
     };
