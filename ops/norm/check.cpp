@@ -1,38 +1,25 @@
 // SPDX-License-Identifier: MIT
-// The checks of tk_norm: x, y [rows, width] of one type, residual and r of that or both fp32;
-// weight, bias [width] of x's type or fp32, both of one. y and r may be x or residual themselves.
-// y may be fp8 beside 16 bits, with y_scale.
+// The checks of tk_norm: x, y, residual and r of up to four dimensions, the same sizes, x and y of
+// one type, residual and r of that or both fp32; weight, bias [width] of x's type or fp32, both of
+// one. y and r may be x or residual themselves. y may be fp8 beside 16 bits, with y_scale.
 #include "ops/api/entry.hpp"
+#include "ops/api/rows.hpp"
 #include "ops/norm/checks.hpp"
 
 namespace tk::api {
 namespace {
 
-constexpr std::array<char const*, 4> row_axes{"rows", "width"};
-constexpr signature x_is{"x", any_type, 2, 1, row_axes};
-constexpr signature residual_is{"residual", any_type, 2, 1, row_axes};
+constexpr signature x_is = rows_are("x"), residual_is = rows_are("residual"), r_is = rows_are("r");
 constexpr unsigned fp8 = only(element::fp8_e4m3) | only(element::fp8_e5m2);
-constexpr signature y_is{"y", any_type | fp8, 2, 1, row_axes};
-constexpr signature r_is{"r", any_type, 2, 1, row_axes};
+constexpr signature y_is{"y", any_type | fp8, 4, 1, row_axes};
 constexpr signature weight_is = columns_are("weight"), bias_is = columns_are("bias");
-constexpr signature row_scale_is{"y_scale", fp32_only, 1, 0, {"rows"}, true},
-    scale_is{"y_scale", fp32_only, 1, 0, {"numbers"}, true};
+constexpr signature row_scale_is = one_of_each_row("y_scale", fp32_only),
+                    scale_is{"y_scale", fp32_only, 1, 0, {"numbers"}, true};
 
-row_tensor_view as_rows(view const& x) {
-  row_tensor_view y{};
-  y.data = x.data;
-  y.type = x.type;
-  y.outer = y.middle = 1;
-  y.rows = x.size[0];
-  y.width = x.size[1];
-  y.row_stride = x.stride[0];
-  return y;
-}
-
+// Of x's sizes; leading ones of 1 may be left out in either.
 view read_like(DLTensor const* given, signature const& is, view const& x, reading const& how) {
   view const result = read(given, is, how);
-  expect_same_size(result, 0, x, 0);
-  expect_same_size(result, 1, x, 1);
+  for (int axis = 0; axis < 4; ++axis) expect_same_size(result, axis, x, axis);
   return result;
 }
 
@@ -47,23 +34,15 @@ norm_scale read_scale(tk_norm_problem const& given, view& scale, view const& x,
   int const power_of_two = expect_one_of("power_of_two", given.power_of_two, flag_names);
   if (one && power_of_two != 0)
     refuse(status::bad_value, "power_of_two is 1; with TK_SCALE_GIVEN it must be 0");
-  scale = read(given.y_scale, one ? scale_is : row_scale_is, how);
+  scale =
+      one ? read(given.y_scale, scale_is, how) : read_each_row(given.y_scale, row_scale_is, x, how);
   if (one && scale.size[0] != 1)
     refuse(status::bad_shape, "y_scale has numbers = ", scale.size[0], "; it must have 1");
-  if (!one && scale.rank != x.rank - 1)
-    refuse(status::bad_rank, "y_scale has ", scale.rank, " dimensions where x has ", x.rank,
-           "; it must have ", x.rank - 1);
-  if (!one) expect_same_size(scale, 0, x, 0);
   expect_distinct_elements(scale);
-  norm_scale result{};
-  result.data = scale.data;
-  result.type = scale.type;
-  result.outer = result.middle = result.width = 1;
-  result.rows = x.size[0];
-  result.row_stride = one ? 0 : scale.stride[0];
-  result.given = one;
-  result.power_of_two = power_of_two == 1;
-  return result;
+  view each = scale;  // [b, h, rows, 1]
+  each.size = {x.size[0], x.size[1], x.size[2], 1};
+  if (one) each.stride = {};
+  return {as_rows(each), one, power_of_two == 1};
 }
 
 void expect_fp8_possible(view const& x, element stream, norm_dropout const& dropout) {
@@ -102,8 +81,8 @@ checked<norm_problem, 8> check(tk_norm_problem const& given, bool data) {
   for (auto const* part : {&residual, &r})
     if (part->is) expect_type_or_fp32(*part, x);
   if (given.residual && given.r) expect_same_type(r, residual);
-  if (given.weight) weight = read_columns(given.weight, weight_is, x, 1, how);
-  if (given.bias) bias = read_columns(given.bias, bias_is, x, 1, how);
+  if (given.weight) weight = read_columns(given.weight, weight_is, x, 3, how);
+  if (given.bias) bias = read_columns(given.bias, bias_is, x, 3, how);
   if (given.weight && given.bias) expect_same_type(bias, weight);
   auto const dropout = read_mask(given, random_state, how);
   element const stream = given.residual ? residual.type : given.r ? r.type : x.type;
@@ -131,7 +110,7 @@ checked<norm_problem, 8> check(tk_norm_problem const& given, bool data) {
       expect_apart(y_scale, *input);
 
   // Rows without columns have scales.
-  result.empty = x.size[0] == 0 || (x.size[1] == 0 && (!is_fp8 || scale.given));
+  result.empty = is_fp8 && !scale.given ? !has_rows(x) : !has_elements(x);
   result.problem = {.x = as_rows(x),
                     .residual = as_rows(residual),
                     .y = as_rows(y),

@@ -2,7 +2,8 @@
 // norm: r = residual + mask o x / (1 - p);  layer: y = (r - mean) / sqrt(var + eps) w + b;  rms:
 // y = r / sqrt(mean r^2 + eps) w + b, over each row.
 //           y of fp8: fp8(y (1 / scale)), scale of each row or one that is given.
-// Shapes    x, residual, y, r[rows, width]; w, b[width] or absent; any sizes, any row stride.
+// Shapes    x, residual, y, r[outer, middle, rows, width]; w, b[width] or absent; any sizes, any
+//           strides of rows.
 // Types     residual and r are Stream: x's type T, or fp32. Drops: kernels that have a mask, where
 //           they are asked for one, for all rows of a launch; others take Stream = T alone. Y: y's,
 //           T or fp8, which is for kernels without a mask.

@@ -21,7 +21,7 @@ struct norm_options {
   std::uint64_t seed = 0, offset = 0;
   tensor_view random_state{};                 // in place of seed and offset
   tensor_view y_scale{};                      // fp32, where y is fp8
-  tk_scale_kind y_scale_kind = TK_SCALE_ROW;  // written, [rows]; or TK_SCALE_GIVEN: read, [1]
+  tk_scale_kind y_scale_kind = TK_SCALE_ROW;  // written, of x's rows; or TK_SCALE_GIVEN: read, [1]
   bool power_of_two = false;                  // scales, rounded up
 };
 
@@ -52,11 +52,11 @@ inline tk_norm_problem problem(tensor_view const& x, output_view const& y, norm_
 }  // namespace detail
 
 // r = residual + x, or residual + mask o x / (1 - dropout), and y = r normalised row by row, times
-// weight, plus bias; x, y [rows, width] of one type (bf16, fp16, fp32), residual and r of that or
-// both fp32, weight and bias [width] of x's type or fp32; the last dimension contiguous.
-// Statistics, and y, from the fp32 sum r. y and r may be x or residual themselves. y may be fp8
-// beside x of 16 bits, then by a scale for each row or by one that is given. Throws tk::error
-// before anything is launched or written.
+// weight, plus bias; x, residual, y and r [width] to [b, h, rows, width], the same sizes, x and y
+// of one type (bf16, fp16, fp32), residual and r of that or both fp32, weight and bias [width] of
+// x's type or fp32; the last dimension contiguous. Statistics, and y, from the fp32 sum r. y and r
+// may be x or residual themselves. y may be fp8 beside x of 16 bits, then by a scale for each row
+// or by one that is given. Throws tk::error before anything is launched or written.
 inline void norm(tensor_view const& x, output_view const& y, norm_options const& options = {}) {
   auto const problem = detail::problem(x, y, options);
   detail::require(

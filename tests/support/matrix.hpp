@@ -27,6 +27,7 @@ struct matrix_layout {
   batches batch = batches::dense;
   bool null_strides = false;
   std::uint64_t byte_offset = 0;
+  int parts = 1;  // of rows (row_suite.hpp): it is one of so many tensors, packed along heads
 };
 
 // A stored matrix of `rows` x `cols`; `batch` 0 stands for none.
@@ -66,6 +67,7 @@ inline void describe(std::ostream& s, char const* name, matrix_layout const& x) 
   if (x.misalignment) t << " off by " << x.misalignment;
   if (x.reversed) t << " rows reversed";
   if (x.null_strides) t << " no strides";
+  if (x.parts > 1) t << " one of " << x.parts;
   if (x.byte_offset) t << " byte_offset " << x.byte_offset;
   if (!t.str().empty()) s << ", " << name << ": " << t.str();
 }

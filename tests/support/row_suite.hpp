@@ -45,10 +45,10 @@ enum class row_place { apart, on_first, on_second };  // an output in the place 
 inline std::vector<std::int64_t> row_strides(row_shape const& x, matrix_layout const& how) {
   using batches = matrix_layout::batches;
   std::int64_t row = how.row_stride.value_or(x.width + how.padding);
-  std::int64_t h = x.rows * row, b = x.h * h;
+  std::int64_t h = x.rows * how.parts * row, b = x.h * h;
   switch (how.batch) {
     case batches::padded: h += 3 * row + 5, b = x.h * h + row + 3; break;
-    case batches::interleaved: h = row, row *= x.h, b = x.rows * row; break;
+    case batches::interleaved: h = row, row *= x.h * how.parts, b = x.rows * row; break;
     case batches::reversed: h = -h, b = -b; break;
     case batches::same: h = b = 0; break;
     default: break;

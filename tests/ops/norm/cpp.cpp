@@ -35,6 +35,11 @@ TEST_CASE("norm's operands are optional, eps is 1e-5 unless said") {
   CHECK(fp32_at(arena.content(), at_k) > 0);
   CHECK(tk::norm_refusal(half, fp8, {.y_scale = scale, .y_scale_kind = TK_SCALE_GIVEN})->code() ==
         tk::status::bad_shape);
+  // Rows of three dimensions: every other pair of x's, one after another.
+  tk::tensor_view const part(arena.at(at_q), tk::dl_fp32, {2, 2, 20}, {60, 20, 1});
+  tk::norm(part, {arena.at(at_o), tk::dl_fp32, {2, 2, 20}}, {.kind = TK_NORM_RMS, .eps = 11});
+  CHECK(std::abs(fp32_at(arena.content(), at_o + 79 * 4) - 0.75f) < 1e-6f);
+  CHECK(tk::norm_refusal(part, y)->code() == tk::status::bad_shape);
   CHECK(tk::norm_refusal(x, {})->code() == tk::status::null_pointer);
   CHECK(tk::norm_workspace(x, y) == 0);
   CHECK(tk::norm_workspace({nullptr, tk::dl_bf16, {256, 256}},

@@ -14,7 +14,7 @@ constexpr float shares[] = {0.5f, 0.1f, 0, 255.f / 256, 1.f / 1024};  // the las
 
 // Turns of types, shares, kinds and operands; p is 0 where only the stream is of interest.
 norm_case begin(std::size_t turn) {
-  norm_case x{.shape = one_matrix(shape_of_turn(turn))};
+  norm_case x{.shape = shape_of_turn(turn)};
   x.kind = turn % 2 ? TK_NORM_RMS : TK_NORM_LAYER;
   x.type = row_types[turn / 2 % 3];
   x.stream = turn % 4 < 2 ? column_type::fp32 : column_type::of_rows;
@@ -80,7 +80,7 @@ std::vector<bool> kept_of(norm_case c) {
   norm_operands x(c);
   REQUIRE(launch_twice(x) == "");
   std::vector<bool> all;
-  for (std::int64_t row = 0; row < c.shape.rows; ++row)
+  for (std::int64_t row = 0; row < c.shape.all_rows(); ++row)
     for (std::int64_t col = 0; col < c.shape.width; ++col)
       all.push_back(result_at(x.r, row, col) != 0);
   return all;
@@ -155,6 +155,22 @@ TEST_CASE("rows with dropout do not depend on the other rows") {
         [](auto const& all, std::int64_t first, std::int64_t count, std::int64_t& rows) {
           return first ? std::string() : compare_part(all, first, count, rows);
         });
+  }
+}
+
+// Rows are counted through all matrices, wherever these lie.
+TEST_CASE("rows of several matrices drop what they would in one") {
+  for (std::int64_t const width : {100, 1000, 20000}) {
+    norm_case c{.shape = {.rank = 2, .rows = 24, .width = width}};
+    c.mask.p = 0.5f;
+    auto const flat = kept_of(c);
+    c.shape = {.rank = 3, .h = 4, .rows = 6, .width = width};
+    CHECK(kept_of(c) == flat);
+    c.shape = {.rank = 4, .b = 2, .h = 4, .rows = 3, .width = width};
+    for (auto const order : {matrix_layout::batches::dense, matrix_layout::batches::interleaved}) {
+      c.x_layout = {.batch = order, .parts = 3};
+      CHECK(kept_of(c) == flat);
+    }
   }
 }
 

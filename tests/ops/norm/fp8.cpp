@@ -12,7 +12,7 @@ namespace {
 
 // Turns of types, kinds, scales and operands. Of the given scales the second has y saturate.
 norm_case begin(std::size_t turn) {
-  norm_case x{.shape = one_matrix(shape_of_turn(turn))};
+  norm_case x{.shape = shape_of_turn(turn)};
   x.kind = turn % 2 ? TK_NORM_RMS : TK_NORM_LAYER;
   x.type = turn / 2 % 2 ? dtype::fp16 : dtype::bf16;
   x.fp8 = turn / 4 % 2 ? dtype::fp8_e5m2 : dtype::fp8_e4m3;
@@ -54,6 +54,24 @@ std::vector<norm_case> layouts() {
   return some;
 }
 
+// x, and in turn residual and the scales, are parts of packed projections.
+std::vector<norm_case> packed() {
+  std::vector<norm_case> cases;
+  for (std::int64_t const width : {64, 100, 1025})
+    for (bool const heads_first : {false, true})
+      for (bool const others : {false, true})
+        for (int i = 0; i < 2; ++i) {
+          auto x = begin(cases.size());
+          x.shape = {.rank = 4, .b = 2, .h = 3, .rows = 5, .width = width};
+          matrix_layout part{.parts = 3};
+          if (heads_first) part.batch = matrix_layout::batches::interleaved;
+          x.x_layout = part;
+          if (others) x.residual_layout = x.y_scale_layout = part;
+          cases.push_back(x);
+        }
+  return cases;
+}
+
 std::vector<norm_case> r_in_place() {
   std::vector<norm_case> cases;
   std::size_t turn = 1;
@@ -72,6 +90,7 @@ std::vector<norm_case> r_in_place() {
 
 TEST_CASE("norm to fp8 at many widths") { run_table("sizes", sizes()); }
 TEST_CASE("norm to fp8 with odd layouts") { run_table("layouts", layouts()); }
+TEST_CASE("norm to fp8 of packed projections") { run_table("packed", packed()); }
 TEST_CASE("norm to fp8 with r in place") { run_table("in place", r_in_place()); }
 
 // The scale of y is that of its numbers, large and small; where all are 0, of 2^-80.

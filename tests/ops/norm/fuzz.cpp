@@ -71,73 +71,77 @@ void look_at_fp8(seen_call& call, bool fp8, seen_tensor const& x, seen_tensor co
   f.add(stream.typed && stream.bits == 32, TK_BAD_TYPE);
   f.add(p.dropout >= 0 && std::lround(256 * p.dropout) > 0, TK_UNSUPPORTED);
   f.add((kind != TK_SCALE_ROW && !one) || (one && p.power_of_two != 0), TK_BAD_VALUE);
-  call.read("y_scale", {0, 1, takes_fp32, true});
+  call.read("y_scale", {0, one ? 1 : 3, takes_fp32, true});
   auto const i = call.index("y_scale"), of_x = call.index("x");
   auto const& scale = call.tensors[i];
   if (one) return f.add(scale.shaped && scale.size[0] != 1, TK_BAD_SHAPE);
   bool const shaped = scale.shaped && x.shaped;
   f.add(shaped && call.spec->tensors[i].ndim != call.spec->tensors[of_x].ndim - 1, TK_BAD_RANK);
-  same_size(f, scale, 0, x, 0);
+  for (int axis = 0; axis < 3; ++axis) same_size(f, scale, axis, x, axis);
 }
 
 void make_forward(generator& g) {
-  i64 const rows = g.size(), width = g.size();
+  auto const shape = row_sizes(g);
   auto const of = g.half_or_fp32(), scale = g.flip() ? of : fp32, stream = g.flip() ? of : fp32;
-  auto const matrix = [&] { return rows == 1 && g.flip() ? sizes{width} : sizes{rows, width}; };
+  auto const like_x = [&] {  // leading sizes of 1 come and go
+    auto given = shape;
+    while (given.size() > 1 && given[0] == 1 && g.flip()) given.erase(given.begin());
+    if (given.size() < 4 && g.number(0, 7) == 0) given.insert(given.begin(), 1);
+    return given;
+  };
   auto const in_or_out = [&](char const* name, auto const& make) {
     if (g.flip()) make(name);
     else g.leave_out(name);
   };
-  auto const of_scale = [&](char const* name) { g.tensor(name, scale, {width}); };
+  auto const of_scale = [&](char const* name) { g.tensor(name, scale, {shape.back()}); };
   auto const output = [&](char const* name, type is) {
     bool const on_residual = g.flip() && g.given("residual");
     bool const alike = is.bits == (on_residual ? stream : of).bits;
-    if (g.number(0, 2) || !alike) g.tensor(name, is, matrix());
+    if (g.number(0, 2) || !alike) g.tensor(name, is, like_x());
     else g.put_on(name, on_residual ? "residual" : "x");
   };
-  auto const shape = matrix();
-  g.tensor("x", of, shape);
-  in_or_out("residual", [&](char const* name) { g.tensor(name, stream, matrix()); });
+  auto const of_x = like_x();
+  g.tensor("x", of, of_x);
+  in_or_out("residual", [&](char const* name) { g.tensor(name, stream, like_x()); });
   in_or_out("weight", of_scale);
   in_or_out("bias", of_scale);
   bool const to_fp8 = of.bits == 16 && stream.bits == 16 && g.flip();
-  if (to_fp8) g.tensor("y", g.flip() ? fp8_e4m3 : fp8_e5m2, matrix());
+  if (to_fp8) g.tensor("y", g.flip() ? fp8_e4m3 : fp8_e5m2, like_x());
   else output("y", of);
   in_or_out("r", [&](char const* name) { output(name, stream); });
   make_state(g);
   tk_norm_problem p{};
-  if (to_fp8) make_scale(g, p, shape);
+  if (to_fp8) make_scale(g, p, of_x);
   else g.leave_out("y_scale");
   make_fields(g, !to_fp8 && g.flip(), p);
 }
 
 void look_forward(seen_call& call) {
   look_at_numbers<tk_norm_problem>(call);
-  constexpr std::int64_t longest = (std::int64_t(1) << 31) - 65537;
   auto const [x, residual, weight, bias, y, r, state, scale] = call.all<8>();
   auto& f = call.by_query;
   for (auto const* name : {"x", "y", "residual", "r"}) {
     bool const optional = name[0] == 'r';
     if (optional && !call.given(name)) continue;
     bool const is_y = name[0] == 'y';
-    call.read(name, {1, 2, is_y ? takes_any | takes_fp8 : takes_any});
+    call.read(name, {1, 4, is_y ? takes_any | takes_fp8 : takes_any});
     auto const& t = seen(call, name);
     if (optional) type_or_fp32(call, t, x);
     else if (!is_y || t.bits != 8) same_type(f, t, x);
-    same_size(f, t, 0, x, 0);
-    same_size(f, t, 1, x, 1);
+    for (int axis = 0; axis < 4; ++axis) same_size(f, t, axis, x, axis);
   }
-  look_at_columns(call, "weight", x, 1);
-  look_at_columns(call, "bias", x, 1);
+  look_at_columns(call, "weight", x, 3);
+  look_at_columns(call, "bias", x, 3);
   same_type(f, weight, bias);
   same_type(f, residual, r);
   bool const fp8 = y.typed && y.bits == 8;
   look_at_fp8(call, fp8, x, call.given("residual") ? residual : r);
-  call.empty = x.shaped && x.empty();
+  look_at_size(call, x);
+  if (!call.empty || !fp8 || scale_kind_of(call.problem<tk_norm_problem>()) != TK_SCALE_ROW) return;
   // Rows without columns have scales.
-  if (fp8 && x.shaped && scale_kind_of(call.problem<tk_norm_problem>()) == TK_SCALE_ROW)
-    call.empty = x.size[0] == 0;
-  if (!call.empty && x.shaped) f.add(x.size[0] > longest || x.size[1] > longest, TK_UNSUPPORTED);
+  wide const rows = wide(x.size[0]) * x.size[1] * x.size[2];
+  call.empty = rows == 0;
+  f.add(rows > (wide(1) << 31) - 65537, TK_UNSUPPORTED);
 }
 
 void make_backward(generator& g) {

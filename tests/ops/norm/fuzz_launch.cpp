@@ -11,16 +11,6 @@
 namespace fuzz {
 namespace {
 
-// All rows in one matrix, which norm's operands are.
-void agree_matrix(tk::row_tensor_view const& x, seen_tensor const& t) {
-  require((x.data != nullptr) == t.looked_at, "rows appeared or went");
-  if (!t.looked_at) return;
-  agree(static_cast<tk::any_tensor const&>(x), t);
-  require(x.outer == 1 && x.middle == 1 && x.rows == t.size[0] && x.width == t.size[1],
-          "sizes of rows changed");
-  require(x.row_stride == t.stride[0], "the stride of rows changed");
-}
-
 // Rows, or none: of whatever sizes those were.
 void agree_some(tk::row_tensor_view const& x, seen_tensor const& t, seen_tensor const& like) {
   if (!like.empty()) return agree_rows(x, t, like);
@@ -48,9 +38,12 @@ void agree_scale(tk::norm_scale const& x, tk_norm_problem const& p, seen_tensor 
   bool const given = p.y_scale_kind == TK_SCALE_GIVEN;
   agree(static_cast<tk::any_tensor const&>(x), t);
   require(x.given == given && x.power_of_two == (p.power_of_two != 0), "options changed");
-  require(x.outer == 1 && x.middle == 1 && x.rows == in.size[0] && x.width == 1 &&
-              x.row_stride == (given ? 0 : t.stride[0]),
-          "sizes or strides of scales changed");
+  require(x.outer == in.size[0] && x.middle == in.size[1] && x.rows == in.size[2] && x.width == 1,
+          "sizes of scales changed");
+  std::array<std::int64_t, 4> const none{};
+  auto const& stride = given ? none : t.stride;
+  require(x.outer_stride == stride[0] && x.middle_stride == stride[1] && x.row_stride == stride[2],
+          "strides of scales changed");
 }
 
 void check(tk::norm_problem const& x, void* workspace, void* stream) {
@@ -62,12 +55,14 @@ void check(tk::norm_problem const& x, void* workspace, void* stream) {
     for (auto const* data :
          {x.x.data, x.residual.data, x.y.data, x.r.data, x.weight.data, x.bias.data})
       require(!data, "elements appeared");
-    require(x.x.rows == in.size[0] && x.x.width == 0, "sizes of rows changed");
+    require(x.x.outer == in.size[0] && x.x.middle == in.size[1] && x.x.rows == in.size[2] &&
+                x.x.width == 0,
+            "sizes of rows changed");
   } else {
-    agree_matrix(x.x, in);
-    agree_matrix(x.residual, residual);
-    agree_matrix(x.y, y);
-    agree_matrix(x.r, r);
+    agree_rows(x.x, in, in);
+    agree_rows(x.residual, residual, in);
+    agree_rows(x.y, y, in);
+    agree_rows(x.r, r, in);
     agree_columns(x.weight, weight);
     agree_columns(x.bias, bias);
   }

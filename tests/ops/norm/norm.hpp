@@ -56,7 +56,7 @@ struct norm_operands;
 
 struct norm_case {
   using operands = norm_operands;
-  row_shape shape;  // of two dimensions
+  row_shape shape;
   tk_norm_kind kind = TK_NORM_LAYER;
   dtype type = dtype::bf16;
   bool residual = false, store_r = false, weight = true, bias = true;
@@ -76,11 +76,6 @@ struct norm_case {
 
   dtype type_of(column_type x) const { return x == column_type::fp32 ? dtype::fp32 : type; }
 };
-
-// All rows in one matrix, which is what norm takes.
-inline row_shape one_matrix(row_shape const& x) {
-  return {.rank = 2, .rows = x.all_rows(), .width = x.width};
-}
 
 inline std::string describe(norm_case const& x) {
   static char const* const places[] = {"", " on x", " on residual"};

@@ -22,7 +22,12 @@ std::vector<spoiled<norm>> norm_problems() {
        {"residual has width = 19", "x", "20"}},
       {"weight", [](s& x) { x.weight.shape[0] = 6; }, TK_BAD_SHAPE, {"weight has width = 6"}},
       {"bias", [](s& x) { x.bias.shape[0] = 21; }, TK_BAD_SHAPE, {"bias has width = 21", "20"}},
-      {"rank 3", [](s& x) { x.x.dl.ndim = 3; }, TK_BAD_RANK, {"x has 3 dimensions", "1 or 2"}},
+      {"rank 5", [](s& x) { x.x.dl.ndim = 5; }, TK_BAD_RANK, {"x has 5 dimensions", "1 to 4"}},
+      {"y of rank 5", [](s& x) { x.y.dl.ndim = 5; }, TK_BAD_RANK, {"y has 5", "1 to 4"}},
+      {"residual of rank 0",
+       [](s& x) { x.residual.dl.ndim = 0; },
+       TK_BAD_RANK,
+       {"residual has 0 dimensions", "1 to 4"}},
       {"bias of rank 2", [](s& x) { x.bias.dl.ndim = 2; }, TK_BAD_RANK, {"bias has 2", "1"}},
       {"y, x", [](s& x) { x.y.dl.dtype = bf16; }, TK_BAD_TYPE, {"y is bf16", "x is fp32"}},
       {"residual, x",
@@ -96,6 +101,87 @@ std::vector<spoiled<norm>> norm_problems() {
        TK_BAD_OVERLAP,
        {"y", "[2, 20]", "[19, 1]"}},
       {"rows of r in one place", [](s& x) { x.r.strides[0] = 0; }, TK_BAD_OVERLAP, {"r", "[0, 1]"}},
+  };
+}
+
+// The same faults, but of rows of several matrices, [2, 3, 4, 20].
+template <class Scene> auto in_matrices(std::vector<spoiled<Scene>> all) {
+  for (auto& fault : all)
+    fault.spoil = [spoil = fault.spoil](Scene& x) {
+      for (auto* t : {&x.x, &x.residual, &x.y, &x.r}) {
+        t->dl.ndim = 4;
+        t->shape = {2, 3, 4, 20};
+        t->strides = {240, 80, 20, 1};
+      }
+      x.y_scale.dl.ndim = 3;
+      x.y_scale.shape = {2, 3, 4};
+      x.y_scale.strides = {12, 4, 1};
+      spoil(x);
+    };
+  return all;
+}
+
+std::vector<spoiled<norm>> problems_of_matrices() {
+  using s = norm;
+  return {
+      {"b of y", [](s& x) { x.y.shape[0] = 1; }, TK_BAD_SHAPE, {"y has b = 1", "x", "2"}},
+      {"h of r", [](s& x) { x.r.shape[1] = 2; }, TK_BAD_SHAPE, {"r has h = 2", "x", "3"}},
+      {"rows of y", [](s& x) { x.y.shape[2] = 3; }, TK_BAD_SHAPE, {"y has rows = 3", "x", "4"}},
+      {"width of residual",
+       [](s& x) { x.residual.shape[3] = 1; },
+       TK_BAD_SHAPE,
+       {"residual has width = 1", "x", "20"}},
+      {"weight", [](s& x) { x.weight.shape[0] = 4; }, TK_BAD_SHAPE, {"weight has width = 4", "20"}},
+      {"bias", [](s& x) { x.bias.shape[0] = 4; }, TK_BAD_SHAPE, {"bias has width = 4", "20"}},
+      {"residual of one matrix",
+       [](s& x) {
+         x.residual.dl.ndim = 2;
+         x.residual.shape = {4, 20};
+         x.residual.strides = {20, 1};
+       },
+       TK_BAD_SHAPE,
+       {"residual has b = 1", "x", "2"}},
+      {"y of as many rows",
+       [](s& x) {
+         x.y.dl.ndim = 2;
+         x.y.shape = {24, 20};
+         x.y.strides = {20, 1};
+       },
+       TK_BAD_SHAPE,
+       {"y has b = 1", "x", "2"}},
+      {"matrices of y in one place",
+       [](s& x) { x.y.strides[1] = 0; },
+       TK_BAD_OVERLAP,
+       {"y", "[2, 3, 4, 20]", "[240, 0, 20, 1]"}},
+  };
+}
+std::vector<spoiled<norm_fp8>> scales_of_matrices() {
+  using s = norm_fp8;
+  return {
+      {"b of y_scale",
+       [](s& x) { x.y_scale.shape[0] = 1; },
+       TK_BAD_SHAPE,
+       {"y_scale has b = 1", "x", "2"}},
+      {"rows of y_scale",
+       [](s& x) { x.y_scale.shape[2] = 20; },
+       TK_BAD_SHAPE,
+       {"y_scale has rows = 20", "x", "4"}},
+      {"y_scale of one dimension",
+       [](s& x) {
+         x.y_scale.dl.ndim = 1;
+         x.y_scale.shape = {24};
+         x.y_scale.strides = {1};
+       },
+       TK_BAD_RANK,
+       {"y_scale has 1", "x has 4", "must have 3"}},
+      {"y_scale of x's dimensions",
+       [](s& x) { x.y_scale.dl.ndim = 4; },
+       TK_BAD_RANK,
+       {"y_scale has 4 dimensions", "0 to 3"}},
+      {"scales of a matrix in one place",
+       [](s& x) { x.y_scale.strides[2] = 0; },
+       TK_BAD_OVERLAP,
+       {"y_scale", "[12, 4, 0]"}},
   };
 }
 
@@ -189,9 +275,11 @@ TEST_CASE("refusals") {
       2, {{1024, 128}, {1024, 128}, {128}, {128}, {1024, 128}, {1024, 128}, {2}}, {TK_UNSUPPORTED},
       [] {
         try_all(norm_problems());
+        try_all(in_matrices(problems_of_matrices()));
         try_all(scale_without_fp8());
         try_faults<norm_fp8>(faults(), 1);
         try_all(fp8_problems());
+        try_all(in_matrices(scales_of_matrices()));
         try_all(given_problems());
         try_overlaps<norm_fp8>();
         try_overlaps<norm_fp8_given>();

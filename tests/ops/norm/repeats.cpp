@@ -28,6 +28,10 @@ std::vector<norm_case> norms() {
     x.weight = x.bias = false;
     all.push_back(x);
   }
+  // Many matrices, whose rows lie between those of others.
+  norm_case packed{.shape = {.rank = 4, .b = 2, .h = 4 * units, .rows = 3, .width = 136}};
+  packed.x_layout = {.batch = matrix_layout::batches::interleaved, .parts = 3};
+  all.push_back(packed);
   return all;
 }
 

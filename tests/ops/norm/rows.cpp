@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // timeout: 600
 // lock: memory
-// Rows of y and r under TK_REPEAT_ROW: the same bits whatever the number of rows.
+// Rows of y and r under TK_REPEAT_ROW: the same bits whatever the number of rows and of matrices.
 #include "tests/ops/norm/norm.hpp"
 #include "tests/support/row_tables.hpp"
 
@@ -24,6 +24,19 @@ TEST_CASE("rows of norm do not depend on the other rows") {
     narrow.type = dtype::fp16;
     check_rows_alone(wide, most_rows(width));
     check_rows_alone(narrow, most_rows(width));
+  }
+}
+
+// A problem is cut into fewer of its matrices.
+TEST_CASE("rows of norm do not depend on the other matrices") {
+  int turn = 0;
+  for (std::int64_t const width : {64, 1000, 4096}) {
+    norm_case x{.shape = {.rank = 4, .h = 2, .rows = 3, .width = width}, .type = dtype::fp32};
+    if (++turn % 2) x.shape = {.rank = 3, .rows = 5, .width = width};
+    x.kind = turn % 2 ? TK_NORM_RMS : TK_NORM_LAYER;
+    x.residual = x.store_r = turn == 2;
+    x.x_layout = {.batch = matrix_layout::batches::interleaved, .parts = 3};
+    check_rows_alone(x, 300);
   }
 }
 

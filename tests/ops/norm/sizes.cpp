@@ -12,7 +12,7 @@ namespace {
 // Kind 0 ... 95: kinds of norm, types and optional operands, all of them.
 constexpr int kinds = 96;
 norm_case of_kind(row_shape const& shape, int kind) {
-  norm_case x{.shape = one_matrix(shape)};
+  norm_case x{.shape = shape};
   x.kind = kind & 1 ? TK_NORM_RMS : TK_NORM_LAYER;
   x.residual = kind >> 1 & 1;
   x.store_r = kind >> 2 & 1;
@@ -85,7 +85,7 @@ TEST_CASE("norm at every size") { run_table("sizes", size_table("norm", kinds, o
 TEST_CASE("norm of large means") { run_table("large means", large_means()); }
 TEST_CASE("norm of many short rows") { run_table("tails", tail_table(kinds, of_kind)); }
 
-TEST_CASE("the table of sizes holds every kind and every tail") {
+TEST_CASE("the table of sizes holds every kind, rank and tail") {
   auto const cases = size_table("norm", kinds, of_kind);
   std::set<int> seen;
   for (auto const& x : cases)
@@ -93,6 +93,7 @@ TEST_CASE("the table of sizes holds every kind and every tail") {
                 32 * static_cast<int>(x.type));
   CHECK(seen.size() == kinds);
   CHECK(widths_without_case(cases).empty());
+  CHECK(ranks_of(cases) == std::set{1, 2, 3, 4});
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ constexpr layout_of<norm_case> operands[] = {&norm_case::x_layout, &norm_case::r
                                              &norm_case::y_layout, &norm_case::r_layout};
 
 norm_case begin(std::size_t turn) {
-  norm_case x{.shape = one_matrix(shape_of_turn(turn))};
+  norm_case x{.shape = shape_of_turn(turn)};
   x.kind = turn % 2 ? TK_NORM_RMS : TK_NORM_LAYER;
   x.type = row_types[turn / 2 % 3];
   x.residual = x.store_r = true;
@@ -56,7 +56,33 @@ std::vector<norm_case> in_place() {
   return cases;
 }
 
+// q of a packed projection [b, n, 3, heads, d]: as it lies, and with its heads before its tokens;
+// beside rows that lie together, and in place.
+std::vector<norm_case> packed() {
+  std::vector<norm_case> cases;
+  for (std::int64_t const d : {64, 100, 128, 8193})
+    for (bool const heads_first : {false, true})
+      for (bool const in_place : {false, true})
+        for (int const which : {1, 2, 3}) {  // x, residual or both
+          auto x = begin(cases.size());
+          x.shape = {.rank = 4, .b = 2, .h = 7, .rows = 3, .width = d};
+          matrix_layout part{.parts = 3};
+          if (heads_first) {
+            x.shape.h = 3, x.shape.rows = 7;
+            part.batch = matrix_layout::batches::interleaved;
+          }
+          if (which != 2) x.x_layout = part;
+          if (which != 1) x.residual_layout = part;
+          else x.residual = x.store_r = false;
+          if (in_place) x.y_place = row_place::on_first;
+          else if (which == 3) x.y_layout = x.r_layout = part;
+          cases.push_back(x);
+        }
+  return cases;
+}
+
 TEST_CASE("norm with odd layouts") { run_table("layouts", all_layouts()); }
+TEST_CASE("norm of a part of a packed projection") { run_table("packed", packed()); }
 TEST_CASE("norm in place") { run_table("in place", in_place()); }
 TEST_CASE("norm on far rows") {
   if (test_level() == level::card) run_table("far rows", far_table(operands, begin));
