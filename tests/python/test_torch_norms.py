@@ -154,6 +154,53 @@ def test_fp8_of_several_dimensions():
         assert torch.equal(got, want.view(got.shape))
 
 
+def copies_in(function):
+    """Its results, and how many copies PyTorch made."""
+    with torch.profiler.profile() as profile:
+        found = function()
+    names = [event.name for event in profile.events()]
+    return found, sum(x in ("aten::clone", "aten::copy_", "aten::contiguous") for x in names)
+
+
+PARTS = {
+    "of a packed projection": lambda x: x[:, :, 1],  # [b, n, 3, heads, d]
+    "heads before tokens": lambda x: x[:, :, 1].transpose(1, 2),
+    "three dimensions": lambda x: x[0, :, 1],
+    "five dimensions": lambda x: x[:, :, 1, None],
+    "one for all": lambda x: x[:1, :, 1].expand(2, -1, -1, -1),
+}
+
+
+@pytest.mark.parametrize("of", PARTS.values(), ids=PARTS)
+def test_parts_are_read_where_they_lie(of):
+    """Nothing is copied, and the bits are those of copies; so are those of gradients."""
+    torch.manual_seed(6)
+    x, residual, dy = (of(torch.randn(2, 7, 3, 4, WIDTH, dtype=BF16)) for _ in range(3))
+    w, b = torch.randn(2, WIDTH, dtype=BF16)
+    state = torch.tensor([5, 6])
+
+    def gradients(x, residual, dy):
+        x.requires_grad_(), residual.requires_grad_()
+        y = tk.layer_norm(x, WIDTH, w, b)
+        z, r = tk.rms_norm(x, WIDTH, w, residual=residual)
+        return *torch.autograd.grad(y, x, dy), *torch.autograd.grad((z, r), (x, residual), (dy, dy))
+
+    def results(x, residual, dy):
+        dropped = torch.ops.tk_ops.add_norm.default(x, residual, w, b, state, 1, 1e-3, 0.25)
+        y, scale, r = tk.rms_norm(x, WIDTH, w, residual=residual, out_dtype=E4M3)
+        z, _ = tk.layer_norm(x, WIDTH, w, out_dtype=E4M3, scale=torch.ones(1))
+        fp8 = y.view(torch.uint8), scale, r, z.view(torch.uint8)
+        return tk.rms_norm(x, WIDTH), *tk.layer_norm(x, WIDTH, residual=residual), *dropped, *fp8
+
+    for function in results, gradients:
+        found, copies = copies_in(lambda: function(x, residual, dy))
+        copied = (t.detach().clone(memory_format=torch.contiguous_format) for t in (x, residual, dy))
+        for got, want in zip(found, function(*copied), strict=True):
+            assert got.is_contiguous() and torch.equal(got, want)
+        assert copies == 0
+    assert copies_in(lambda: tk.rms_norm(x.detach().mT, x.size(-2)))[1] > 0
+
+
 def test_compiles_into_one_graph():
     """Scales, and what is dropped by a seed, are the same in it."""
     x, w = torch.randn(3, 5, WIDTH, dtype=BF16), torch.randn(WIDTH, dtype=BF16)

@@ -332,6 +332,20 @@ def matrix(x):
     return x if x.dim() > 1 and x.is_contiguous() else rows(flat(x))
 
 
+def alike(*tensors):
+    """Tensors of the same sizes, or None, as a launch of rows takes them, and before them whether
+    they are `apart`: of up to four dimensions, as they lie, while contiguous ones are matrices."""
+    given = [x for x in tensors if x is not None]
+    if given[0].dim() <= 2 or all(x.is_contiguous() for x in given):
+        return False, *(None if x is None else matrix(x) for x in tensors)
+    return True, *(None if x is None else rows(last(4, x)) for x in tensors)
+
+
+def last(dims, x):
+    """x, or where it has more dimensions its first ones as one, a view of x where one can be."""
+    return x if x.dim() <= dims else x.flatten(0, -dims)
+
+
 def row(x):
     """x as one row, a view of x where one can be."""
     return x if x.dim() == 1 else x.reshape(-1)

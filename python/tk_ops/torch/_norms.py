@@ -5,24 +5,22 @@ import torch
 
 from tk_ops import ScaleKind
 
-from ._library import contiguous, launcher, like, maker, matrix, operator, optional, row
-
-call_norm_backward = launcher(
-    "norm_backward",
-    "r dy dr weight dx dresidual dweight dbias kind eps dropout random_state",
-    rows=True,
-)
-call_norm = launcher("norm", "x weight bias y kind eps", rows=True)
-call_add_norm = launcher(
-    "norm", "x residual weight bias y r kind eps dropout random_state", rows=True
-)
-call_quantised_norm = launcher(
-    "norm", "x residual weight bias y r kind eps y_scale y_scale_kind power_of_two", rows=True
-)
+from ._library import alike, contiguous, last, launcher, like, maker, operator, optional, row
 
 
-def matrix_or_none(x):
-    return None if x is None else matrix(x)
+def launchers(name, names):
+    """One for matrices, one for rows that are apart (`alike`)."""
+    return [launcher(name, names, rows) for rows in (True, False)]
+
+
+call_norm_backward = launchers(
+    "norm_backward", "r dy dr weight dx dresidual dweight dbias kind eps dropout random_state"
+)
+call_norm = launchers("norm", "x weight bias y kind eps")
+call_add_norm = launchers("norm", "x residual weight bias y r kind eps dropout random_state")
+call_quantised_norm = launchers(
+    "norm", "x residual weight bias y r kind eps y_scale y_scale_kind power_of_two"
+)
 
 
 @operator
@@ -44,13 +42,15 @@ class norm_backward:
 
     def launch(made, r, dy, dr, weight, bias, random_state, kind, eps, dropout, *wanted):
         dx, dresidual, dweight, dbias = made
-        call_norm_backward(
-            matrix(r),
-            matrix(dy),
-            matrix_or_none(dr),
+        dresidual = dresidual if wanted[0] else None
+        apart, r, dy, dr, dx, dresidual = alike(r, dy, dr, dx, dresidual)
+        call_norm_backward[apart](
+            r,
+            dy,
+            dr,
             contiguous(weight),
-            matrix(dx),
-            matrix(dresidual) if wanted[0] else None,
+            dx,
+            dresidual,
             dweight if wanted[1] else None,
             dbias if wanted[2] else None,
             kind,
@@ -69,7 +69,8 @@ class norm:
         return like(x)
 
     def launch(y, x, weight, bias, kind, eps):
-        call_norm(matrix(x), contiguous(weight), contiguous(bias), matrix(y), kind, eps)
+        apart, x, y = alike(x, y)
+        call_norm[apart](x, contiguous(weight), contiguous(bias), y, kind, eps)
 
     def saved(y, x, weight, bias, kind, eps):
         return x, weight, bias
@@ -95,10 +96,9 @@ class add_norm:
         return like(x), like(x if residual is None else residual)
 
     def launch(made, x, residual, weight, bias, random_state, *options):
-        y, r = map(matrix, made)
+        apart, x, residual, y, r = alike(x, residual, *made)
         weight, bias = contiguous(weight), contiguous(bias)
-        residual = matrix_or_none(residual)
-        call_add_norm(matrix(x), residual, weight, bias, y, r, *options, random_state)
+        call_add_norm[apart](x, residual, weight, bias, y, r, *options, random_state)
 
     def saved(made, x, residual, weight, bias, random_state, *options):
         y, r = made
@@ -134,16 +134,19 @@ class quantised_norm:
     def launch(made, x, residual, weight, bias, scale, kind, eps, dtype, power_of_two):
         y, made_scale, r = made
         is_made = scale is None
-        call_quantised_norm(
-            matrix(x),
-            matrix_or_none(residual),
+        apart, x, residual, y, r = alike(x, residual, y, None if residual is None else r)
+        if is_made:
+            scale = last(3, made_scale) if apart else row(made_scale)
+        call_quantised_norm[apart](
+            x,
+            residual,
             contiguous(weight),
             contiguous(bias),
-            matrix(y),
-            None if residual is None else matrix(r),
+            y,
+            r,
             kind,
             eps,
-            row(made_scale) if is_made else scale,
+            scale,
             ScaleKind.ROW if is_made else ScaleKind.GIVEN,
             power_of_two,
         )

@@ -97,11 +97,11 @@ def rms_norm(
     """input / sqrt(mean input^2 + eps) weight + bias over the last dimensions, as
     torch.nn.functional.rms_norm.
 
-    input of any sizes, bf16, fp16 or fp32; weight and bias normalized_shape, both of one type,
-    input's or fp32. Statistics are fp32; the result has input's type, also under torch.autocast.
-    eps None is fp32's epsilon, as PyTorch computes it of 16 bits too. With a residual (input's
-    sizes, its type or fp32) the result is a pair: the norm of r = input + residual, and r, of
-    residual's type.
+    input of any sizes, bf16, fp16 or fp32; up to four dimensions, the last contiguous, are read
+    where they lie. weight and bias normalized_shape, both of one type, input's or fp32. Statistics
+    are fp32; the result has input's type, also under torch.autocast. eps None is fp32's epsilon, as
+    PyTorch computes it of 16 bits too. With a residual (input's sizes, its type or fp32) the result
+    is a pair: the norm of r = input + residual, and r, of residual's type.
 
     dropout_p, rounded to a multiple of 1/256, drops elements of input before the residual is added,
     and divides the others by 1 - dropout_p; the seed is drawn by PyTorch's generator. With
