@@ -47,7 +47,8 @@ typedef enum tk_norm_kind {
  *             1 / y_scale should be a finite number, not subnormal. NaN does not count for its
  *             row's scale, and is NaN in y. Rows without columns have scales. y may not be x or
  *             residual then; other kinds of scales, x, residual or r of fp32, and dropout are
- *             refused.
+ *             refused. Residual and r of fp32 would be one kernel more for each type of x with each
+ *             of y: write y in x's type, and give it to tk_quantise, which rounds once more.
  *
  * `repeat`: the bits of a row depend on that row, weight and bias, and with dropout on its number,
  * with TK_REPEAT_RUN as well; this holds between problems in which every row of every tensor begins
