@@ -165,7 +165,7 @@ struct attention_backward {
     auto const x = piece_of(c.w, a, t, block, head);
     await_piece(c.w, a, x);
     if (x.before > 0) load_add(dq, a.rows.dq, x.index);
-    dq = dq * a.scale;
+    dq = dq * a.scale + 0.f;  // zeros are +0, as where no key is seen
     store(queries_at(a.dq, t, block * cut::queries + w / across * Q, t.part * P + w % across * C,
                      head),
           cast<T>(dq));

@@ -155,7 +155,7 @@ struct attention_backward_queries {
     }
     if (t.blocks == 0) c.w.sync();  // all lanes have taken what one gives back
     c.own.release();
-    dq = dq * a.scale;
+    dq = dq * a.scale + 0.f;  // zeros are +0, as where no key is seen
     store(rows_at(a.dq, t, row), cast<T>(dq));
   }
 };

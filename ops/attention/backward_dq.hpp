@@ -64,7 +64,7 @@ template <class T, class Cut> class backward_dq {
       if (part == 0) wait_for_count(own_warp(w), turn_, turn);
       load_add(dq, sums, at);
     }
-    dq = dq * a.scale;
+    dq = dq * a.scale + 0.f;  // zeros are +0, as where no key is seen
     auto to = a.dq;
     if constexpr (Cut::placed) {
       to.rows = t.at.of.q_start + t.at.of.nq;

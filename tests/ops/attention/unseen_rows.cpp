@@ -2,6 +2,7 @@
 // What no pair of a row and a key that it sees has: values before a row that sees no key, which is
 // 0 whatever they are; a bias in rows and columns of no sequence, where it may be anything.
 #include "tests/ops/attention/backward_options_oracle.hpp"
+#include "tests/ops/attention/backward_oracle.hpp"
 #include "tests/ops/attention/oracle.hpp"
 #include "tests/support/suite.hpp"
 
@@ -45,6 +46,20 @@ TEST_CASE("so it is beside a window, sinks and a softcap") {
       for (std::int64_t row = 0; row < 260; ++row) CHECK(is_zero(x.o, row));
       for (std::int64_t row = 260; row < c.nq; ++row) CHECK(!is_zero(x.o, row));
     }
+}
+
+TEST_CASE("dq of a row that sees no key is +0, beside whichever rows, and whatever the scale is") {
+  for (std::int64_t const d : {64, 128, 256}) {
+    attention_case c{.b = 1, .hq = 1, .hk = 1, .nq = 300, .nk = 10, .d = d, .dv = d};
+    c.mask = TK_MASK_CAUSAL, c.scale = -0.125f;
+    attention_backward_operands x({c});
+    REQUIRE(launch_twice(x) == "");
+    for (std::int64_t row = 0; row < 290; ++row) {
+      std::vector<double> dq(static_cast<std::size_t>(d));
+      read_row(c.type, x.dq.result_row(row), d, dq.data());
+      CHECK(std::none_of(dq.begin(), dq.end(), [](double e) { return e != 0 || std::signbit(e); }));
+    }
+  }
 }
 
 // Bias of the pairs that no sequence has.
