@@ -10,16 +10,80 @@
 
 namespace tk::test {
 
-// ---- every value of one option with every value of another
-constexpr int option_counts[] = {6, 3, 3, 4, 2, 3, 2, 5, 6, 2};
-constexpr int option_factors = static_cast<int>(std::size(option_counts));
-using option_choice = std::array<int, option_factors>;
+// ---- every value of one factor with every value of another
+using choice = std::vector<int>;             // a value of each factor
+using pair_of_choices = std::array<int, 4>;  // two factors and their values
 
-inline option_case of_choice(option_choice const& x) {
+inline std::vector<pair_of_choices> pairs_in(choice const& x) {
+  std::vector<pair_of_choices> all;
+  for (int i = 0; i < std::ssize(x); ++i)
+    for (int j = 0; j < i; ++j) all.push_back({i, x[i], j, x[j]});
+  return all;
+}
+
+// Of factors with so many values each. Of some random choices the one with most pairs that were not
+// met, until all were.
+inline std::vector<choice> all_pairs(std::vector<int> const& counts) {
+  std::size_t wanted = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      wanted += static_cast<std::size_t>(counts[i]) * static_cast<std::size_t>(counts[j]);
+  std::set<pair_of_choices> met;
+  std::vector<choice> chosen;
+  for (std::uint64_t draw = 0; met.size() < wanted; draw += 40) {
+    choice best;
+    std::ptrdiff_t most = -1;
+    for (std::uint64_t k = 0; k < 40; ++k) {
+      choice x;
+      for (std::size_t i = 0; i < counts.size(); ++i)
+        x.push_back(static_cast<int>(random_below(counts[i], 7 + i, draw + k)));
+      auto const all = pairs_in(x);
+      auto const news =
+          std::count_if(all.begin(), all.end(), [&](auto const& p) { return !met.contains(p); });
+      if (news > most) most = news, best = x;
+    }
+    if (most <= 0) continue;
+    for (auto const& p : pairs_in(best)) met.insert(p);
+    chosen.push_back(best);
+  }
+  return chosen;
+}
+
+// ---- packed sequences
+using lengths = std::vector<std::int32_t>;
+
+inline std::vector<std::int32_t> starts_of(lengths const& n, std::int32_t first = 0) {
+  std::vector<std::int32_t> starts{first};
+  for (auto const x : n) starts.push_back(starts.back() + x);
+  return starts;
+}
+// `rest` rows and keys belong to no sequence.
+inline void pack(option_case& x, lengths const& nq, lengths const& nk, std::int32_t first = 0,
+                 std::int64_t rest = 0) {
+  x.b = static_cast<std::int64_t>(nq.size());
+  x.q_starts = starts_of(nq, first);
+  x.k_starts = starts_of(nk, first);
+  x.nq = x.q_starts.back() + rest;
+  x.nk = x.k_starts.back() + rest;
+}
+inline option_case packed(lengths const& nq, lengths const& nk, std::int32_t first = 0,
+                          std::int64_t rest = 0) {
+  option_case x{.hq = 2, .hk = 1};
+  pack(x, nq, nk, first, rest);
+  return x;
+}
+
+// ---- every option with every other
+// A window of one sort or a causal mask, softcap, ALiBi, bias, sinks, dropout, the type, sizes, d
+// and dv, padding, packed or not, query heads of a key head.
+inline std::vector<int> const option_counts{6, 3, 3, 4, 2, 3, 2, 5, 6, 2, 3, 3};
+
+inline option_case of_choice(choice const& x) {
   static constexpr std::int64_t sizes[][2] = {{33, 47}, {1, 70}, {130, 145}, {80, 17}, {66, 200}};
   static constexpr std::int64_t dims[][2] = {{64, 64}, {64, 64},   {40, 64},
                                              {64, 24}, {128, 128}, {256, 200}};
-  option_case y{.b = 2, .hq = 4, .hk = 2};
+  static constexpr std::int64_t heads[][2] = {{3, 3}, {4, 2}, {8, 1}};
+  option_case y{.b = 2, .hq = heads[x[11]][0], .hk = heads[x[11]][1]};
   if (x[0] == 5 || x[0] == 4) y.mask = TK_MASK_CAUSAL;
   if (x[0] == 1 || x[0] == 3 || x[0] == 5) y.left = 20;
   if (x[0] == 2 || x[0] == 3) y.right = 9;
@@ -37,47 +101,15 @@ inline option_case of_choice(option_choice const& x) {
   y.padding = x[9] ? 5 : 0;
   y.lse = x[8] != 1;
   y.scale = x[7] == 3 ? -0.3f : 0.2f;
+  auto const nq = static_cast<std::int32_t>(y.nq), nk = static_cast<std::int32_t>(y.nk);
+  if (x[10] == 1) pack(y, {nq, nq}, {nk, nk}), y.max_nq = nq, y.max_nk = nk;
+  if (x[10] == 2) pack(y, {nq, 0, 1, nq / 2, 3}, {nk, 5, nk / 2, 1, 0});
   return y;
-}
-
-using pair_of_choices = std::array<int, 4>;  // two option_factors and their values
-inline std::vector<pair_of_choices> pairs_in(option_choice const& x) {
-  std::vector<pair_of_choices> all;
-  for (int i = 0; i < option_factors; ++i)
-    for (int j = 0; j < i; ++j) all.push_back({i, x[i], j, x[j]});
-  return all;
-}
-
-// Of some random choices the one with most pairs that were not met, until all were.
-inline std::vector<option_choice> all_pairs() {
-  std::size_t wanted = 0;
-  for (int i = 0; i < option_factors; ++i)
-    for (int j = 0; j < i; ++j)
-      wanted += static_cast<std::size_t>(option_counts[i] * option_counts[j]);
-  std::set<pair_of_choices> met;
-  std::vector<option_choice> chosen;
-  for (std::uint64_t draw = 0; met.size() < wanted; draw += 40) {
-    option_choice best{};
-    std::ptrdiff_t most = -1;
-    for (std::uint64_t k = 0; k < 40; ++k) {
-      option_choice x;
-      for (int i = 0; i < option_factors; ++i)
-        x[i] = static_cast<int>(random_below(option_counts[i], 7 + i, draw + k));
-      auto const all = pairs_in(x);
-      auto const news =
-          std::count_if(all.begin(), all.end(), [&](auto const& p) { return !met.contains(p); });
-      if (news > most) most = news, best = x;
-    }
-    if (most <= 0) continue;
-    for (auto const& p : pairs_in(best)) met.insert(p);
-    chosen.push_back(best);
-  }
-  return chosen;
 }
 
 inline std::vector<option_case> option_pairs() {
   std::vector<option_case> cases;
-  for (auto const& x : all_pairs()) cases.push_back(of_choice(x));
+  for (auto const& x : all_pairs(option_counts)) cases.push_back(of_choice(x));
   return cases;
 }
 
@@ -136,25 +168,7 @@ inline std::vector<option_case> option_limits() {
   return cases;
 }
 
-// ---- packed sequences
-using lengths = std::vector<std::int32_t>;
-
-inline std::vector<std::int32_t> starts_of(lengths const& n, std::int32_t first = 0) {
-  std::vector<std::int32_t> starts{first};
-  for (auto const x : n) starts.push_back(starts.back() + x);
-  return starts;
-}
-// `rest` rows and keys belong to no sequence.
-inline option_case packed(lengths const& nq, lengths const& nk, std::int32_t first = 0,
-                          std::int64_t rest = 0) {
-  option_case x{.b = static_cast<std::int64_t>(nq.size()), .hq = 2, .hk = 1};
-  x.q_starts = starts_of(nq, first);
-  x.k_starts = starts_of(nk, first);
-  x.nq = x.q_starts.back() + rest;
-  x.nk = x.k_starts.back() + rest;
-  return x;
-}
-
+// ---- lengths of packed sequences
 inline std::vector<option_case> packed_lengths() {
   std::vector<option_case> cases;
   std::vector<std::pair<lengths, lengths>> const all{
@@ -206,6 +220,39 @@ inline std::vector<std::vector<std::int32_t>> wrong_offsets() {
   return {{0, 50, 20, 90},          {90, 60, 30, 0},        {-5, 40, 95, 200},
           {low, high, low, high},   {high, low, high, low}, {95, 95, 95, 95},
           {1000, 2000, 3000, 4000}, {10, 5, 3, 50}};
+}
+// Each of them with each, for the kernels of each head size with and without what changes scores;
+// quick: every 13th.
+inline std::vector<option_case> packed_wrongly() {
+  std::vector<option_case> cases;
+  auto const all = wrong_offsets();
+  int turn = 0;
+  for (auto const& q_starts : all)
+    for (auto const& k_starts : all)
+      for (std::int64_t const d : {64, 128, 256})
+        for (bool const scores : {false, true})
+          for (bool const bounded : {false, true}) {
+            if (++turn % 13 && test_level() == level::quick) continue;
+            option_case x{.b = 3, .hq = 2, .hk = 1, .nq = 90, .nk = 93, .d = d, .dv = d};
+            x.q_starts = q_starts, x.k_starts = k_starts, x.padding = turn % 7 < 3 ? 3 : 0;
+            if (turn % 5 < 2) x.left = 30, x.right = 10;
+            if (bounded) x.max_nq = 40, x.max_nk = 45;
+            if (scores) x.alibi = alibi_use::by_batch_and_head, x.bias = bias_use::fp32;
+            x.sinks = turn % 11 < 4;
+            cases.push_back(x);
+          }
+  return cases;
+}
+// Results may differ from launch to launch.
+template <class Operands> std::string launch_wrongly(Operands& x) {
+  return with_problem(x, [&](auto op, auto const* problem) {
+    session s(x.memories);
+    auto wrong = s.open(op, problem);
+    s.reset();
+    if (wrong.empty()) wrong = s.launch(op, problem);
+    be::rt::synchronize();
+    return wrong.empty() ? s.look() : wrong;
+  });
 }
 
 }  // namespace tk::test
