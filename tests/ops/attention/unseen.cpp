@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a row does not see does not reach it: NaN in other batches and heads, and in values past the
 // last key that it sees, or before the first of a window, but for those within 512 keys of it
-// (attention_forward.h). A score of -inf counts as a key unseen.
+// (attention_forward.h); NaN in keys themselves that it does not see, however near. A score of -inf
+// counts as a key unseen.
 #include "tests/ops/attention/options.hpp"
 #include "tests/ops/attention/oracle.hpp"
 #include "tests/support/suite.hpp"
@@ -59,6 +60,31 @@ TEST_CASE("NaN in values far past the last key that a row sees") {
     CHECK(wrong == 0);
     CHECK(reached == c.nq - first);
   }
+}
+
+// A score that is masked does not count, whatever it is: keys may be bad just outside of what a row
+// sees. Without and with options that change scores.
+TEST_CASE("NaN in keys right after the last one that a row sees, or before the first") {
+  constexpr std::int64_t n = 340, first = 150, last = 170;  // of the bad keys
+  for (std::int64_t const d : {64, 128, 256})
+    for (auto const mask : {TK_MASK_NONE, TK_MASK_CAUSAL})
+      for (float const softcap : {0.f, 5.f}) {
+        option_case c{.nq = n, .nk = n, .d = d, .dv = d, .mask = mask};
+        if (mask == TK_MASK_NONE) c.left = 30, c.right = 10;
+        c.softcap = softcap;
+        option_operands x(c);
+        for (std::int64_t key = first; key < last; ++key) spoil(x.k, key, std::nan(""));
+        REQUIRE(launch_twice(x) == "");
+        std::int64_t wrong = 0, reached = 0;
+        for (std::int64_t row = 0; row < n; ++row) {
+          bool const sees = row + c.right.value_or(0) >= first && row - c.left.value_or(n) < last;
+          bool const finite = std::isfinite(decode(c.type, x.o.result_row(row)));
+          wrong += !sees && !finite;
+          reached += sees && !finite;
+        }
+        CHECK(wrong == 0);
+        CHECK(reached == (mask == TK_MASK_NONE ? 20 + 30 + 10 : n - first));
+      }
 }
 
 TEST_CASE("NaN in keys and values far outside of a window") {
