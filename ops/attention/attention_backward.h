@@ -22,11 +22,11 @@ extern "C" {
  * options make of it, t:
  *   dv = p^T dout, dt = p (dout v^T - sum over dv of o dout), dq = scale ds k, dk = scale ds^T q
  * ds is dt, with a softcap times its slope, 1 - tanh^2. Dropout draws the forward's bytes again: it
- * drops and divides p in dv, and dout v^T in dt.
- *   dbias   dt, summed over b and hq where the bias has a size of 1; of the bias's shape, fp32 or
- * of its type, at most 2^31 - 1025 tiles of 16 x 16 (else TK_UNSUPPORTED) dsinks  fp32 [hq]:
- * -exp(sink - lse) times the sum over dv of o dout, summed over b and rows Each is written where it
- * is given, and then needs the option itself.
+ * drops and divides p in dv, and dout v^T in dt. Two more are written where they are given, and
+ * then need the option itself:
+ *   dbias     dt, summed over b and hq where the bias has a size of 1; of the bias's shape, fp32 or
+ *             of its type, at most 2^31 - 1025 tiles of 16 x 16 (else TK_UNSUPPORTED)
+ *   dsinks    fp32 [hq]: -exp(sink - lse) times the sum over dv of o dout, summed over b and rows
  *
  * p, ds and all sums are fp32; p and ds are rounded to the tensors' type before the products that
  * take them. The rounding of lse is that of p: 2^-24 |lse|, relatively. A row with lse = -inf,
@@ -35,13 +35,18 @@ extern "C" {
  * values within 512 after the last one that a row sees may reach its dq, and in queries, o and dout
  * within 512 before the first one that sees a key, its dk and dv (0 times NaN, within the tiles on
  * the mask's edge); under a window also within 512 before the first key, and after the last query.
- * `repeat`: the bits of a row of dq depend on that row of q, o, lse and dout, on the keys and
- * values that it sees, and on its own alibi, bias and random bytes, with TK_REPEAT_RUN as well
+ * A bias of -inf is no mask: where a row has it for a key, NaN and infinity in k or v of that key
+ * may reach the row's dq, and those in the row's q, o and dout the key's dk and dv, at any
+ * distance. `repeat`: the bits of a row of dq depend on that row of q, o, lse and dout, on the keys
+ * and values that it sees, and on its own alibi, bias and random bytes, with TK_REPEAT_RUN as well
  * (what a GPU's additions in memory flush aside: sums below 2^-126); dk, dv, dbias and dsinks,
  * which sum over rows, repeat from run to run.
  *
- * Workspace: dq in fp32 where there are several blocks of keys, 8 bytes for each row of a head, and
- * 8 for each packed sequence.
+ * Workspace: rows are padded to blocks of Q = 64 or 128, as the chip has them for d. A head has
+ * R = Q ceil(nq / Q) rows there, at least Q, in each batch; of packed sequences, each of which is
+ * padded to a block, R = Q (floor(total_q / Q) + their number) in all. A row of a head takes 8
+ * bytes, and up to 4 D more for dq in fp32 where there are several blocks of keys, D the next of
+ * 64, 128 and 256 for d and dv; an offset of packed sequences takes 8. There is little beside that.
  */
 typedef struct tk_attention_backward_problem {
   size_t size; /* sizeof(tk_attention_backward_problem) */

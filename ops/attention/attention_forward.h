@@ -14,17 +14,19 @@ extern "C" {
  *
  * q is [b, nq, hq, d], k is [b, nk, hk, d], v is [b, nk, hk, dv], o is [b, nq, hq, dv], all of one
  * type, bf16 or fp16; lse is fp32 and may be NULL. Scores are masked as a matrix of nq rows and nk
- * columns. hq is a multiple of hk: query head h reads key
- * head h / (hq / hk). d and dv are multiples of 8 up to 256 (else TK_UNSUPPORTED). nq and nk may
- * be 0; nq + nk, and the blocks of 16 rows of a head in q, are at most 2^31 - 1025 (else
- * TK_UNSUPPORTED). A row that sees no key gives o = 0 and lse = -inf. Scores, maximum and sums are
- * fp32; a row with scores past 2^27, whose rounding exp magnifies, may be wrong or NaN. A score of
- * -inf counts as a key unseen. What a row does not see does not reach it, not even as NaN, with one
- * exception: under a mask, NaN or infinity in the values of the 512 keys after the last one that it
- * sees, and under a window also of the 512 before the first, may (0 times NaN, within the tiles on
- * the mask's edge). `repeat`: the bits of a row
- * of o and of lse depend on that row of q and on the keys and values that it sees, with
- * TK_REPEAT_RUN as well. */
+ * columns. hq is a multiple of hk: query head h reads key head h / (hq / hk). d and dv are
+ * multiples of 8 up to 256 (else TK_UNSUPPORTED). nq and nk may be 0; nq + nk, and the blocks of 16
+ * rows of a head in q, are at most 2^31 - 1025 (else TK_UNSUPPORTED). A row that sees no key gives
+ * o = 0 and lse = -inf. Scores, maximum and sums are fp32; a row with scores past 2^27, whose
+ * rounding exp magnifies, may be wrong or NaN.
+ *
+ * What a row does not see does not reach it, not even as NaN, with one exception: under a mask, NaN
+ * or infinity in the values of the 512 keys after the last one that it sees, and under a window
+ * also of the 512 before the first, may (0 times NaN, within the tiles on the mask's edge). A score
+ * of -inf counts as a key unseen, but is no mask: NaN or infinity in that key's value, and where a
+ * bias made it, in the key, may reach the row at any distance. `repeat`: the bits of a row of o and
+ * of lse depend on that row of q and on the keys and values that it sees, with TK_REPEAT_RUN as
+ * well. */
 typedef struct tk_attention_forward_problem {
   size_t size; /* sizeof(tk_attention_forward_problem) */
   DLTensor const* q;

@@ -14,7 +14,8 @@ extern "C" {
  * key that stands opposite query i, as in the causal mask:
  *   t = softcap tanh(t / softcap)     softcap is 0 (off) or from 2^-64 to 2^64
  *   t = t - alibi[h] |a - j|          alibi is fp32 [hq] or [b, hq]
- *   t = t + bias[b, h, i, j]          [b or 1, hq or 1, nq, nk], fp32 or the type of q
+ *   t = t + bias[b, h, i, j]          [b or 1, hq or 1, nq, nk], fp32 or the type of q; -inf hides
+ *                                     a key, but not NaN or infinity in its k or v
  *   unseen unless a - window_left <= j <= a + window_right: each where its switch is 1; sizes from
  *                                     0 up; the causal mask is a window_right of 0
  * and to the row's softmax:
@@ -30,9 +31,12 @@ extern "C" {
  * [total_q, hq, d], o [total_q, hq, dv], k [total_k, hk, d], v [total_k, hk, dv], lse [hq,
  * total_q]; sequence s has the rows from q_starts[s] up to q_starts[s + 1], and the keys likewise;
  * i, j, nq and nk are its own. max_nq and max_nk bound the lengths (0: not said): of a longer
- * sequence the rest is left out; a bias is [b or 1, hq or 1, max_nq, max_nk]. Rows of no sequence
- * are not written. Offsets that fall, or lie outside of 0 to total, give sequences of other rows,
- * of which some may be written twice or never: nothing outside a tensor is read or written.
+ * sequence the rest is left out; a bias is [b or 1, hq or 1, max_nq, max_nk], of total_q in place
+ * of a max_nq of 0, and total_k of a max_nk of 0. Rows of no sequence are not written. A sequence's
+ * results have the bits that they have where it is the only one of a packed call, with the same
+ * random bytes; a call without offsets may cut it into other tiles, and round otherwise. Offsets
+ * that fall, or lie outside of 0 to total, give sequences of other rows, of which some may be
+ * written twice or never: nothing outside a tensor is read or written.
  *
  * `repeat`: what a row depends on gains its own alibi, bias, sink and random bytes. NaN in what a
  * row does not see stays away from it as the op says; another sequence's rows never reach it. */
