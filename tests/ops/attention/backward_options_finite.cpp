@@ -101,7 +101,8 @@ TEST_CASE("the oracle's gradients with every pair of options are the limits of d
     if (x[0] == 2 || x[0] == 3) y.right = 1;
     if (x[1]) y.softcap = 1.5f;
     if (x[5]) y.dropout = 0.5f, y.seed = 7;
-    INFO(describe(y), x[2] ? " alibi" : "", x[3] ? " bias" : "", x[4] ? " sinks" : "");
+    INFO(describe(y), std::string(x[2] ? " alibi" : ""), std::string(x[3] ? " bias" : ""),
+         std::string(x[4] ? " sinks" : ""));
     compared += check_against_differences(heads_of(y, {x[2] ? 0.2 : 0, x[3] != 0, x[4] != 0}));
     wanted += y.hq * y.nq * y.d + y.nk * (y.d + y.dv);
     if (x[3]) wanted += y.hq * y.nq * y.nk;

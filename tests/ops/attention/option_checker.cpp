@@ -105,7 +105,7 @@ TEST_CASE("one fault in gradients of attention with options is found") {
     REQUIRE(launch_twice(x) == "");
     REQUIRE(compare(x).wrong == "");
     for (auto const* out : {&x.dq, &x.dk, &x.dv}) check_faults(x, *out, 64);
-    // In fp32 a gradient is good to 2^-10 of itself, and of the largest of its row, far better.
+    // 2^-10 of a row's largest gradient, which is in fp32.
     check_faults(x, x.dbias, 1 << 13);
     check_faults(x, x.dsinks, 1 << 13);
     check_mistaken_options(x);
