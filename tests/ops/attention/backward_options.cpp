@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // timeout: 900
-// tk_attention_backward with its options: every pair of them together, windows at every place
-// around the sizes of tiles, rows that see nothing, dropout's replay, rows beside other rows.
+// tk_attention_backward with its options: every pair of them together, with packed sequences and
+// groups of heads among them, windows at every place around the sizes of tiles, rows that see
+// nothing, dropout's replay, rows beside other rows.
 #include "tests/ops/attention/backward_options_oracle.hpp"
 #include "tests/ops/attention/option_cases.hpp"
 #include "tests/support/suite.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // timeout: 600
-// tk_attention_forward with its options: every pair of them together, windows at every place around
-// the sizes of tiles, rows that see nothing.
+// tk_attention_forward with its options: every pair of them together, with packed sequences and
+// groups of heads among them, windows at every place around the sizes of tiles, rows that see
+// nothing.
 #include "tests/ops/attention/option_cases.hpp"
 #include "tests/ops/attention/options_oracle.hpp"
 #include "tests/support/suite.hpp"
