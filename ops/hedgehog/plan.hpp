@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How Hedgehog's sequences lie and are cut: the same for the query, the launches and the kernels.
 //   a block    64 tokens, counted from the first key of each sequence: one step of the scan
-//   a segment  16 blocks; where a task is of some segments, states at its beginning are sums of
-//              whole segments
+//   a segment  16 blocks; a sequence may be cut into walks of some segments, a task each
 #pragma once
 #include "ops/hedgehog/problem.hpp"
 #include "ops/linear_attention/plan.hpp"
