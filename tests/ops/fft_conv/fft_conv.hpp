@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One case of tk_fft_conv: sizes, gates, layouts in memory. oracle.hpp judges.
 #pragma once
+#include <algorithm>
 #include <sstream>
 #include <string>
 
@@ -19,7 +20,12 @@ struct conv_case {
   std::int64_t padding = 0;  // elements after each row
   int misalignment = 0;      // of each operand's first element
   bool by_channel = false;   // [h, b, n] in memory
+  std::int64_t taps = 0;     // of a filter are not 0; 0: all. Then dk is looked at there alone
 
+  bool is_tap(std::int64_t j) const {
+    std::int64_t const step = taps > 0 ? std::max<std::int64_t>(1, nk / taps) : 1;
+    return j % step == step - 1;
+  }
   std::int64_t filters() const { return h / share; }
 };
 
@@ -30,6 +36,7 @@ inline std::string describe(conv_case const& x) {
     << (x.post ? " post" : "") << (x.by_channel ? " hbn" : "");
   if (x.padding) s << " +" << x.padding;
   if (x.misalignment) s << " off by " << x.misalignment;
+  if (x.taps) s << " of " << x.taps << " taps";
   return s.str();
 }
 
@@ -56,6 +63,9 @@ struct conv_inputs {
     auto x = memories.make(dtype::fp32, {of.filters(), of.nk}, {of.nk + of.padding, 1}, use,
                            of.misalignment);
     fill(x, use == role::input ? data::reals : data::nans, seed);
+    for (std::int64_t f = 0; use == role::input && f < of.filters(); ++f)
+      for (std::int64_t j = 0; of.taps > 0 && j < of.nk; ++j)
+        if (!of.is_tap(j)) set(x, f, j, 0);
     return x;
   }
 

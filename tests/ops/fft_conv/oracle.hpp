@@ -54,6 +54,7 @@ inline std::vector<conv_sum> convolve(std::vector<double> const& x, std::vector<
   };
   for (std::int64_t j = 0; j < nk; ++j) {
     auto const tap = k[static_cast<std::size_t>(j)];
+    if (tap == 0) continue;
     auto const by = std::min(j, n);  // what leaves at one end, and where circular comes back
     if (direction < 0) {
       add(tap, by, n, 0);
@@ -115,9 +116,11 @@ inline verdict compare(conv_operands const& x) {
 
 // dk[j] = sum over t of g[t + j] x[t], added to what other sequences gave.
 inline void correlate(std::vector<conv_sum>& dk, std::vector<double> const& g,
-                      std::vector<double> const& x, bool circular) {
+                      std::vector<double> const& x, conv_case const& of) {
   std::size_t const n = x.size();
+  bool const circular = of.circular;
   for (std::size_t j = 0; j < dk.size() && j < n; ++j) {
+    if (!of.is_tap(static_cast<std::int64_t>(j))) continue;
     for (std::size_t t = 0; t + j < n; ++t) dk[j].add(g[t + j] * x[t]);
     if (!circular) continue;
     for (std::size_t t = n - j; t < n; ++t) dk[j].add(g[t + j - n] * x[t]);
@@ -155,11 +158,12 @@ inline verdict compare(conv_backward_operands const& x) {
     for (std::int64_t i = 0; i < c.b * c.share; ++i) {
       std::int64_t const row = i / c.share * c.h + f * c.share + i % c.share;
       auto const g = gated_row(x.dy, x.post, row), in = gated_row(x.u, x.pre, row);
-      correlate(dk, g, in, c.circular);
+      correlate(dk, g, in, c);
       squares += std::pow(usual_error(in, g), 2);
     }
     double const d = usual_rounding * 0x1p-11, usual = 1.5 * std::sqrt(squares);
     for (std::int64_t j = 0; j < c.nk; ++j) {
+      if (!c.is_tap(j)) continue;
       auto const& s = dk[static_cast<std::size_t>(j)];
       double const got = decode(dtype::fp32, x.dk.result_row(f) + 4 * j);
       double const slack = 8 * usual + 0x1p-22 * std::fabs(s.value) + fp32_least_normal;

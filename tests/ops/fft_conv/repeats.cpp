@@ -14,6 +14,7 @@ std::vector<conv_case> long_and_short() {
                              {.b = 1, .h = 2, .n = 2500, .nk = 2500, .post = true},
                              {.n = 90, .nk = 40, .circular = true, .pre = true, .post = true}};
   all[0].type = dtype::fp16;
+  all.push_back({.n = 8193, .nk = 8193});  // filters of several pieces on every chip
   return all;
 }
 template <class Operands> directed<Operands> few(int i) {

@@ -19,6 +19,7 @@ inline std::vector<conv_case> size_cases() {
       x.h = line.number("h", 1);
       x.n = line.number("n");
       x.nk = line.number("nk", x.n);
+      x.taps = line.number("taps", 0);
       x.circular = kind % 2 == 1;
       if (x.circular) x.nk = std::min(x.nk, x.n);
       x.pre = turn / 2 % 2 == 0;
