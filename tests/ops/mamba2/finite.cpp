@@ -124,6 +124,15 @@ TEST_CASE("gradients are those of finite differences") {
     }
 }
 
+TEST_CASE("gradients where states do not decay, and where they vanish") {
+  for (auto const decay : {decays::none, decays::vanishing}) {
+    mamba2_case c{.n = 40, .h = 2, .p = 16, .s = 16, .decay = decay, .states = true};
+    check_differences(c);
+    c.softplus = c.bias = true;
+    check_differences(c);
+  }
+}
+
 TEST_CASE("a step that was clamped has no gradient") {
   mamba2_case c{.n = 40, .h = 2, .p = 16, .s = 16};
   c.softplus = c.limits = true;

@@ -13,11 +13,14 @@
 namespace tk::test {
 
 enum class skips { none, heads, columns };
+// Of a state: A is 0; or one step of 16 leaves nothing of it.
+enum class decays { usual, none, vanishing };
 
 struct mamba2_case {
   std::int64_t b = 1, n = 0, h = 1, g = 1, p = 64, s = 64;
   dtype type = dtype::bf16, dt_type = dtype::fp32;
   skips skip = skips::none;
+  decays decay = decays::usual;
   bool gate = false, bias = false, softplus = false, limits = false;
   bool states = false;                     // initial and final ones are given
   std::vector<std::int64_t> lengths = {};  // of packed sequences; then b and n are not looked at
@@ -35,6 +38,9 @@ inline std::string describe(mamba2_case const& x) {
     << (x.skip == skips::none    ? ""
         : x.skip == skips::heads ? " D[h]"
                                  : " D[h, p]")
+    << (x.decay == decays::usual  ? ""
+        : x.decay == decays::none ? " no decay"
+                                  : " vanishing")
     << (x.gate ? " z" : "") << (x.bias ? " bias" : "") << (x.softplus ? " softplus" : "")
     << (x.limits ? " limits" : "") << (x.states ? " states" : "")
     << (x.by == order::bhnd ? " bhnd" : "");
@@ -53,12 +59,15 @@ struct mamba2_inputs {
     dt = make_steps(role::input);
     for (std::int64_t r = 0; r < dt.rows(); ++r)
       for (std::int64_t head = 0; head < c.h; ++head) {
-        double const u = random_unit(55, static_cast<std::uint64_t>(r * c.h + head));
-        set(dt, r, head, c.softplus ? 3 * u - 1.5 : 0.25 * std::fabs(u));
+        auto const at = static_cast<std::uint64_t>(r * c.h + head);
+        double const u = random_unit(55, at);
+        bool const vanishes = c.decay == decays::vanishing && random_below(16, 59, at) == 0;
+        set(dt, r, head, vanishes ? 1e4 : c.softplus ? 3 * u - 1.5 : 0.25 * std::fabs(u));
       }
     A = make_of_heads(role::input);
     double const rates[] = {1, 0.25, 8, 1. / 64};
-    for (std::int64_t head = 0; head < c.h; ++head) set(A, 0, head, -rates[head % 4]);
+    for (std::int64_t head = 0; head < c.h; ++head)
+      set(A, 0, head, c.decay == decays::none ? 0 : -rates[head % 4]);
     if (c.bias) {
       dt_bias = make_of_heads(role::input);
       fill(dt_bias, data::positive, 56, 0.25);

@@ -30,9 +30,9 @@ inline exact_step step_of(mamba2_case const& x, double raw) {
 }
 
 inline scan_bounds bounds_of(mamba2_case const& x) {
-  // Steps up to 2, rates up to 8.
-  scan_bounds y(x.type, 64 * 1.45 * (x.softplus ? 2 : 0.5) * 8,
-                static_cast<double>(tokens(x) + x.s));
+  // Steps up to 2, rates up to 8; what vanishes counts as 2^-160.
+  double const most = x.decay == decays::vanishing ? 160 : 1.45 * (x.softplus ? 2 : 0.5) * 8;
+  scan_bounds y(x.type, 64 * most, static_cast<double>(tokens(x) + x.s));
   y.fp32 += 0x1p-15, y.relative += 0x1p-15;
   return y;
 }

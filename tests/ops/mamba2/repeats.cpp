@@ -10,11 +10,14 @@
 namespace tk::test {
 namespace {
 
+// One is cut, and one has more heads than a task of the backward.
 std::vector<mamba2_case> many_tokens() {
   std::vector<mamba2_case> all{{.n = 70, .h = 2},
                                {.n = 33, .p = 64, .s = 128},
-                               {.h = 2, .g = 2, .p = 16, .s = 32, .lengths = {33, 0, 1, 70}}};
-  for (int i = 0; i < 3; ++i) set_kind(all[static_cast<std::size_t>(i)], 3 + 4 * i);
+                               {.h = 2, .g = 2, .p = 16, .s = 32, .lengths = {33, 0, 1, 70}},
+                               {.n = cut_length(), .p = 16, .s = 16},
+                               {.n = 20, .h = 34, .p = 16, .s = 16}};
+  for (int i = 0; i < 5; ++i) set_kind(all[static_cast<std::size_t>(i)], 3 + 4 * i);
   return all;
 }
 template <class Operands> directed<Operands> few_tokens(int i) {

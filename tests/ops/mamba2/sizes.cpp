@@ -24,12 +24,15 @@ TEST_CASE("the table of sizes holds every kind") {
   std::set<std::tuple<skips, bool, bool>> kinds;
   std::set<std::tuple<bool, bool, dtype>> steps;
   std::set<std::int64_t> n;
+  std::set<std::tuple<decays, bool>> of_states;
   for (auto const& x : size_cases()) {
     kinds.insert({x.skip, x.gate, x.states}), n.insert(x.n);
     steps.insert({x.softplus, x.bias, x.dt_type});
+    if (x.n > 1) of_states.insert({x.decay, x.softplus});
   }
   CHECK(kinds.size() == 12);
   CHECK(steps.size() == 12);
+  CHECK(of_states.size() == 6);
   for (std::int64_t const size : {0, 1, 63, 64, 65, 1030}) CHECK(n.contains(size) == true);
 }
 

@@ -14,6 +14,9 @@ TEST_CASE("a sequence in two or three calls") {
   check_split<mamba2_operands>({.h = 2, .p = 48, .s = 128, .gate = true}, {1, 100, 63}, true);
   check_split<mamba2_operands>({.p = 32, .s = 256, .type = dtype::fp16, .skip = skips::heads},
                                {33, 40}, false);
+  for (auto const decay : {decays::none, decays::vanishing})
+    check_split<mamba2_operands>({.h = 2, .p = 16, .s = 16, .decay = decay, .softplus = true},
+                                 {70, 60, 3}, true);
 }
 TEST_CASE("token by token, the state in its place") {
   check_split<mamba2_operands>(
