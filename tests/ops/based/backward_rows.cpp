@@ -46,7 +46,8 @@ TEST_CASE("wrong offsets touch nothing outside, gradients") {
 TEST_CASE("Based's backward gives the same bits thirty times") {
   std::vector<based_case> const cases{
       {.n = 70, .h = 2, .dv = 32, .normalise = true, .states = true},
-      {.dv = 48, .lengths = {33, 0, 1, 77}}};
+      {.dv = 48, .lengths = {33, 0, 1, 77}},
+      {.n = cut_length(), .dv = 16}};
   run_repeats<backward_operands>(cases);
 }
 
