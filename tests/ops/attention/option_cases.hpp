@@ -82,7 +82,7 @@ inline option_case of_choice(choice const& x) {
   static constexpr std::int64_t sizes[][2] = {{33, 47}, {1, 70}, {130, 145}, {80, 17}, {66, 200}};
   static constexpr std::int64_t dims[][2] = {{64, 64}, {64, 64},   {40, 64},
                                              {64, 24}, {128, 128}, {256, 200}};
-  static constexpr std::int64_t heads[][2] = {{3, 3}, {4, 2}, {8, 1}};
+  static constexpr std::int64_t heads[][2] = {{2, 2}, {4, 2}, {8, 1}};
   option_case y{.b = 2, .hq = heads[x[11]][0], .hk = heads[x[11]][1]};
   if (x[0] == 5 || x[0] == 4) y.mask = TK_MASK_CAUSAL;
   if (x[0] == 1 || x[0] == 3 || x[0] == 5) y.left = 20;
@@ -103,7 +103,7 @@ inline option_case of_choice(choice const& x) {
   y.scale = x[7] == 3 ? -0.3f : 0.2f;
   auto const nq = static_cast<std::int32_t>(y.nq), nk = static_cast<std::int32_t>(y.nk);
   if (x[10] == 1) pack(y, {nq, nq}, {nk, nk}), y.max_nq = nq, y.max_nk = nk;
-  if (x[10] == 2) pack(y, {nq, 0, 1, nq / 2, 3}, {nk, 5, nk / 2, 1, 0});
+  if (x[10] == 2) pack(y, {nq, 0, 1, nq / 2, 3}, {nk, 5, nk / 2, 1, 0}), y.max_nk = nk;
   return y;
 }
 
