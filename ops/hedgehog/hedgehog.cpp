@@ -24,22 +24,18 @@ struct laid_out {
     if (steps) return;
     each = segments_of_task(x);
     if (each == 0) return;
-    auto const states = static_cast<std::size_t>(keys.blocks(each * length)) *
+    auto const states = static_cast<std::size_t>(keys.blocks(hedgehog_segment * hedgehog_block)) *
                         static_cast<std::size_t>(keys.h) * hedgehog_width * sizeof(float);
     kv = workspace.add(states * hedgehog_width);
     k = workspace.add(states);
   }
 
-  static constexpr int length = hedgehog_segment * hedgehog_block;
   // 0 where sequences are not cut. Where states may lie in place and several tasks read one head's,
-  // they are kept, if only for one walk. What walks begin with comes from a task for each sequence,
-  // whose tokens, which get no outputs, take a quarter of a walk's time; so the bits are the same.
+  // segments keep what is read, if only one of them.
   int segments_of_task(hedgehog_problem const& x) const {
-    std::int64_t const tasks = keys.h * sizes.parts;
-    auto const before = [&](std::int64_t each) {
-      return time_of(keys.b * tasks, std::max<std::int64_t>(keys.n - each * length, 0));
-    };
-    if (int const pays = cheapest_walk(keys, length, tasks, before)) return pays;
+    constexpr int length = hedgehog_segment * hedgehog_block;
+    if (x.repeat != repeat_kind::row)
+      if (int const pays = segments_of_walk(keys, length, keys.h * sizes.parts)) return pays;
     bool const keep = sizes.parts > 1 && x.initial_k.given && x.final_k.given;
     return keep ? keys.n / length + 1 : 0;
   }
@@ -50,7 +46,7 @@ struct laid_out {
   // One query of each sequence, and few keys, of which none goes to its state; or those of some
   // sequences, which are added then.
   bool steps, adds;
-  int each = 0;  // segments of a walk, where sequences are cut
+  int each = 0;  // segments of a task, where sequences are cut
   std::size_t kv = 0, k = 0;
 };
 

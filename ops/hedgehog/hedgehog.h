@@ -42,15 +42,16 @@ extern "C" {
  * (NULL: as starts). What is negative counts as 0, what is above the total as the total; rows of no
  * sequence are not written. Starts must not decrease: where they do, any sequence may get wrong
  * results, and nothing outside of the outputs is written. With them, lengths must be NULL. Blocks
- * of 16 keys of all heads are at most 2^27, and so are blocks of 16 queries (else TK_UNSUPPORTED).
+ * of 16 keys of all heads are at most 2^27 (else TK_UNSUPPORTED).
  *
  * Sums are fp32; weights, features, and the state where it meets a query, are rounded to the type:
  * what fp16 holds no more, below 2^-24, is lost. NaN or infinity in v of a token may reach earlier
- * tokens of its block (0 times NaN), none of another sequence or head. `repeat`: a token's bits
- * depend on its sequence and head up to the end of its block, and on which of the options are
- * given, whether or not long sequences are cut to keep more multiprocessors busy; with
- * TK_REPEAT_RUN steps of decoding of a batch whose nk is below 128, or is 128 with lengths, have
- * bits of their own: but for keys that final_* take in, nothing in them is rounded but o. */
+ * tokens of its block (0 times NaN), none of another sequence or head. `repeat`: with TK_REPEAT_ROW
+ * a token's bits depend on its sequence and head up to the end of its block, and on which of the
+ * options are given; with TK_REPEAT_RUN the sums of long sequences may be cut to keep more
+ * multiprocessors busy, and steps of decoding of a batch whose nk is below 128, or is 128 with
+ * lengths, have bits of their own: but for keys that final_* take in, nothing in them is rounded
+ * but o. */
 typedef struct tk_hedgehog_problem {
   size_t size; /* sizeof(tk_hedgehog_problem) */
   DLTensor const* q;

@@ -11,9 +11,8 @@
 // Numerics  products' sums, scores, features and states in fp32; weights p, features, and S times
 //           alpha where it meets a query, rounded to T; z is not.
 // Order     at block c, S and z hold the blocks up to c - 2: o of block c, then block c - 1 is
-//           added. Columns of v are independent, a worker has P of them. Where sequences are cut
-//           into walks a scan without outputs, of a task for each sequence, finds what they begin
-//           with: it adds the same blocks in the same order, so that no bit tells whether one is.
+//           added. Columns of v are independent, a worker has P of them. A segment's sums may be
+//           taken alone (Outputs = false); then it begins with those of the segments before it.
 // Overlap   the workers of a block share tiles and go on by themselves; where there is memory for
 //           it, workers of two kinds (hedgehog_walk.hpp).
 // Source    Hedgehog: Zhang et al., 2024; LoLCATs: Zhang et al., 2024.
@@ -111,11 +110,7 @@ template <class T, bool Outputs> struct hedgehog_scan {
     // What may lie where results go has been read.
     if constexpr (Outputs) c.all.arrive();
     c.w.sync();
-    if constexpr (!Outputs) of::leave_start(c.w, a, t, 0, col, s, z);
-    for (int block = t.first; block < t.absorbing; ++block) {
-      absorb(c, a, t, s, of_task);
-      if constexpr (!Outputs) of::leave_start(c.w, a, t, block + 1, col, s, z);
-    }
+    for (int block = t.first; block < t.absorbing; ++block) absorb(c, a, t, s, of_task);
     if constexpr (Outputs)
       for (int block = t.absorbing; block < t.last; ++block)
         attend(c, a, t, s, block, col, of_task);

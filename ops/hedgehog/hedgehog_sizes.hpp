@@ -11,8 +11,9 @@ namespace tk {
 
 template <class T> struct hedgehog_sizes {
   static constexpr auto tune = be::tune_hedgehog();
-  static constexpr int workers = tune.workers, P = tune.P, V = workers * P, C = hedgehog_block,
-                       D = hedgehog_width, F = hedgehog_features, parts = D / V;
+  static constexpr int workers = tune.workers, block_workers = workers + tune.readers, P = tune.P,
+                       V = workers * P, C = hedgehog_block, D = hedgehog_width,
+                       F = hedgehog_features, parts = D / V;
   static_assert(D % V == 0);
   struct args {
     be::source<T, C, D> q, k;
@@ -27,21 +28,20 @@ template <class T> struct hedgehog_sizes {
     tensor<float> final;
     int initial_width, final_width;       // vector widths
     state_sums initial_sums, final_sums;  // z
-    partial_tiles<D, P> states;           // of walks, heads and columns; data may be null
-    float* sums;                          // z of walks and heads
-    scan_walks walks;
+    partial_tiles<D, P> states;           // of segments, heads and columns; data may be null
+    float* sums;                          // z of segments and heads
+    scan_walks walks, segments;           // of tasks that walk, and of those that sum
     divisor by_heads;
     bool adds_only;  // tasks that add nothing have been done by a step of decoding
   };
   static TK_BOTH scan_cut<C, hedgehog_segment> cut(args const& a) {
     return {a.rows.keys, a.walks, false};
   }
-  // What a walk begins with, which is the walk-th of all sequences.
-  static TK_BOTH std::int64_t state_of(args const& a, int walk, int head, int col) {
-    return (std::int64_t{walk} * a.rows.keys.h + head) * (D / P) + col / P;
+  static TK_BOTH std::int64_t state_of(args const& a, int block, int head, int col) {
+    return (std::int64_t{block} * a.rows.keys.h + head) * (D / P) + col / P;
   }
-  static TK_BOTH float* sums_of(args const& a, int walk, int head) {
-    return a.sums + (std::int64_t{walk} * a.rows.keys.h + head) * D;
+  static TK_BOTH float* sums_of(args const& a, int block, int head) {
+    return a.sums + (std::int64_t{block} * a.rows.keys.h + head) * D;
   }
   static TK_DEVICE void begin(reg_tile<float, D, P>& s, args const& a, int sequence, int head,
                               int col) {

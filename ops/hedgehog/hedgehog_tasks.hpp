@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tasks of Hedgehog's scan, a sequence or some segments of one each, or without outputs a
-// sequence up to its last walk; where their tiles lie, and what they begin with and leave.
+// The tasks of Hedgehog's scan, a sequence or some segments of one each, where their tiles lie, and
+// what they begin with and leave.
 #pragma once
 #include "core/product.hpp"
 #include "core/vector.hpp"
@@ -22,16 +22,23 @@ template <class T, bool Outputs> struct hedgehog_tasks {
 
   struct task {
     int sequence, head, part;
-    int nth, walk;  // the segment of its sequence that it begins in; which walk it is, or the first
+    int nth, segment;  // the segment that it begins in, in its sequence, and through all sequences
     int first, absorbing, last, steps;  // blocks: those before `absorbing` have no queries
     hedgehog_rows::place at;
   };
 
-  static TK_BOTH bool is_cut(args const& a) { return a.states.data != nullptr; }
+  static TK_BOTH bool segments(args const& a) { return a.states.data != nullptr; }
+  // How sequences are cut. Where segments are summed each is a task.
+  static TK_BOTH scan_walks const& walks(args const& a) { return Outputs ? a.walks : a.segments; }
+  // Whether a task begins with what the sequence begins with. No sum is wanted of the segment in
+  // which the last walk begins: its place has that for the scan of segments.
+  static TK_BOTH bool begins(args const& a, task const& t) {
+    return Outputs ? !segments(a) : is_last(a, t);
+  }
   static TK_BOTH int tasks(args const& a) {
     auto const& keys = a.rows.keys;
-    int const length = a.walks.each * hedgehog_segment * C;
-    return (Outputs && is_cut(a) ? keys.blocks(length) : keys.b) * keys.h * sizes::parts;
+    int const length = walks(a).each * hedgehog_segment * C;
+    return (segments(a) ? keys.blocks(length) : keys.b) * keys.h * sizes::parts;
   }
   // Without steps, which follow from how a form has its tiles.
   static TK_BOTH task task_at(args const& a, int i) {
@@ -40,37 +47,33 @@ template <class T, bool Outputs> struct hedgehog_tasks {
     t.part = i % sizes::parts;
     auto const head = a.by_heads.of(i / sizes::parts);
     t.head = head.rest;
-    t.walk = head.quotient;
-    auto const cut = sizes::cut(a);
-    auto const of = Outputs ? cut.place(t.walk) : typename decltype(cut)::numbers{t.walk, 0};
+    auto const of = scan_cut<C, hedgehog_segment>{keys, walks(a), false}.place(head.quotient);
     t.sequence = of.sequence;
     t.at = a.rows.sequence(t.sequence);
-    if (!Outputs) {  // up to where the last walk begins
-      t.walk = keys.first_block(t.sequence, a.walks.each * hedgehog_segment * C);
-      t.first = 1;
-      t.last = cut.last_start(t.at.n) * hedgehog_segment;
-      if (t.last < t.first) t.last = t.first;
-      t.absorbing = t.last;
-      return t;
-    }
     // Without queries only whole blocks add anything.
     int const blocks = t.at.nq > 0 ? ceil_div(t.at.n, C) : t.at.n / C, queries = t.at.past / C;
     t.last = blocks;
-    if (is_cut(a)) {
+    if (segments(a)) {
       // Packed sequences leave room for walks that none has.
-      int const each = a.walks.each, length = each * hedgehog_segment;
+      int const each = walks(a).each, length = each * hedgehog_segment;
       t.nth = of.nth * each;
+      t.segment = keys.first_block(t.sequence, hedgehog_segment * C);
       t.first = of.nth < 0 ? blocks : of.nth * length;
-      if (t.first + length < blocks) t.last = t.first + length;
+      if (t.first < blocks) t.segment += t.nth;
+      if (!Outputs && t.nth >= sizes::cut(a).last_start(t.at.n)) t.last = t.first;
+      else if (t.first + length < blocks) t.last = t.first + length;
     }
-    if (t.first == 0 && queries > 0) t.first = 1;  // nothing is added at the first block
+    // Nothing is added at the first block.
+    if (t.first == 0 && (!Outputs || queries > 0)) t.first = 1;
     if (t.last < t.first) t.last = t.first;
-    t.absorbing = t.at.nq == 0 || queries > t.last ? t.last : queries < t.first ? t.first : queries;
+    t.absorbing = !Outputs || t.at.nq == 0 || queries > t.last ? t.last
+                  : queries < t.first                          ? t.first
+                                                               : queries;
     return t;
   }
   // Whether a task begins where the last walk of its sequence does.
   static TK_BOTH bool is_last(args const& a, task const& t) {
-    return !is_cut(a) || t.nth == sizes::cut(a).last_start(t.at.n);
+    return !segments(a) || t.nth == sizes::cut(a).last_start(t.at.n);
   }
 
   // Blocks of keys; there is none before the first.
@@ -96,41 +99,31 @@ template <class T, bool Outputs> struct hedgehog_tasks {
   // What a task begins with, and what it leaves.
   static TK_DEVICE void begin(reg_tile<float, D, P>& s, args const& a, task const& t, int col) {
     s = 0.f;
-    if (Outputs && is_cut(a)) load(s, a.states, sizes::state_of(a, t.walk, t.head, col));
-    else sizes::begin(s, a, t.sequence, t.head, col);
+    if (begins(a, t)) sizes::begin(s, a, t.sequence, t.head, col);
+    if (Outputs && segments(a)) load(s, a.states, sizes::state_of(a, t.segment, t.head, col));
   }
   // put(i, x): the i-th number of z.
   template <class Worker, class Put>
   static TK_DEVICE void begin_sums(Worker const& w, args const& a, task const& t, Put put) {
     float const* from = nullptr;
-    if (Outputs && is_cut(a)) from = sizes::sums_of(a, t.walk, t.head);
-    else if (a.initial_sums.data && !(a.adds_only && t.part > 0))
+    if (Outputs && segments(a)) from = sizes::sums_of(a, t.segment, t.head);
+    else if (begins(a, t) && a.initial_sums.data && !(a.adds_only && t.part > 0))
       from = a.initial_sums.at(t.sequence, t.head);  // without queries, the first part's alone
     for (int i = w.lane(); i < D; i += be::worker_lanes) put(i, from ? from[i] : 0.f);
   }
   static TK_DEVICE bool leaves(args const& a, task const& t) {
-    return Outputs && a.final.data && is_last(a, t);
+    return Outputs ? a.final.data && is_last(a, t) : t.steps > 0 || begins(a, t);
   }
   static TK_DEVICE void leave_state(args const& a, task const& t, int col,
                                     reg_tile<float, D, P> const& s) {
-    store_direct(a.final, 0, col, t.head, t.sequence, cast<float>(s), a.final_width);
+    if constexpr (Outputs)
+      store_direct(a.final, 0, col, t.head, t.sequence, cast<float>(s), a.final_width);
+    else store(a.states, sizes::state_of(a, t.segment, t.head, col), s);
   }
-  // get(i): the i-th number of z, as the lane that asks has left it, or all did before a sync.
   template <class Worker, class Get>
   static TK_DEVICE void leave_sums(Worker const& w, args const& a, task const& t, Get get) {
-    float* const to = a.final_sums.at(t.sequence, t.head);
-    for (int i = w.lane(); i < D; i += be::worker_lanes) to[i] = get(i);
-  }
-  // Without outputs: what the walk begins with that begins at a block, if one does.
-  template <class Worker, class Get>
-  static TK_DEVICE void leave_start(Worker const& w, args const& a, task const& t, int block,
-                                    int col, reg_tile<float, D, P> const& s, Get get) {
-    auto const nth = a.walks.by_each.of(block / hedgehog_segment);
-    if (block % hedgehog_segment != 0 || nth.rest != 0) return;
-    int const walk = t.walk + nth.quotient;
-    store(a.states, sizes::state_of(a, walk, t.head, col), s);
-    if (col != 0) return;
-    float* const to = sizes::sums_of(a, walk, t.head);
+    float* const to =
+        Outputs ? a.final_sums.at(t.sequence, t.head) : sizes::sums_of(a, t.segment, t.head);
     for (int i = w.lane(); i < D; i += be::worker_lanes) to[i] = get(i);
   }
   // o divided by the sum of its weights, which is left where it is asked for.

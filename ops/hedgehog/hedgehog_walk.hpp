@@ -99,10 +99,6 @@ template <class T, bool Outputs> struct hedgehog_walk {
     float const alpha = a.alpha.at(t.head);
     int now = 0;  // of z
     bool moved = true;
-    [[maybe_unused]] auto const leave_start = [&](int block) {
-      of::leave_start(c.w, a, t, block, 0, s, [&](int i) { return number(shared.z[now], i); });
-    };
-    if constexpr (!Outputs) leave_start(0);
     for (int block = t.first; block < t.last; ++block) {
       int const reader = (block - t.first) % readers, before = (reader + 1) % readers;
       if (block == t.absorbing) pass_slot(c);
@@ -132,7 +128,6 @@ template <class T, bool Outputs> struct hedgehog_walk {
         c.w.sync();  // all lanes have taken the slot that one gives back
       }
       c.in.release();
-      if constexpr (!Outputs) leave_start(block + 1);
     }
     if (attends(t, t.last - 1)) {
       pass_slot(c);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How Hedgehog's sequences lie and are cut: the same for the query, the launches and the kernels.
 //   a block    64 tokens, counted from the first key of each sequence: one step of the scan
-//   a segment  16 blocks; a sequence may be cut into walks of some segments, a task each
+//   a segment  16 blocks; where a task is of some segments, states at its beginning are sums of
+//              whole segments
 #pragma once
 #include "ops/hedgehog/problem.hpp"
 #include "ops/linear_attention/plan.hpp"

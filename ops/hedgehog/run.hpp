@@ -5,6 +5,7 @@
 #include "ops/hedgehog/hedgehog_scan.hpp"
 #include "ops/hedgehog/hedgehog_walk.hpp"
 #include "ops/hedgehog/scan.hpp"
+#include "ops/hedgehog/segment_scan.hpp"
 #include "ops/hedgehog/typed_maps.hpp"
 #include "ops/linear_attention/typed_states.hpp"
 #include "ops/typed_heads.hpp"
@@ -52,7 +53,11 @@ template <class T> void hedgehog_run<T>::launch(hedgehog_scan_problem const& x, 
   a.by_heads = divisor(static_cast<std::uint32_t>(x.rows.keys.h));
   if (x.states) {
     a.walks = scan_walks::of(x.rows.keys, x.each, hedgehog_segment * of::C);
+    a.segments = scan_walks::of(x.rows.keys, 1, hedgehog_segment * of::C);
+  }
+  if (x.states) {
     launch_scan<T, false>(a, stream);
+    be::launch<hedgehog_segment_scan<T>>(a, stream);
   }
   launch_scan<T, true>(a, stream);
 }

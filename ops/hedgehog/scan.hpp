@@ -13,8 +13,8 @@ inline hedgehog_rows rows_of(hedgehog_inputs const& x, scan_rows const& keys) {
 struct hedgehog_scan_problem {
   hedgehog_problem of;
   hedgehog_rows rows;
-  float *states, *sums;  // that walks begin with, where sequences are cut, else null
-  int each;              // segments of a walk then
+  float *states, *sums;  // of segments, where sequences are cut, else null
+  int each;              // segments of a task then
   bool adds_only;        // a step of decoding has done all but to add keys to states
 };
 

@@ -32,27 +32,24 @@ inline scan_rows rows_of(heads const& x, sequence_starts const& starts) {
   return {{starts.data, starts.given ? b : 0, n, n}, n, b, static_cast<int>(x.h), starts.given};
 }
 
-// How long tasks take that are as long as so many tokens each.
-inline std::int64_t time_of(std::int64_t tasks, std::int64_t tokens) {
-  std::int64_t const units = be::rt::multiprocessors();
-  return (tasks + units - 1) / units * tokens;
-}
-
 // Of how many segments of `length` tokens a task is: sequences are cut where that keeps more
-// multiprocessors busy; else 0. before(each): the time, in quarters of a token's of a walk, until
-// walks of so many segments begin.
-template <class Before>
-int cheapest_walk(scan_rows const& rows, int length, std::int64_t tasks_of_each, Before before) {
+// multiprocessors busy; else 0. Segments but those of a sequence's last task are then summed, too:
+// k and v are read twice, and states are written and read, which costs `sum` quarters of a walk.
+// The bits are the same.
+inline int segments_of_walk(scan_rows const& rows, int length, std::int64_t tasks_of_each,
+                            std::int64_t sum = 3) {
   constexpr std::int64_t walk = 4, most_rounds = 4;
   std::int64_t const units = be::rt::multiprocessors(), longest = rows.n, T = tasks_of_each,
                      segments = (longest + length - 1) / length;
   if (longest <= length || T == 0 || rows.b == 0) return 0;
-  std::int64_t best = time_of(rows.b * T, longest) * walk, found = 0;
+  auto const rounds = [&](std::int64_t tasks) { return (tasks + units - 1) / units; };
+  std::int64_t best = rounds(rows.b * T) * longest * walk, found = 0;
   auto const consider = [&](std::int64_t each) {
     int const height = static_cast<int>(each * length);
-    std::int64_t const cost =
-        time_of(rows.blocks(height) * T, std::min<std::int64_t>(height, longest)) * walk +
-        before(each);
+    std::int64_t const sums = rows.blocks(length) - rows.b * each,
+                       cost = rounds(rows.blocks(height) * T) *
+                                  std::min<std::int64_t>(height, longest) * walk +
+                              rounds(std::max<std::int64_t>(sums, 0) * T) * length * sum;
     if (cost < best) best = cost, found = each;
   };
   std::int64_t const sequences = rows.is_packed ? 1 : rows.b;
@@ -61,17 +58,6 @@ int cheapest_walk(scan_rows const& rows, int length, std::int64_t tasks_of_each,
       consider((segments + walks - 1) / walks);
   consider(1);
   return static_cast<int>(found);
-}
-
-// Where segments but those of a sequence's last task are summed, too: k and v are read twice, and
-// states are written and read, which costs `sum` quarters of a walk. The bits are the same where a
-// walk adds a segment's sum to what the segment began with.
-inline int segments_of_walk(scan_rows const& rows, int length, std::int64_t tasks_of_each,
-                            std::int64_t sum = 3) {
-  return cheapest_walk(rows, length, tasks_of_each, [&](std::int64_t each) {
-    std::int64_t const sums = rows.blocks(length) - rows.b * each;
-    return time_of(std::max<std::int64_t>(sums, 0) * tasks_of_each, length) * sum;
-  });
 }
 
 }  // namespace tk

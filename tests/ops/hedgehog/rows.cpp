@@ -30,15 +30,27 @@ TEST_CASE("one token of each sequence, too") {
       TK_REPEAT_RUN);
 }
 
-TEST_CASE("a sequence that is cut has the bits of one that is walked") {
-  check_cut<hedgehog_operands>({.states = true});
-}
-TEST_CASE("one head is cut where many are walked, by rows as well") {
-  hedgehog_case c{.n = cut_length()};
-  CHECK(is_cut(c, TK_REPEAT_RUN) == true);
-  CHECK(is_cut(c, TK_REPEAT_ROW) == true);
-  c.h = be::rt::multiprocessors();
-  CHECK(is_cut(c, TK_REPEAT_RUN) == false);
+TEST_CASE("a long sequence alone and beside another, by rows") {
+  hedgehog_case c{.b = 2, .n = cut_length(), .states = true};
+  hedgehog_case const one{.n = c.n, .states = true};
+  REQUIRE(is_cut(one) == true);
+  hedgehog_operands all(c);
+  upload_inputs(all.memories);
+  REQUIRE(launch_by_rows(all, all.memories) == "");
+  scan_part const second{1, 0, c.n, 0, 1};
+  auto const few = take(all, second);
+  upload_inputs(few->memories);
+  auto const check = [&] {
+    row_comparison bits;
+    REQUIRE(launch_by_rows(*few, few->memories) == "");
+    for (auto const& x : results_of(*few, all)) {
+      auto const same = part_of(x, all.of, second);
+      for (std::int64_t r = 0; r < same.rows(); ++r) bits.add(*x.few, r, same, r);
+    }
+    CHECK_MESSAGE(bits.wrong() == "", bits.wrong());
+  };
+  check();
+  with_other_multiprocessors(check);
 }
 
 TEST_CASE("tokens of no sequence") {

@@ -130,16 +130,10 @@ TEST_CASE("long sequences in segments") {
   std::vector<hedgehog_case> const all{
       {.n = cut_length(), .states = true},
       {.n = cut_length(), .past = 1100, .type = dtype::fp16, .states = true},
-      // no queries, and of the last block of a walk no whole one
-      {.n = cut_length() / 1024 * 1024 + 30,
-       .past = cut_length() / 1024 * 1024 + 30,
-       .states = true},
       {.states = true, .lengths = {1000, 1088, 0, 1700, 76}},
       {.type = dtype::fp16, .lengths = {0, 1025, 1024, 1751}}};
   for (auto const& c : all) {
-    auto stateless = c;
-    stateless.states = false, stateless.past = 0;
-    REQUIRE(is_cut(stateless, TK_REPEAT_RUN) == true);
+    REQUIRE(is_cut(c) == true);
     auto const v = run(c);
     CHECK_MESSAGE(v.ok(), describe(c) << "\n  " << v.wrong);
   }
