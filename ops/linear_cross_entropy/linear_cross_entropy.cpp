@@ -19,11 +19,12 @@ namespace {
 std::int64_t rounded_up(std::int64_t x, std::int64_t to) { return (x + to - 1) / to * to; }
 
 // As equal as whole tiles allow.
-std::int64_t rows_of_chunk(linear_cross_entropy_problem const& x, std::int64_t pitch) {
+std::int64_t rows_of_chunk(linear_cross_entropy_problem const& x, std::int64_t pitch,
+                           std::int64_t x_pitch) {
   constexpr std::int64_t most_elements = std::int64_t{1} << 28, tile = 128;  // 512 MiB
   std::int64_t const rows = x.x.rows;
   if (x.chunk_rows > 0) return std::min(x.chunk_rows, rows);
-  std::int64_t const most = std::max(tile, most_elements / pitch / tile * tile);
+  std::int64_t const most = std::max(tile, most_elements / std::max(pitch, x_pitch) / tile * tile);
   std::int64_t const chunks = std::max<std::int64_t>(1, (rows + most - 1) / most);
   return std::min(rows, rounded_up((rows + chunks - 1) / chunks, tile));
 }
@@ -43,14 +44,18 @@ linear_cross_entropy_plan plan_linear_cross_entropy(linear_cross_entropy_problem
   check_size(x);
   linear_cross_entropy_plan plan{};
   plan.pitch = rounded_up(std::max<std::int64_t>(x.w.rows, 1), line);
-  plan.chunk_rows = rows_of_chunk(x, plan.pitch);
+  bool const copies_x = x.has_dw && x.terms.has_ignore_index;
+  if (copies_x) plan.x_pitch = rounded_up(x.x.cols, line);
+  plan.chunk_rows = rows_of_chunk(x, plan.pitch, plan.x_pitch);
   std::size_t most = counter_bytes;
   auto const look = [&](std::int64_t rows) {
-    linear_cross_entropy_chunk const chunk(x, plan.pitch, nullptr, 0, rows);
+    linear_cross_entropy_chunk const chunk(x, plan, nullptr, nullptr, 0, rows);
     if (x.has_dw) most = std::max(most, workspace_bytes(chunk.dw()));
     if (rows == 0) return;
     most = std::max({most, workspace_bytes(chunk.product()), workspace_bytes(chunk.losses())});
     if (x.has_dx) most = std::max(most, workspace_bytes(chunk.dx()));
+    if (x.terms.has_ignore_index && (x.has_dx || x.has_dw))
+      most = std::max(most, row_workspace_bytes(chunk.counted_x().x));  // dx is as large
   };
   look(plan.chunk_rows);
   if (plan.chunk_rows > 0 && x.x.rows % plan.chunk_rows != 0) look(x.x.rows % plan.chunk_rows);
@@ -58,6 +63,7 @@ linear_cross_entropy_plan plan_linear_cross_entropy(linear_cross_entropy_problem
   layout.add_counters();
   layout.add(most - counter_bytes);
   plan.logits = layout.add(static_cast<std::size_t>(plan.chunk_rows * plan.pitch) * 2);
+  plan.x = layout.add(static_cast<std::size_t>(plan.chunk_rows * plan.x_pitch) * 2);
   plan.workspace_bytes = layout.bytes();
   return plan;
 }

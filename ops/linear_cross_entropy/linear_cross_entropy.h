@@ -24,11 +24,15 @@ extern "C" {
  * output may share memory with another tensor.
  *
  * Options are tk_cross_entropy's, and so is what becomes of ignored labels, of labels that are no
- * columns, and of NaN and infinities in s; ignored rows give 0 to dx and to dw. In fp16 a logit
- * beyond 65504 is infinite.
+ * columns, and of NaN and infinities in s; ignored rows give 0 to dx and to dw, whatever x and w
+ * hold. A row of NaN in g, as a label makes it that is neither ignored nor a column, or NaN or +inf
+ * in its s, is a row of NaN in dx, and makes all of dw NaN. In fp16 a logit that rounds to more
+ * than 65504 is infinite.
  *
  * Rows are worked off in chunks of chunk_rows, or where that is 0, of as many as have 512 MiB of
- * logits, 128 at least; the workspace has room for one chunk's logits. dw is added up chunk by
+ * logits, 128 at least; the workspace has room for one chunk's logits. Where a label is ignored, dw
+ * is made of a copy of x without the ignored rows: the workspace has room for a chunk's, too, of
+ * which 512 MiB are the limit likewise, and dx is gone over once more. dw is added up chunk by
  * chunk: in fp32 it is rounded once, in x's type after each chunk. All sums are in an order that
  * the sizes, the options and the device decide. `repeat`: with TK_REPEAT_ROW the bits of a row of
  * loss, lse and dx depend on that row of x, its label and w alone (under cross_entropy.h's words on

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // linear_cross_entropy's problem, checked, and how it is worked off: chunks of rows, each a gemm, a
-// cross_entropy and, for the gradients, two gemms more.
+// cross_entropy and, for the gradients, two gemms more. Where a label may be ignored, dw's reads a
+// copy of x, and dx is gone over, so that nothing of an ignored row is in them.
 #pragma once
 #include "ops/cross_entropy/problem.hpp"
 
@@ -19,7 +20,9 @@ struct linear_cross_entropy_problem {
 struct linear_cross_entropy_plan {
   std::int64_t chunk_rows;  // the last chunk may have fewer
   std::int64_t pitch;       // of logits, in elements
+  std::int64_t x_pitch;     // of the copy of a chunk's x; 0: there is none
   std::size_t logits;       // offset of a chunk's; what is before is the workspace of its parts
+  std::size_t x;            // offset of that copy
   std::size_t workspace_bytes;
 };
 linear_cross_entropy_plan plan_linear_cross_entropy(linear_cross_entropy_problem const& x);

@@ -47,6 +47,12 @@ void check(tk::linear_cross_entropy_problem const& x, tk::linear_cross_entropy_p
               (p.chunk_rows == 0 || plan.chunk_rows <= p.chunk_rows) && plan.pitch >= w.size[0] &&
               plan.logits + logits <= running.needed,
           "a chunk's logits");
+  wide const copied = wide(plan.chunk_rows) * plan.x_pitch * 2;
+  require((plan.x_pitch > 0) == (p.has_ignore_index != 0 && dw.looked_at && in.size[1] > 0) &&
+              (plan.x_pitch == 0 || plan.x_pitch >= in.size[1]) &&
+              (copied == 0 ||
+               (wide(plan.x) >= wide(plan.logits) + logits && plan.x + copied <= running.needed)),
+          "a chunk's copy of x");
   touch();
 }
 
