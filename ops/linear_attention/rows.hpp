@@ -35,7 +35,7 @@ inline scan_rows rows_of(heads const& x, sequence_starts const& starts) {
 // Of how many segments of `length` tokens a task is: sequences are cut where that keeps more
 // multiprocessors busy; else 0. Segments but those of a sequence's last task are then summed, too:
 // k and v are read twice, and states are written and read, which costs `sum` quarters of a walk.
-// The bits are the same.
+// The bits are the same where a walk adds a segment's sum to what the segment began with.
 inline int segments_of_walk(scan_rows const& rows, int length, std::int64_t tasks_of_each,
                             std::int64_t sum = 3) {
   constexpr std::int64_t walk = 4, most_rounds = 4;
