@@ -22,12 +22,13 @@ unsigned type_of(int code, int bits) {
 
 void look_at_strides(seen_tensor& t, tensor_spec const& x, expected const& is) {
   int const missing = is.rank - x.ndim, last = is.rank - 1;
+  t.strided = t.empty();
+  if (t.empty()) return;
   if (!is.any_stride && x.has_strides && t.size[last] > 1 && x.strides[x.ndim - 1] != 1) {
     t.faults |= bit(TK_BAD_STRIDE);
     return;
   }
   t.strided = true;
-  if (t.empty()) return;
   wide packed = 1, lowest = 0, highest = 0;
   for (int i = last; i >= missing; --i) {
     wide const stride = x.has_strides ? wide(x.strides[i - missing]) : packed;
