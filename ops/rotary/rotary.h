@@ -25,9 +25,9 @@ extern "C" {
  *   positions[b, n] ([n] where q has three dimensions), int32 or int64; or
  *   its place in n more than offsets[b] ([1] where q has three dimensions), int32 or int64.
  * At most one of positions and offsets is given; both may have any strides, their last dimension
- * too. A row that is none of the tables' reads nothing, and gives 0 in columns below 2 w. Sizes may
- * be 0; b n h, b n hk and d go to 2^31 - 65537 (else TK_UNSUPPORTED). q_out may be q itself, and
- * k_out k (same data, shape and strides).
+ * too. A row that is none of the tables' reads nothing of them, and gives 0 in columns below 2 w
+ * where it is finite itself. Sizes may be 0; b n h, b n hk and d go to 2^31 - 65537 (else
+ * TK_UNSUPPORTED). q_out may be q itself, and k_out k (same data, shape and strides).
  *
  * Arithmetic is fp32; results are rounded once, and below 2^-126 they may be 0. `repeat`: an
  * element depends on its pair and angle alone; its bits may differ between problems of different
