@@ -146,6 +146,14 @@ template <class Map, bool Rows> struct lane_coordinates {
       if (of_lane(bit) == of) return bit;
     return 0;
   }
+  // Each bit of a byte's number is one of a lane's elements, or of the lanes, alone.
+  static constexpr bool has_all_bytes() {
+    int own = 0;
+    for (int k = 0; k < count; ++k) own |= at(k);
+    for (int const bit : {1, 8})
+      if (!(own & bit) && lane_bit(bit) == 0) return false;
+    return true;
+  }
 };
 
 // What lanes draw for a tile. Lanes that differ in bits of a byte's number share their calls, all
@@ -156,6 +164,7 @@ template <int R, int C, bool Transposed> struct random_calls {
   using along = lane_coordinates<map, Transposed>;
   static_assert(down::is_bitwise() && along::is_bitwise());
   static_assert(down::calls_are_above() && along::calls_are_above());
+  static_assert(down::has_all_bytes() && along::has_all_bytes());
 
   // The lane's bit that bit j of a byte's number is, 0 where each lane has both.
   static TK_BOTH constexpr int lane_bit(int j) {
