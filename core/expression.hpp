@@ -233,6 +233,28 @@ template <class T, tile_expression X> TK_DEVICE auto saturating_cast(X&& x) {
   static_assert(is_tile<D> && sizeof(T) == 1, "a saturating cast takes a tile to fp8");
   return narrowed<T, operand<D>, true>{{x}};
 }
+// saturating_cast<T, U>(x, other): to U, which is as long, where `other`.
+template <class T, class U, class X> struct narrowed_to_either {
+  static constexpr int rows = X::rows, cols = X::cols;
+  using type = T;
+  X x;
+  bool other;
+  using map = be::fragment_map<rows, cols>;
+  static TK_DEVICE std::uint32_t pack(float lo, float hi, bool other) {
+    return other ? be::pack_saturated(U{}, lo, hi) : be::pack_saturated(T{}, lo, hi);
+  }
+  TK_DEVICE std::uint32_t bits(int i, int r) const {
+    return pack(x.template element<map>(i, r), 0.f, other) & 0xff;
+  }
+  TK_DEVICE std::uint32_t word(int i, int r) const {
+    return pack(x.template element<map>(2 * i, r), x.template element<map>(2 * i + 1, r), other);
+  }
+};
+template <class T, class U, tile_expression X> TK_DEVICE auto saturating_cast(X&& x, bool other) {
+  using D = std::remove_cvref_t<X>;
+  static_assert(is_tile<D> && sizeof(T) == 1 && sizeof(U) == 1, "a tile, to either fp8");
+  return narrowed_to_either<T, U, operand<D>>{{x}, other};
+}
 template <class T, tile_expression X> TK_DEVICE auto cast(X&& x) {
   using D = std::remove_cvref_t<X>;
   static_assert(is_tile<D>, "cast takes a tile");

@@ -100,15 +100,10 @@ template <class Kernel, class W, class Context> class row_group {
   }
 
   // A row of -inf alone, or of nothing, has the sum 0.
-  template <class F> TK_DEVICE maximum_and_sums<column> max_and_sum(F f, float factor = 1.f) {
-    return max_and_sums(f, factor, nothing{}, false);
-  }
-  template <class F> TK_DEVICE auto keep_exp2(F f, float factor = 1.f) {
-    return keep_exp2(f, factor, nothing{}, false);
-  }
-  template <class F, class G>
-  TK_DEVICE auto keep_exp2(F f, float factor, [[maybe_unused]] G g,
-                           [[maybe_unused]] bool wants_other) {
+  template <class F> TK_DEVICE auto max_and_sum(F f, float by = 1.f) { return max_and_sums(f, by); }
+  template <class F, class G = nothing>
+  TK_DEVICE auto keep_exp2(F f, float factor = 1.f, [[maybe_unused]] G g = {},
+                           [[maybe_unused]] bool wants_other = false) {
     maximum_and_sums<column> y{0.f, 0.f, 0.f, 0.f};
     if constexpr (is_long) y = max_and_sums(f, factor, g, wants_other);
     else y.top = max(f), y.max = y.top * factor;
@@ -123,9 +118,9 @@ template <class Kernel, class W, class Context> class row_group {
     }
     return all;
   }
-  template <class F, class G>
-  TK_DEVICE maximum_and_sums<column> max_and_sums(F f, float factor, [[maybe_unused]] G g,
-                                                  bool wants_other) {
+  template <class F, class G = nothing>
+  TK_DEVICE maximum_and_sums<column> max_and_sums(F f, float factor, [[maybe_unused]] G g = {},
+                                                  bool wants_other = false) {
     maximum_and_sums<column> y{0.f, 0.f, 0.f, 0.f};
     constexpr bool is_one = std::is_same_v<G, nothing>;
     auto const add_other = [&](auto const& p) __attribute__((always_inline)) {
@@ -257,32 +252,39 @@ template <class Kernel, class W, class Context> class row_group {
       if constexpr (I < kernel::sums)
         if (rows.a_.sums[I]) rows.sums_.template add<I, V>(rows.a_, rows.at_.row, index, col(), x);
     }
-    template <int I, class X> TK_DEVICE void write(row_output<I>, [[maybe_unused]] X&& x) const {
-      if constexpr (!lean || I < extras_of<op>().outputs) write_there<I>(static_cast<X&&>(x));
+    template <int I, class X> TK_DEVICE void write(row_output<I>, X&& x) const {
+      write_as<typename op::template output<I>, I>(static_cast<X&&>(x));
+    }
+    template <class U, int I, class X>
+    TK_DEVICE void write_either(row_output<I> of_x, X&& x, bool other) const {
+      if constexpr (!whole_rows)
+        rows.out_.template put_either<U, I, Inside>(rows.a_, rows.at_, col(), evaluated(x), other);
+      else if (other) write_as<U, I>(static_cast<X&&>(x));
+      else write(of_x, static_cast<X&&>(x));
     }
     template <int I, class X, int J, class Y>
     TK_DEVICE void write(row_output<I> of_x, X&& x, row_output<J> of_y, Y&& y) const {
       auto both = evaluated_together(static_cast<X&&>(x), static_cast<Y&&>(y));
       write(of_x, std::move(both.x)), write(of_y, std::move(both.y));
     }
-    template <int I, class X> TK_DEVICE void write_there(X&& x) const {
+    template <class T, int I, class X> TK_DEVICE void write_as(X&& x) const {
+      if constexpr (lean && I >= extras_of<op>().outputs) return;
       if (!row_outputs<kernel>::template is_there<I>(rows.a_)) return;
-      using type = typename op::template output<I>;
       auto const put = [&](auto const& y) __attribute__((always_inline)) {
-        rows.out_.template put<I, Inside>(rows.a_, rows.at_, col(), y);
+        rows.out_.template put<T, I, Inside>(rows.a_, rows.at_, col(), y);
       };
       auto const none_ends = [&] { return rows.ends_.template none_ends<V>(rows.a_, col()); };
       constexpr bool may_end = is_within<std::remove_cvref_t<X>>;
       if constexpr (whole_rows) {  // at once: what lies between two passes is memory
         if constexpr (may_end)
-          if (none_ends()) return put(narrowed<type, decltype(x.x), saturates<type>>{x.x});
-        put(rounded<type>(static_cast<X&&>(x)));
+          if (none_ends()) return put(narrowed<T, decltype(x.x), saturates<T>>{x.x});
+        put(rounded<T>(static_cast<X&&>(x)));
       } else {
         reg_tile<float, R, V> y;
         if constexpr (!may_end) put_part(y, 0, x);
         else if (none_ends()) put_elements(y, 0, x.x);
         else put_part(y, 0, x);
-        put(rounded<type>(std::move(y)));
+        put(rounded<T>(std::move(y)));
       }
     }
   };

@@ -32,24 +32,31 @@ template <class Kernel> class row_outputs {
   template <int I> static TK_DEVICE bool is_there(args const& a) {
     return (has_extras<op>() && I < extras_of<op>().outputs) || a.out[I].data;
   }
-  // Columns of them from `col` on become y. Inside: all rows have all of these.
-  template <int I, bool Inside, class Y>
+  // Columns of them from `col` on, as T, become y. Inside: all rows have all of these.
+  template <class T, int I, bool Inside, class Y>
   TK_DEVICE void put(args const& a, place const& at, int col, Y const& y) const {
-    auto const to = rows<I>(a, at);
+    static_assert(sizeof(T) == sizeof(type<I>));
+    auto const to = rows<T, I>(a, at);
     int const width = a.out[I].vector_width;
     if constexpr (kernel::across) store_across<kernel::abreast>(to, width, at.row, col, y);
     else store<kernel::abreast, kernel::whole, Inside>(to, width, at.row, col, y);
   }
+  // The same to an output that is always there: as its type of fp8, or as U where `other`.
+  template <class U, int I, bool Inside, class Y>
+  TK_DEVICE void put_either(args const& a, place const& at, int col, Y&& y, bool other) const {
+    static_assert(I < extras_of<op>().outputs);
+    put<type<I>, I, Inside>(a, at, col, saturating_cast<type<I>, U>(static_cast<Y&&>(y), other));
+  }
 
  private:
-  template <int I> TK_DEVICE auto rows(args const& a, place const& at) const {
+  template <class T, int I> TK_DEVICE auto rows(args const& a, place const& at) const {
     if constexpr (!found) {
-      return kernel::template rows_of<type<I>>(a.out[I], a, at);
+      return kernel::template rows_of<T>(a.out[I], a, at);
     } else {
-      found_rows<type<I>, count> x{{}, {}, a.width};
+      found_rows<T, count> x{{}, {}, a.width};
       TK_UNROLL
       for (int r = 0; r < count; ++r) {
-        x.data[r] = static_cast<type<I>*>(of_[I][r]);
+        x.data[r] = static_cast<T*>(of_[I][r]);
         x.there[r] = row_of(at, r) < kernel::row_count(a);
       }
       return x;

@@ -348,6 +348,10 @@ template <class T, class X> TK_DEVICE std::uint32_t word_of_chunk(X const& x, in
   else if constexpr (sizeof(T) == 2) return x.word(i / 2 + k, r);
   else return x.word(i / 2 + 2 * k, r) | x.word(i / 2 + 2 * k + 1, r) << 16;
 }
+template <class T, class X> TK_DEVICE void put_element(T* p, X const& x, int i, int r) {
+  if constexpr (requires { x.bits(i, r); }) p->bits = static_cast<decltype(p->bits)>(x.bits(i, r));
+  else put(p, x.value(i, r));
+}
 template <class X> inline constexpr bool evaluates_halves = false;
 template <class T, class X> inline constexpr bool evaluates_halves<narrowed<T, X>> = has_halves<X>;
 template <int S = 1, bool Whole = false, bool Inside = false, class Rows, class X>
@@ -395,7 +399,7 @@ TK_DEVICE void store(Rows const& dst, int vector_width, int row, int col, X cons
         } else if constexpr (!whole) {
           TK_UNROLL
           for (int e = 0; e < n; ++e)
-            if (first <= e && e < left) put(p + e, x.value(i + e, r));
+            if (first <= e && e < left) put_element(p + e, x, i + e, r);
         }
       });
 }

@@ -6,7 +6,7 @@
 
 namespace tk {
 
-template <class T, class Stream = T, bool Drops = false, class Y = T> struct norm_run {
+template <class T, class Stream = T, bool Drops = false, bool Fp8 = false> struct norm_run {
   static void launch(norm_problem const& x, void* workspace, void* stream);
 };
 
@@ -16,10 +16,8 @@ namespace {
 
 template <class T> void launch_as(norm_problem const& x, void* workspace, void* stream) {
   if constexpr (sizeof(T) == 2) {
-    if (x.y.type == element::fp8_e4m3)
-      return norm_run<T, T, false, fp8_e4m3>::launch(x, workspace, stream);
-    if (x.y.type == element::fp8_e5m2)
-      return norm_run<T, T, false, fp8_e5m2>::launch(x, workspace, stream);
+    if (x.y.type == element::fp8_e4m3 || x.y.type == element::fp8_e5m2)
+      return norm_run<T, T, false, true>::launch(x, workspace, stream);
     if (x.stream == element::fp32) return norm_run<T, float, true>::launch(x, workspace, stream);
   }
   if (x.dropout.below != 0) norm_run<T, T, true>::launch(x, workspace, stream);

@@ -5,8 +5,8 @@
 // Shapes    x, residual, y, r[outer, middle, rows, width]; w, b[width] or absent; any sizes, any
 //           strides of rows.
 // Types     residual and r are Stream: x's type T, or fp32. Drops: kernels that have a mask, where
-//           they are asked for one, for all rows of a launch; others take Stream = T alone. Y: y's,
-//           T or fp8, which is for kernels without a mask.
+//           they are asked for one, for all rows of a launch; others take Stream = T alone. Fp8: y
+//           is of either fp8, as a launch says, else T; kernels without a mask.
 // Mask      core/random.hpp's bytes of rows, by the row's number among all and the column.
 // Numerics  mean and variance (biased) are of the fp32 sum r, before it is rounded to its type, and
 //           so is y. The variance is of differences from the mean: a large mean does not hurt it.
@@ -22,17 +22,16 @@
 namespace tk {
 
 struct norm_fp8_args : norm_args {
-  int given, power_of_two;  // flags, but words
+  int given, power_of_two, e5m2;  // flags, but words
 };
 
-template <class T, class Stream = T, bool Drops = false, class Y = T>
+template <class T, class Stream = T, bool Drops = false, bool Fp8 = false>
 struct norm : norm_extras<Drops, 1, 0> {
   static constexpr bool random = Drops;
-  static constexpr bool is_fp8 = !std::is_same_v<T, Y>;
-  static_assert(Drops ? !is_fp8 : std::is_same_v<T, Stream>);
-  static constexpr int inputs = 2, outputs = 2, vectors = 2, values = is_fp8 ? 1 : 0;
+  static_assert(Drops ? !Fp8 : std::is_same_v<T, Stream>);
+  static constexpr int inputs = 2, outputs = 2, vectors = 2, values = Fp8 ? 1 : 0;
   // Random bytes are held, too, and y of fp8, which is wanted twice.
-  static constexpr int held = !Drops && !is_fp8 ? 1 : std::is_same_v<T, Stream> ? 3 : 2;
+  static constexpr int held = !Drops && !Fp8 ? 1 : std::is_same_v<T, Stream> ? 3 : 2;
   static constexpr row_input<0> x{};
   static constexpr row_input<1> residual{};
   static constexpr row_output<0> y{};
@@ -42,12 +41,13 @@ struct norm : norm_extras<Drops, 1, 0> {
   static constexpr row_value<0> y_scale{};
   static TK_BOTH constexpr float vector_default(int i) { return i == 0 ? 1.f : 0.f; }
   template <int I> using input = std::conditional_t<I == 0, T, Stream>;
-  template <int I> using output = std::conditional_t<I == 0, Y, Stream>;
+  template <int I>
+  using output = std::conditional_t<I != 0, Stream, std::conditional_t<Fp8, fp8_e4m3, T>>;
 
-  using args = std::conditional_t<is_fp8, norm_fp8_args, norm_args_of<Drops>>;
+  using args = std::conditional_t<Fp8, norm_fp8_args, norm_args_of<Drops>>;
   static int passes(args const& a) {
     int const plain = a.layer ? 3 : 2;
-    if constexpr (is_fp8) return a.given ? plain : plain + 1;
+    if constexpr (Fp8) return a.given ? plain : plain + 1;
     else return plain;
   }
 
@@ -69,12 +69,12 @@ struct norm : norm_extras<Drops, 1, 0> {
       auto const squares = rows.sum([&](auto const& p) { return square(deviation(p)); });
       column const scale = rsqrt(squares * a.per_column + a.eps);
       auto const normal = [&](auto const& p) { return deviation(p) * scale * p(weight) + p(bias); };
-      if constexpr (is_fp8) {
+      if constexpr (Fp8) {
         auto const exact = rows.keep(normal);
         column const inverse = 1.f / scale_of(rows, a, [&](auto const& p) { return p(exact); });
         rows.each([&](auto const& p) {
           p.write(r, p(sum));
-          p.write(y, p(exact) * inverse);
+          p.template write_either<fp8_e5m2>(y, p(exact) * inverse, a.e5m2);
         });
       } else {
         rows.each([&](auto const& p) {
@@ -99,7 +99,8 @@ struct norm : norm_extras<Drops, 1, 0> {
       scale = rows.template value<float>(y_scale, [](float s) { return s; });
     } else {
       auto const most = rows.max([&](auto const& p) { return map<counted_magnitude>(of_y(p)); });
-      scale = fp8_scale<Y>(most, a.power_of_two);
+      scale = a.e5m2 ? fp8_scale<fp8_e5m2>(most, a.power_of_two)
+                     : fp8_scale<fp8_e4m3>(most, a.power_of_two);
       rows.put(y_scale, scale);
     }
     return scale;

@@ -8,19 +8,20 @@
 
 namespace tk {
 
-template <class T, class Stream = T, bool Drops = false, class Y = T> struct norm_run {
+template <class T, class Stream = T, bool Drops = false, bool Fp8 = false> struct norm_run {
   static void launch(norm_problem const& x, void* workspace, void* stream);
 };
 
-template <class T, class Stream, bool Drops, class Y>
-void norm_run<T, Stream, Drops, Y>::launch(norm_problem const& x, void* workspace, void* stream) {
-  using op = norm<T, Stream, Drops, Y>;
+template <class T, class Stream, bool Drops, bool Fp8>
+void norm_run<T, Stream, Drops, Fp8>::launch(norm_problem const& x, void* workspace, void* stream) {
+  using op = norm<T, Stream, Drops, Fp8>;
   auto const args = args_of<Drops>(x, static_cast<float>(x.x.width));
-  if constexpr (op::is_fp8) {
-    row_problem<op> rows{{args, x.y_scale.given, x.y_scale.power_of_two},
-                         {x.x, x.residual},
-                         {x.y, x.r},
-                         {x.weight, x.bias}};
+  if constexpr (Fp8) {
+    row_problem<op> rows{
+        {args, x.y_scale.given, x.y_scale.power_of_two, x.y.type == element::fp8_e5m2},
+        {x.x, x.residual},
+        {x.y, x.r},
+        {x.weight, x.bias}};
     rows.values[0] = x.y_scale;
     launch_rows(rows, workspace, stream);
   } else {
