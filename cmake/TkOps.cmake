@@ -9,7 +9,8 @@
 #   ops/<folder>/*.cpp             its checks and its launch
 # Sets
 #   tk_ops           the names built, tk_op_folders their folders, tk_op_<name>_folder
-#   tk_ops_sources   plain C++ of the library, and so are tk_host_instances; tk_instances, device code
+#   tk_ops_sources   plain C++ of the library, and so are tk_host_instances; tk_instances, device code, and of
+#                    these tk_untested_instances, of ops that are not among TK_TEST_OPS
 # and makes, under tk_generated (an include folder), ops/tk_op.h, tk_ops.h, tk_ops.hpp and
 # tk_op_list.hpp.
 include_guard()
@@ -86,14 +87,22 @@ endif()
 
 # ---- sources and headers
 set(tk_instances "")
+set(tk_untested_instances "")
 set(tk_host_instances "")
 set(tk_op_folders "")
 set(tk_op_headers "")
 set(tk_op_call_headers "")
 set(tk_op_numbers "")
 set(tk_op_list "")
+set(tk_tested_folders "")  # empty: those of all
+foreach(name ${TK_TEST_OPS})
+  list(APPEND tk_tested_folders ${tk_op_${name}_folder})
+endforeach()
 foreach(name ${tk_ops})
   set(folder ${tk_op_${name}_folder})
+  if(tk_tested_folders AND NOT folder IN_LIST tk_tested_folders)
+    list(APPEND tk_untested_instances ${tk_op_${name}_instances})
+  endif()
   string(TOUPPER ${name} upper)
   list(APPEND tk_instances ${tk_op_${name}_instances})
   list(APPEND tk_host_instances ${tk_op_${name}_host_instances})

@@ -3,8 +3,9 @@
 #         [TIMEOUT <seconds>] [LOCK <resource>])
 # makes a doctest program of each part and a ctest entry that runs it. DEVICE: the sources hold device
 # code. SHARDS: n programs, with TK_SHARD = 0..n-1 defined. TK_TEST_NAME is the program's name, a string.
-# Of n programs only one is made where TK_SAMPLE is a number, and of contract.* in half of the cases none;
-# the number, the chip and the name say which.
+# Where TK_SAMPLE is a number, of n programs only one is made, of contract.* in half of the cases none, and half of
+# tests/compile is run; the number, the chip and the name say which. Programs find the number in their environment
+# (tests/support/suite.hpp).
 # A program in which no case ran fails, and so does one that says "cases did not run".
 # ARCHES: only where TK_ARCH is one of them. LOCK: on a card, one at a time of those that name it.
 #
@@ -39,6 +40,14 @@ set(tk_test_headers <doctest/doctest.h> <algorithm> <cmath> <functional> <mutex>
 tk_parse_once(tk_test_start ${tk_test_headers})
 tk_parse_once(tk_device_test_start ${tk_test_headers} <backends/kernel.hpp>)
 
+# One of 0..n-1, by the sample's number, the chip and a test's name.
+function(tk_draw result name n)
+  string(MD5 drawn "${TK_SAMPLE} ${TK_TARGET} ${name}")
+  string(SUBSTRING ${drawn} 0 6 drawn)
+  math(EXPR drawn "0x${drawn} % ${n}")
+  set(${result} ${drawn} PARENT_SCOPE)
+endfunction()
+
 function(tk_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg DEVICE "SHARDS;TIMEOUT;LOCK" "SOURCES;LIBRARIES;ARCHES")
   if(arg_ARCHES AND NOT TK_TARGET IN_LIST arg_ARCHES)
@@ -61,13 +70,11 @@ function(tk_test name)
 
   math(EXPR last "${arg_SHARDS} - 1")
   if(NOT TK_SAMPLE STREQUAL "")
-    string(MD5 chosen "${TK_SAMPLE} ${TK_TARGET} ${name}")
-    string(SUBSTRING ${chosen} 0 6 chosen)
     set(of ${arg_SHARDS})
     if(name MATCHES "^contract\\.")  # compiling these takes longest of all that chips are tested with
       math(EXPR of "2 * ${arg_SHARDS}")
     endif()
-    math(EXPR chosen "0x${chosen} % ${of}")
+    tk_draw(chosen ${name} ${of})
   endif()
   foreach(shard RANGE ${last})
     if(NOT TK_SAMPLE STREQUAL "" AND NOT shard EQUAL chosen)
@@ -91,7 +98,7 @@ function(tk_test name)
     add_test(NAME ${program} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(${program} PROPERTIES
       TIMEOUT ${arg_TIMEOUT} FAIL_REGULAR_EXPRESSION "test cases: +0 |cases did not run"
-      ENVIRONMENT "OMP_PROC_BIND=false;OMP_WAIT_POLICY=passive")
+      ENVIRONMENT "OMP_PROC_BIND=false;OMP_WAIT_POLICY=passive;TK_SAMPLE=${TK_SAMPLE}")
     if(arg_LOCK AND NOT TK_DEVICE STREQUAL CXX)
       set_tests_properties(${program} PROPERTIES RESOURCE_LOCK ${arg_LOCK})
     endif()
@@ -131,6 +138,10 @@ endif()
 
 # tk_compile_test(<file> <name> <arguments of compile_test.cmake>)
 function(tk_compile_test file name)
+  tk_draw(turn ${name} 2)
+  if(turn AND NOT TK_SAMPLE STREQUAL "")
+    return()
+  endif()
   add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -DCOMMAND=${tk_compile_command} -DFILE=${file}
            -DPRECOMPILED=${tk_precompiled} ${ARGN} -P ${PROJECT_SOURCE_DIR}/cmake/compile_test.cmake)
   if(tk_precompiled)
@@ -140,6 +151,10 @@ endfunction()
 
 # tk_header_test(<name> <includes>): a program of these lines compiles. Nothing is parsed before them.
 function(tk_header_test name includes)
+  tk_draw(turn ${name} 2)
+  if(turn AND NOT TK_SAMPLE STREQUAL "")
+    return()
+  endif()
   set(file ${CMAKE_CURRENT_BINARY_DIR}/compile/${name}.cpp)
   file(GENERATE OUTPUT ${file} CONTENT "${includes}")
   add_test(NAME compile.${name} COMMAND ${CMAKE_COMMAND} -DCOMMAND=${tk_compile_command} -DFILE=${file}
