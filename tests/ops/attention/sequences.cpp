@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Which blocks of queries and of keys meet: seen from the queries and from the keys it is the same
-// pairs, and every pair of a row and a key that it sees is in one of them. Blocks of packed
-// sequences have their places apart from one another.
+// pairs, and every pair of a row and a key that it sees is in one of them.
 #include "ops/attention/sequences.hpp"
 
 #include <doctest/doctest.h>
-
-#include <vector>
 
 namespace tk {
 namespace {
@@ -50,35 +47,6 @@ TEST_CASE("windows as wide as lengths go") {
   CHECK(all.keys_seen(of, 0, 64).last == most / 2);
   CHECK(all.rows_seeing(of, most / 2 - 64, 64).first == 0);
   CHECK(all.rows_seeing(of, 0, 64).last == most / 2);
-}
-
-TEST_CASE("blocks of packed sequences have places of their own") {
-  std::vector<std::vector<std::int32_t>> const all{
-      {0, 0},          {0, 1},       {0, 16, 32}, {0, 15, 30, 31, 31, 47}, {5, 5, 40},
-      {3, 20, 21, 90}, {90, 90, 90}, {0, 90},     {0, 0, 0, 0, 90, 90}};
-  for (auto const& starts : all)
-    for (int const height : {4, 16, 64, 128}) {
-      int const sequences = static_cast<int>(starts.size()) - 1;
-      packed_rows const x{starts.data(), sequences, 90, 90};
-      int next = 0;
-      for (int s = 0; s < sequences; ++s) {
-        int const first = x.first_block(s, height), count = ceil_div(x.length(s), height);
-        CHECK(first >= next);
-        for (int block = first; block < first + count; ++block)
-          CHECK(x.sequence_of(block, height) == s);
-        next = first + count;
-      }
-      CHECK(next <= x.blocks(height));
-    }
-}
-
-TEST_CASE("no sequence is longer than the most") {
-  std::vector<std::int32_t> const starts{-5, 30, 20, 200};
-  packed_rows const x{starts.data(), 3, 90, 40};
-  CHECK(x.start(0) == 0);
-  CHECK(x.length(0) == 30);
-  CHECK(x.length(1) == -10);
-  CHECK(x.length(2) == 40);
 }
 
 }  // namespace
