@@ -49,9 +49,10 @@ class session {
     for (auto& m : world_.memories())
       if (m.use() == role::output) m.upload();
   }
-  template <class Problem> std::string launch(called_op<Problem> op, Problem const* problem) {
+  template <class Problem>
+  std::string launch(called_op<Problem> op, Problem const* problem, void* stream = nullptr) {
     ++launches_;
-    auto const s = op.call(problem, bytes_ ? workspace_->device() : nullptr, bytes_, nullptr);
+    auto const s = op.call(problem, bytes_ ? workspace_->device() : nullptr, bytes_, stream);
     return s == TK_OK ? "" : failed("launch", s);
   }
   // Leaves every output's bytes in memory::result().
