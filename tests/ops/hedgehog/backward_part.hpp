@@ -8,10 +8,13 @@
 namespace tk::test {
 
 inline std::vector<pair_of_operands> own_inputs(hedgehog_gradients& few, hedgehog_gradients& all) {
-  return {{&few.o, &all.o, kind::of_tokens},
-          {&few.dout, &all.dout, kind::of_tokens},
-          {&few.dfinal_kv, &all.dfinal_kv, kind::of_states},
-          {&few.dfinal_k, &all.dfinal_k, kind::of_states}};
+  std::vector<pair_of_operands> own{{&few.o, &all.o, kind::of_tokens},
+                                    {&few.dout, &all.dout, kind::of_tokens},
+                                    {&few.dfinal_kv, &all.dfinal_kv, kind::of_states},
+                                    {&few.dfinal_k, &all.dfinal_k, kind::of_states}};
+  // That of a batch lies as states do.
+  if (!packed(all.of)) own.push_back({&few.normaliser, &all.normaliser, kind::of_states});
+  return own;
 }
 // Maps and factors have sums over all sequences, which no part has.
 inline std::vector<pair_of_operands> results_of(hedgehog_gradients& few, hedgehog_gradients& all) {
