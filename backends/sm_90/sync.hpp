@@ -18,6 +18,7 @@ template <class Slot, int N, int Cluster> class ring {
   TK_DEVICE void try_wait() {
     is_full = ptx::all(ptx::barrier_test(ptx::smem(&barriers.full[front.slot]), front.phase));
   }
+  TK_DEVICE void refill() {}  // producers do
   TK_DEVICE Slot& take() {
     note(event::take);
     if (!is_full) ptx::barrier_wait(ptx::smem(&barriers.full[front.slot]), front.phase);

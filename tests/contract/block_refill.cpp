@@ -10,11 +10,6 @@ inline constexpr int most_steps = 23;
 TK_BOTH constexpr int steps_of(int task) { return task * 7 % (most_steps + 1); }
 TK_BOTH constexpr int weight_of(int step) { return 1 + step % 3; }
 
-// A chip whose workers fill no slots need not have it.
-template <class Ring> TK_DEVICE void refill(Ring& in) {
-  if constexpr (requires { in.refill(); }) in.refill();
-}
-
 template <int Stages, int Workers> struct ring_of_tiles : simple_op {
   static constexpr int stages = Stages, workers = Workers, N = 32;
   using tile = reg_tile<bf16, M, N>;
@@ -50,18 +45,18 @@ template <int Stages, int Workers, int Held> struct refilled : ring_of_tiles<Sta
       release_loaded(c.w, c.in);
       --held;
     };
-    refill(c.in);
+    c.in.refill();
     for (int step = 0; step < t.steps; ++step) {
       tk::load(x, c.in.take().x);
       ++held;
-      refill(c.in);
+      c.in.refill();
       sum = sum + x * static_cast<float>(weight_of(step));
       if (held == Held) give_back();
-      for (int i = 0; i < step % 4; ++i) refill(c.in);
+      for (int i = 0; i < step % 4; ++i) c.in.refill();
     }
-    while (held > 0) give_back(), refill(c.in);
+    while (held > 0) give_back(), c.in.refill();
     write_tile(a.sums, t.index * Workers + c.w.id(), sum);
-    refill(c.in);
+    c.in.refill();
     report(c, a, t.index);
   }
 };
@@ -79,7 +74,7 @@ template <int Stages, int Workers> struct held_back : ring_of_tiles<Stages, Work
       tk::load(x, c.in.take().x);
       sum = sum + x * static_cast<float>(weight_of(step));
       if (!keeps(c.w.id(), step)) release_loaded(c.w, c.in);
-      refill(c.in);
+      c.in.refill();
       c.all.arrive();
       c.all.await();
       if (!keeps(c.w.id(), step)) continue;
