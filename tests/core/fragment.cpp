@@ -18,6 +18,17 @@ namespace {
 
 namespace be = tk::be;
 
+// Functions, since a CHECK in each of the instances would take most of the time to compile.
+struct {
+  int rows, cols;
+} shape_checked;
+void expect(bool ok, char const* what) {
+  CHECK_MESSAGE(ok, what << ", of " << shape_checked.rows << " x " << shape_checked.cols);
+}
+void require(bool ok, char const* what) {
+  REQUIRE_MESSAGE(ok, what << ", of " << shape_checked.rows << " x " << shape_checked.cols);
+}
+
 struct place {
   int row, col;
   friend bool operator==(place, place) = default;
@@ -40,39 +51,45 @@ template <class Map> void check_bijective() {
     }
   int missed = 0;
   for (int const n : times) missed += n != 1;
-  CHECK(outside == 0);
-  CHECK(missed == 0);
+  expect(outside == 0, "outside == 0");
+  expect(missed == 0, "missed == 0");
 }
 
 // row_index counts the rows of a lane; each row is held by the same number of lanes, once in each.
 template <class Map> void check_rows_of_lanes() {
   std::set<int> found;
   for (int i = 0; i < Map::count; ++i) found.insert(Map::row_index(i));
-  CHECK(static_cast<int>(found.size()) == Map::rows_per_lane);
-  CHECK(*found.begin() == 0);
-  CHECK(*found.rbegin() == Map::rows_per_lane - 1);
-  CHECK(be::column_map<Map::rows>::count == Map::rows_per_lane);
+  expect(static_cast<int>(found.size()) == Map::rows_per_lane,
+         "static_cast<int>(found.size()) == Map::rows_per_lane");
+  expect(*found.begin() == 0, "*found.begin() == 0");
+  expect(*found.rbegin() == Map::rows_per_lane - 1, "*found.rbegin() == Map::rows_per_lane - 1");
+  expect(be::column_map<Map::rows>::count == Map::rows_per_lane,
+         "be::column_map<Map::rows>::count == Map::rows_per_lane");
   std::vector<int> holders(Map::rows);
   for (int lane = 0; lane < Map::lanes; ++lane)
     for (int s = 0; s < Map::rows_per_lane; ++s) {
       int const row = Map::lane_row(lane) + Map::row(s);
-      REQUIRE(row < Map::rows);
+      require(row < Map::rows, "row < Map::rows");
       ++holders[static_cast<std::size_t>(row)];
     }
   int const each = Map::lanes * Map::rows_per_lane / Map::rows;
-  CHECK(holders == std::vector<int>(Map::rows, each));
+  expect(holders == std::vector<int>(Map::rows, each),
+         "holders == std::vector<int>(Map::rows, each)");
   // Rows do not depend on the width: a column of any tile fits every other tile of as many rows.
   using narrow = be::fragment_map<Map::rows, 16>;
-  CHECK(narrow::rows_per_lane == Map::rows_per_lane);
-  for (int s = 0; s < Map::rows_per_lane; ++s) CHECK(narrow::row(s) == Map::row(s));
+  expect(narrow::rows_per_lane == Map::rows_per_lane,
+         "narrow::rows_per_lane == Map::rows_per_lane");
+  for (int s = 0; s < Map::rows_per_lane; ++s)
+    expect(narrow::row(s) == Map::row(s), "narrow::row(s) == Map::row(s)");
   for (int lane = 0; lane < Map::lanes; ++lane)
-    CHECK(narrow::lane_row(lane) == Map::lane_row(lane));
+    expect(narrow::lane_row(lane) == Map::lane_row(lane),
+           "narrow::lane_row(lane) == Map::lane_row(lane)");
   // One lane of a row has its first column (it stores what belongs to the row).
   std::vector<int> firsts(Map::rows);
   for (int lane = 0; lane < Map::lanes; ++lane)
     for (int s = 0; s < Map::rows_per_lane && Map::lane_col(lane) == 0; ++s)
       ++firsts[static_cast<std::size_t>(Map::lane_row(lane) + Map::row(s))];
-  CHECK(firsts == std::vector<int>(Map::rows, 1));
+  expect(firsts == std::vector<int>(Map::rows, 1), "firsts == std::vector<int>(Map::rows, 1)");
 }
 
 // All rows of a lane have the same columns, in the same order; the lane's part is a sum over the
@@ -84,23 +101,23 @@ template <class Map> void check_columns() {
   for (int r = 0; r < Map::rows_per_lane; ++r)
     for (int k = 0; k < per_row; ++k) {
       int const i = Map::element(r, k);
-      REQUIRE(i >= 0);
-      REQUIRE(i < Map::count);
+      require(i >= 0, "i >= 0");
+      require(i < Map::count, "i < Map::count");
       ++times[static_cast<std::size_t>(i)];
       wrong += Map::row_index(i) != r || Map::col(i) != Map::col(Map::element(0, k));
     }
-  CHECK(times == std::vector<int>(Map::count, 1));
+  expect(times == std::vector<int>(Map::count, 1), "times == std::vector<int>(Map::count, 1)");
   for (int lane = 0; lane < Map::lanes; ++lane) {
     int col = 0, row = 0;
     for (int bit = 1; bit <= lane; bit *= 2)
       if (lane & bit) col += Map::lane_col(bit), row += Map::lane_row(bit);
     wrong += col != Map::lane_col(lane) || row != Map::lane_row(lane);
   }
-  CHECK(wrong == 0);
+  expect(wrong == 0, "wrong == 0");
 }
 
 template <class Map> void check_pairs() {
-  CHECK(Map::count % 2 == 0);
+  expect(Map::count % 2 == 0, "Map::count % 2 == 0");
   int torn = 0;
   for (int lane = 0; lane < Map::lanes; ++lane)
     for (int i = 0; i < Map::count; i += 2) {
@@ -108,12 +125,13 @@ template <class Map> void check_pairs() {
       torn += a.col % 2 != 0 || Map::row_index(i) != Map::row_index(i + 1) ||
               b != place{a.row, a.col + 1};
     }
-  CHECK(torn == 0);
+  expect(torn == 0, "torn == 0");
 }
 
 template <class Map> void check_chains() {
-  CHECK(Map::chains >= 1);
-  CHECK((Map::chains & (Map::chains - 1)) == 0);  // they are combined in halves
+  expect(Map::chains >= 1, "Map::chains >= 1");
+  expect((Map::chains & (Map::chains - 1)) == 0,
+         "(Map::chains & (Map::chains - 1)) == 0");  // they are combined in halves
 }
 
 // The p-th V columns, seen as a tile, are elements of the whole in the same lanes.
@@ -126,11 +144,11 @@ template <class Map, int V> void check_part() {
         for (int i = 0; i < narrow::count; ++i) {
           auto const at = place_of<narrow>(lane, i);
           int const whole = Map::template part<V>(i, p);
-          REQUIRE(whole >= 0);
-          REQUIRE(whole < Map::count);
+          require(whole >= 0, "whole >= 0");
+          require(whole < Map::count, "whole < Map::count");
           wrong += place_of<Map>(lane, whole) != place{at.row, at.col + p * V};
         }
-    CHECK(wrong == 0);
+    expect(wrong == 0, "wrong == 0");
   }
 }
 
@@ -163,8 +181,8 @@ template <class Map> void check_wgmma() {
                 place_of<Map>(lane, 2 * word + h) != place{64 * block + at.row, 16 * step + at.col};
           }
     }
-  CHECK(sums == 0);
-  CHECK(lefts == 0);
+  expect(sums == 0, "sums == 0");
+  expect(lefts == 0, "lefts == 0");
 }
 
 // mfma LxLxk with its operands exchanged: lane l has row l % L of the left operand and of the sums;
@@ -174,8 +192,8 @@ template <class Map> void check_mfma() {
   std::set<int> rows;
   for (int lane = 0; lane < Map::lanes; ++lane) rows.insert(Map::lane_row(lane));
   int const L = static_cast<int>(rows.size());
-  CHECK((L == 16 || L == 32));
-  CHECK(Map::rows_per_lane == Map::rows / L);
+  expect(L == 16 || L == 32, "L == 16 || L == 32");
+  expect(Map::rows_per_lane == Map::rows / L, "Map::rows_per_lane == Map::rows / L");
   int const per_row = Map::count / Map::rows_per_lane;
   int wrong = 0;
   for (int lane = 0; lane < Map::lanes; ++lane) {
@@ -185,13 +203,14 @@ template <class Map> void check_mfma() {
       wrong += Map::row_index(i) != i / per_row || Map::col(i) != Map::col(i % per_row) ||
                Map::col(i) != Map::col(i / 4 * 4) + i % 4;
   }
-  CHECK(wrong == 0);
+  expect(wrong == 0, "wrong == 0");
 }
 
 template <class Map> void check_operands() {
   if constexpr (Map::lanes == 1) {  // whole tiles, row by row
     for (int i = 0; i < Map::count; ++i)
-      REQUIRE(place_of<Map>(0, i) == place{i / Map::cols, i % Map::cols});
+      require(place_of<Map>(0, i) == place{i / Map::cols, i % Map::cols},
+              "place_of<Map>(0, i) == place{i / Map::cols, i % Map::cols}");
   } else if constexpr (be::warp_lanes == 64) {
     check_mfma<Map>();
   } else {
@@ -203,28 +222,33 @@ template <class Map> void check_operands() {
 // Flat tiles: each row in all lanes of the worker, or of one warp, in runs that fill 16 bytes of
 // 16-bit elements.
 template <class Map> void check_flat() {
+  shape_checked = {Map::rows, Map::cols};
   check_bijective<Map>();
   check_columns<Map>();
   check_pairs<Map>();
   check_chains<Map>();
   check_part<Map, 1024>();
   bool const in_warps = Map::rows % be::worker_warps == 0;
-  CHECK(Map::rows_per_lane == (in_warps ? Map::rows / be::worker_warps : Map::rows));
-  CHECK(be::column_map<Map::rows>::count == Map::rows_per_lane);
+  expect(Map::rows_per_lane == (in_warps ? Map::rows / be::worker_warps : Map::rows),
+         "Map::rows_per_lane == (in_warps ? Map::rows / be::worker_warps : Map::rows)");
+  expect(be::column_map<Map::rows>::count == Map::rows_per_lane,
+         "be::column_map<Map::rows>::count == Map::rows_per_lane");
   std::vector<std::set<int>> warps(Map::rows);
   for (int lane = 0; lane < Map::lanes; ++lane)
     for (int s = 0; s < Map::rows_per_lane; ++s)
       warps[static_cast<std::size_t>(Map::lane_row(lane) + Map::row(s))].insert(lane /
                                                                                 be::warp_lanes);
-  for (auto const& held : warps) CHECK(held.size() == (in_warps ? 1 : be::worker_warps));
+  for (auto const& held : warps)
+    expect(held.size() == (in_warps ? 1 : be::worker_warps),
+           "held.size() == (in_warps ? 1 : be::worker_warps)");
   int torn = 0;
   for (int lane = 0; lane < Map::lanes; ++lane)
     for (int i = 0; i < Map::count; ++i) {
       auto const first = place_of<Map>(lane, i / Map::run * Map::run), at = place_of<Map>(lane, i);
       torn += first.col % 8 != 0 || at != place{first.row, first.col + i % Map::run};
     }
-  CHECK(Map::run == 8);
-  CHECK(torn == 0);
+  expect(Map::run == 8, "Map::run == 8");
+  expect(torn == 0, "torn == 0");
 }
 
 template <class Check> int for_each_shape(Check check) {
@@ -232,8 +256,7 @@ template <class Check> int for_each_shape(Check check) {
   tk::test::for_each_int<1, 2, 3, 4>([&](auto blocks) {
     tk::test::for_each_int<1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16>([&](auto steps) {
       using map = be::fragment_map<blocks * be::worker_rows, 16 * steps>;
-      CAPTURE(map::rows);
-      CAPTURE(map::cols);
+      shape_checked = {map::rows, map::cols};
       check(map{});
       ++shapes;
     });
