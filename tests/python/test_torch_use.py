@@ -397,6 +397,20 @@ def bf16(*shape):
             lambda: tk.cross_entropy(bf16(3, 8), torch.zeros(3, dtype=int), reduction="max"),
         ),
         (
+            NotImplementedError,
+            "mean or sum, not none",
+            lambda: tk.linear_cross_entropy(
+                bf16(3, 8), bf16(5, 8), torch.zeros(3, dtype=int), reduction="none"
+            ),
+        ),
+        (
+            TypeError,
+            "tk_linear_cross_entropy: x is fp32",
+            lambda: tk.linear_cross_entropy(
+                torch.zeros(3, 8), torch.zeros(5, 8), torch.zeros(3, dtype=int)
+            ),
+        ),
+        (
             ValueError,
             "padding_idx 9",
             lambda: tk.embedding(torch.zeros(3, dtype=int), bf16(4, 8), 9),
