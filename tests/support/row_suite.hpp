@@ -135,6 +135,11 @@ inline void spoil_unseen(tensor& t, tk_mask mask, row_shape const& x) {
   });
 }
 
+// A number and a bound on its error.
+struct bounded {
+  double exact = 0, slack = 0;
+};
+
 // A tensor of an op's operands; absent where it lies in no memory.
 template <class Operands> struct row_operand {
   char const* name;

@@ -25,11 +25,6 @@ struct loss_options {
   double smoothing = 0, z_loss = 0, softcap = 0;
 };
 
-// A number and a bound on its error.
-struct bounded {
-  double exact = 0, slack = 0;
-};
-
 class loss_of_row {
  public:
   // No label: one that is no column.

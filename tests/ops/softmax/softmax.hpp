@@ -188,29 +188,36 @@ inline row_of_scores scores_of(softmax_operands const& x, std::int64_t row) {
   return s;
 }
 
-inline void check_row(softmax_operands const& x, std::int64_t row, std::span<error_meter> meters) {
+// Of scores: exp(s - top) / sum, 0 where nothing is seen, and a bound on what fp32 commits to each.
+inline std::vector<bounded> weights_of(row_of_scores const& s) {
   constexpr double u = fp32_roundoff, exp2_slack = 0x1p-22;
-  auto const s = scores_of(x, row);
-  bool const weighs = !s.wrong && s.top > -HUGE_VAL;
+  std::vector<bounded> y(s.score.size());
+  if (s.wrong || s.top == -HUGE_VAL) return y;
   double sum = 0, errors = 0;
-  std::vector<double> weight(s.score.size(), 0), slack(s.score.size(), 0);
-  for (std::size_t i = 0; weighs && i < weight.size(); ++i) {
+  for (std::size_t i = 0; i < y.size(); ++i) {
     if (s.score[i] == -HUGE_VAL) continue;
-    weight[i] = std::exp(s.score[i] - s.top);
-    slack[i] = 4 * u * (s.terms[i] + s.top - s.score[i]) + exp2_slack;
-    sum += weight[i];
-    errors += weight[i] * slack[i];
+    y[i].exact = std::exp(s.score[i] - s.top);
+    y[i].slack = 4 * u * (s.terms[i] + s.top - s.score[i]) + exp2_slack;
+    sum += y[i].exact;
+    errors += y[i].exact * y[i].slack;
   }
+  for (auto& [exact, slack] : y) {
+    exact /= sum;
+    slack = exact > 0 ? exact * (slack + errors / sum + 20 * u) + fp32_least_normal : 0;
+  }
+  return y;
+}
+
+inline void check_row(softmax_operands const& x, std::int64_t row, std::span<error_meter> meters) {
+  auto const s = scores_of(x, row);
+  auto const weights = weights_of(s);
   for (std::int64_t col = 0; col < x.of.shape.width; ++col) {
     auto const i = static_cast<std::size_t>(col);
-    double exact = 0, error = 0;
-    if (i < weight.size() && s.wrong) exact = s.shown[i] ? std::nan("") : 0;
-    else if (i < weight.size() && weight[i] > 0) {
-      exact = weight[i] / sum;
-      error = exact * (slack[i] + errors / sum + 20 * u) + fp32_least_normal;
-    }
-    meters[0].add(row, col, result_at(x.y, row, col), exact, error,
-                  rounded(x.y.type, exact) - exact, error);
+    auto const [exact, slack] = i >= weights.size()     ? bounded{}
+                                : s.wrong && s.shown[i] ? bounded{std::nan(""), 0}
+                                                        : weights[i];
+    meters[0].add(row, col, result_at(x.y, row, col), exact, slack,
+                  rounded(x.y.type, exact) - exact, slack);
   }
 }
 

@@ -94,36 +94,48 @@ std::string with_problem(softmax_backward_operands const& x, Body const& body) {
               static_cast<tk_softmax_backward_problem const*>(&p));
 }
 
-// A row with NaN or an infinity must have neither less nor more than those: as NaN, any of them.
-inline void check_row(softmax_backward_operands const& x, std::int64_t row,
-                      std::span<error_meter> meters) {
+// t of a row of y and dy, of which the first `seen` columns count.
+struct gradient_of_scores {
+  std::vector<bounded> t;
+  bool wrong = false;  // NaN, or an infinity, in what is seen
+};
+inline gradient_of_scores gradient_of(std::vector<double> const& y, std::vector<double> const& dy,
+                                      std::size_t seen) {
   constexpr double u = fp32_roundoff, least = fp32_least_normal;
-  softmax_backward_case const& c = x.of;
-  auto const seen = static_cast<std::size_t>(columns_seen(c.mask, c.shape, row));
-  auto const y = given_row(x.y, row), dy = given_row(x.dy, row);
-  double const scale = c.scale;
   double sum = 0, magnitude = 0;
   for (std::size_t i = 0; i < seen; ++i) {
     sum += y[i] * dy[i];
     magnitude += std::fabs(y[i] * dy[i]);
   }
   double const sum_slack = 17 * u * magnitude + static_cast<double>(seen) * least;
+  gradient_of_scores g{std::vector<bounded>(seen), !std::isfinite(magnitude)};
+  for (std::size_t i = 0; i < seen; ++i) {
+    double const t = y[i] * (dy[i] - sum);
+    g.t[i] = {t, std::fabs(y[i]) * (sum_slack + 2 * u * (std::fabs(dy[i]) + std::fabs(sum))) +
+                     2 * u * std::fabs(t) + least};
+  }
+  return g;
+}
+
+// A row with NaN or an infinity must have neither less nor more than those: as NaN, any of them.
+inline void check_row(softmax_backward_operands const& x, std::int64_t row,
+                      std::span<error_meter> meters) {
+  softmax_backward_case const& c = x.of;
+  auto const g = gradient_of(given_row(x.y, row), given_row(x.dy, row),
+                             static_cast<std::size_t>(columns_seen(c.mask, c.shape, row)));
+  double const scale = c.scale;
   for (std::int64_t col = 0; col < c.shape.width; ++col) {
     auto const i = static_cast<std::size_t>(col);
-    double t = 0, slack = 0;
-    if (i < seen) {
-      t = y[i] * (dy[i] - sum);
-      slack = std::fabs(y[i]) * (sum_slack + 2 * u * (std::fabs(dy[i]) + std::fabs(sum))) +
-              2 * u * std::fabs(t) + least;
-    }
-    bool const wrong = i < seen && !std::isfinite(magnitude);
+    bool const seen = i < g.t.size();
+    auto const [t, slack] = seen ? g.t[i] : bounded{};
     auto const add = [&](error_meter& meter, tensor const& to, double exact, double error) {
       double const got = result_at(to, row, col), nan = std::nan("");
-      if (wrong) meter.add(row, col, std::isfinite(got) ? got : nan, nan, 0, 0, 0);
+      if (seen && g.wrong) meter.add(row, col, std::isfinite(got) ? got : nan, nan, 0, 0, 0);
       else meter.add(row, col, got, exact, error, rounded(to.type, exact) - exact, error);
     };
     double const dx_slack =
-        i < seen ? std::fabs(scale) * (slack + 2 * u * std::fabs(t)) + least : 0;
+        seen ? std::fabs(scale) * (slack + 2 * fp32_roundoff * std::fabs(t)) + fp32_least_normal
+             : 0;
     add(meters[0], x.dx, scale * t, dx_slack);
     if (x.dbias.in) add(meters[1], x.dbias, t, slack);
   }
