@@ -145,29 +145,44 @@ class sum_of_products {
   double exact_ = 0, slack_ = 0, size_ = 0;
 };
 
-// Of a row: loss and lse to their meters, gradients of its logits to g.
-inline void check_losses(linear_operands const& x, std::int64_t row, numbers_of const& in,
-                         numbers_of const& w, logit_gradients& g, error_meter& loss,
-                         error_meter& lse) {
-  linear_case const& c = x.of;
+// What a row loses, of x and w as these are.
+inline loss_of_row losses_of(linear_operands const& x, std::int64_t row, numbers_of const& in,
+                             numbers_of const& w) {
   std::vector<double> logits(static_cast<std::size_t>(w.rows));
   for (std::int64_t v = 0; v < w.rows; ++v) {
     double sum = 0;
-    for (std::int64_t i = 0; i < c.d; ++i) sum += in.row(row)[i] * w.row(v)[i];
+    for (std::int64_t i = 0; i < w.cols; ++i) sum += in.row(row)[i] * w.row(v)[i];
     if (!(std::fabs(sum) < 64)) throw std::runtime_error("a logit is not exact");
     logits[static_cast<std::size_t>(v)] = sum;
   }
-  loss_of_row const exact(options_of(c), logits, column_of_label(x.labels, row, w.rows));
-  bool const ignored = is_ignored(c, x.labels, row);
-  add_to(loss, x.loss, row, 0, ignored ? bounded{} : exact.loss());
-  if (x.lse.in) add_to(lse, x.lse, row, 0, exact.lse());
-  if (!x.dx.in && !x.dw.in) return;
-  for (std::int64_t v = 0; v < w.rows; ++v) {
-    auto const of =
-        ignored ? bounded{} : exact.gradient(static_cast<std::size_t>(v), exact.lse(), 1);
-    g.exact.row(row)[v] = of.exact;
-    g.slack.row(row)[v] = ignored ? 0 : of.slack + half_unit(c.type, of.exact);
+  return {options_of(x.of), logits, column_of_label(x.labels, row, w.rows)};
+}
+
+// Gradients of a row's logits.
+inline void put_gradients(linear_operands const& x, std::int64_t row, loss_of_row const& of,
+                          logit_gradients& g) {
+  if (is_ignored(x.of, x.labels, row)) return;
+  for (std::int64_t v = 0; v < g.exact.cols; ++v) {
+    auto const [exact, slack] = of.gradient(static_cast<std::size_t>(v), of.lse(), 1);
+    g.exact.row(row)[v] = exact;
+    g.slack.row(row)[v] = slack + half_unit(x.of.type, exact);
   }
+}
+inline bounded dx_at(linear_case const& c, logit_gradients const& g, numbers_of const& w,
+                     std::int64_t row, std::int64_t i, dtype type) {
+  sum_of_products sum;
+  for (std::int64_t v = 0; v < w.rows; ++v)
+    sum.add(g.exact.row(row)[v], g.slack.row(row)[v], w.row(v)[i]);
+  return sum.scaled(static_cast<double>(c.dloss_scale), w.rows, type, 1);
+}
+inline bounded dw_at(linear_case const& c, logit_gradients const& g, numbers_of const& in,
+                     std::int64_t v, std::int64_t i, dtype type) {
+  sum_of_products sum;
+  for (std::int64_t row = 0; row < in.rows; ++row)
+    sum.add(g.exact.row(row)[v], g.slack.row(row)[v], in.row(row)[i]);
+  std::int64_t const chunk = c.chunk_rows > 0 ? c.chunk_rows : std::max<std::int64_t>(in.rows, 1);
+  return sum.scaled(static_cast<double>(c.dloss_scale), in.rows, type,
+                    (in.rows + chunk - 1) / chunk);
 }
 
 inline verdict compare(linear_operands const& x) {
@@ -177,26 +192,17 @@ inline verdict compare(linear_operands const& x) {
   logit_gradients g{{rows, vocab}, {rows, vocab}};
   error_meter loss(dtype::fp32), lse(dtype::fp32), dx(x.dx.in ? x.dx.type : c.type),
       dw(x.dw.in ? x.dw.type : c.type);
-  for (std::int64_t row = 0; row < rows; ++row) check_losses(x, row, in, w, g, loss, lse);
-  double const scale = static_cast<double>(c.dloss_scale);
-  if (x.dx.in)
-    for (std::int64_t row = 0; row < rows; ++row)
-      for (std::int64_t i = 0; i < c.d; ++i) {
-        sum_of_products sum;
-        for (std::int64_t v = 0; v < vocab; ++v)
-          sum.add(g.exact.row(row)[v], g.slack.row(row)[v], w.row(v)[i]);
-        add_to(dx, x.dx, row, i, sum.scaled(scale, vocab, dx.type(), 1));
-      }
-  std::int64_t const chunk = c.chunk_rows > 0 ? c.chunk_rows : std::max<std::int64_t>(rows, 1);
-  std::int64_t const chunks = (rows + chunk - 1) / chunk;
-  if (x.dw.in)
-    for (std::int64_t v = 0; v < vocab; ++v)
-      for (std::int64_t i = 0; i < c.d; ++i) {
-        sum_of_products sum;
-        for (std::int64_t row = 0; row < rows; ++row)
-          sum.add(g.exact.row(row)[v], g.slack.row(row)[v], in.row(row)[i]);
-        add_to(dw, x.dw, v, i, sum.scaled(scale, rows, dw.type(), chunks));
-      }
+  for (std::int64_t row = 0; row < rows; ++row) {
+    auto const exact = losses_of(x, row, in, w);
+    add_to(loss, x.loss, row, 0, is_ignored(c, x.labels, row) ? bounded{} : exact.loss());
+    if (x.lse.in) add_to(lse, x.lse, row, 0, exact.lse());
+    if (x.dx.in || x.dw.in) put_gradients(x, row, exact, g);
+  }
+  for (std::int64_t row = 0; x.dx.in && row < rows; ++row)
+    for (std::int64_t i = 0; i < c.d; ++i)
+      add_to(dx, x.dx, row, i, dx_at(c, g, w, row, i, dx.type()));
+  for (std::int64_t v = 0; x.dw.in && v < vocab; ++v)
+    for (std::int64_t i = 0; i < c.d; ++i) add_to(dw, x.dw, v, i, dw_at(c, g, in, v, i, dw.type()));
   verdict all;
   auto const judge = [&](char const* name, error_meter const& meter, std::int64_t expected) {
     auto const v = meter.judge(name, 1.05);
