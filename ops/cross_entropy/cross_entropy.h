@@ -28,15 +28,15 @@ extern "C" {
  * x; its lse is as ever. A label outside of 0 to vocab - 1 that is not ignored gives loss NaN and a
  * row of dx of NaN; nothing outside of the tensors is read.
  *
- * Exponentials and sums are fp32; loss, lse and dx are rounded once, and what is below 2^-126 may
- * be 0. Logits must be below 2^30 in magnitude, infinities aside. A logit of -inf has weight 0 and
- * the gradient of such; as the label's it gives loss inf, and so it does anywhere under
- * label_smoothing. A row of -inf alone has lse -inf, and NaN in loss and dx. NaN or +inf gives NaN
- * in the row's loss and in all of its dx, and nothing in other rows. With a softcap, infinities are
- * +-softcap. `repeat`: the bits of a row of loss, lse and dx depend on that row of x and its
- * label, with TK_REPEAT_RUN as well, but there also on whether dx is given; this holds between
- * problems in which every row of every tensor begins and ends at a multiple of 16 bytes, and
- * between others in which that row of x has the same address modulo 16. */
+ * Exponentials and sums are fp32, and below 2^-125 may be 0, those of dx before dloss_scale; loss,
+ * lse and dx are rounded once. Logits must be below 2^30 in magnitude, infinities aside. A logit of
+ * -inf has weight 0 and the gradient of such; as the label's it gives loss inf, and so it does
+ * anywhere under label_smoothing. A row of -inf alone has lse -inf, and NaN in loss and dx. NaN or
+ * +inf gives NaN in the row's loss and in all of its dx, and nothing in other rows. With a softcap,
+ * infinities are +-softcap. `repeat`: the bits of a row of loss, lse and dx depend on that row of x
+ * and its label, with TK_REPEAT_RUN as well, but there also on whether dx is given; this holds
+ * between problems in which every row of every tensor begins and ends at a multiple of 16 bytes,
+ * and between others in which that row of x has the same address modulo 16. */
 typedef struct tk_cross_entropy_problem {
   size_t size; /* sizeof(tk_cross_entropy_problem) */
   DLTensor const* x;

@@ -22,14 +22,14 @@ extern "C" {
  * (same data, shape and strides). Limits of sizes are those of tk_cross_entropy.
  *
  * A row whose label is ignored has dx 0, whatever its x, lse and dloss. A label outside of 0 to
- * vocab - 1 that is not ignored gives a row of dx of NaN. Exponentials and products are fp32; dx is
- * rounded once, and below 2^-126 it may be 0. Logits must be below 2^30 in magnitude, infinities
- * aside. NaN in lse or dloss gives NaN in all of its row's dx, +inf in dloss NaN or infinities; NaN
- * and infinities in x go where the formula says, and nowhere but into their row. `repeat`: the
- * bits of a row of dx depend on that row of x, its label, lse and dloss, with TK_REPEAT_RUN as
- * well; this holds between problems in which every row of every tensor begins and ends at a
- * multiple of 16 bytes, and between others in which that row of x has the same address modulo
- * 16. */
+ * vocab - 1 that is not ignored gives a row of dx of NaN. Exponentials and products are fp32, and
+ * below 2^-125 may be 0, before dloss, too; dx is rounded once. Logits must be below 2^30 in
+ * magnitude, infinities aside. NaN in lse or dloss gives NaN in all of its row's dx, +inf in dloss
+ * NaN or infinities; NaN and infinities in x go where the formula says, and nowhere but into their
+ * row. `repeat`: the bits of a row of dx depend on that row of x, its label, lse and dloss, with
+ * TK_REPEAT_RUN as well; this holds between problems in which every row of every tensor begins and
+ * ends at a multiple of 16 bytes, and between others in which that row of x has the same address
+ * modulo 16. */
 typedef struct tk_cross_entropy_backward_problem {
   size_t size; /* sizeof(tk_cross_entropy_backward_problem) */
   DLTensor const* x;

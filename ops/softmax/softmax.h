@@ -22,7 +22,7 @@ extern "C" {
  * is bool (TK_DL_BOOL) or uint8: a row sees an element where its byte is not 0.
  *
  * Scores, scale x + bias, are fp32 and not rounded to x's type, as are their exponentials and the
- * sum of these; y is rounded once, and below 2^-126 it may be 0. An element whose score is -inf has
+ * sum of these; y is rounded once, and below 2^-125 it may be 0. An element whose score is -inf has
  * weight 0; a row that sees no element, or scores of -inf alone, gives zeros. NaN or +inf among the
  * scores that a row sees gives NaN in all that it sees, and nothing in other rows. What it does not
  * see is written as 0 and does not reach it, not even as NaN. Scores, and both terms of each, must

@@ -23,13 +23,13 @@ extern "C" {
  * Of the forward's bool_mask nothing is asked: where it is false, y is 0, and so are dx and dbias,
  * whatever finite number dy is. An infinity or NaN of dy there reaches its row.
  *
- * Products and sums are fp32; dx and dbias are rounded once, and below 2^-126 may be 0. Where a row
- * does not see a column, dx and dbias are 0, and y and dy are not read. NaN in y or dy gives NaN in
- * all that its row sees, an infinity NaN or infinities, and nothing in other rows; so do products
- * and sums past fp32. `repeat`: the bits of a row depend on that row of y and of dy, and on the
- * columns that it sees, with TK_REPEAT_RUN as well; this holds between problems in which every
- * row of every tensor begins and ends at a multiple of 16 bytes, and between others in which that
- * row of y has the same address modulo 16. */
+ * Products and sums are fp32, and below 2^-126 may be 0, t before scale, too; dx and dbias are
+ * rounded once. Where a row does not see a column, dx and dbias are 0, and y and dy are not read.
+ * NaN in y or dy gives NaN in all that its row sees, an infinity NaN or infinities, and nothing in
+ * other rows; so do products and sums past fp32. `repeat`: the bits of a row depend on that row of
+ * y and of dy, and on the columns that it sees, with TK_REPEAT_RUN as well; this holds between
+ * problems in which every row of every tensor begins and ends at a multiple of 16 bytes, and
+ * between others in which that row of y has the same address modulo 16. */
 typedef struct tk_softmax_backward_problem {
   size_t size; /* sizeof(tk_softmax_backward_problem) */
   DLTensor const* y;

@@ -3,7 +3,7 @@
 // to y = exp(s - top) / sum, relatively:
 //   exponent  e = 4 u (|scale x| + |bias| + |s - top|): products by scale and log2(e), the sum of
 //             both, the difference; what all of a row have in common cancels
-//   exp2      2^-22, a GPU's approximation; numbers below 2^-126 may be 0
+//   exp2      2^-22, a GPU's approximation; numbers below 2^-125 may be 0
 //   sum       its terms' e and exp2, weighted as they are; 16 u, as sums of a row in any of the
 //             orders in use; a running maximum's factors are among these
 //   y         a reciprocal and a product, 4 u
@@ -203,7 +203,7 @@ inline std::vector<bounded> weights_of(row_of_scores const& s) {
   }
   for (auto& [exact, slack] : y) {
     exact /= sum;
-    slack = exact > 0 ? exact * (slack + errors / sum + 20 * u) + fp32_least_normal : 0;
+    slack = exact > 0 ? exact * (slack + errors / sum + 20 * u) + 2 * fp32_least_normal : 0;
   }
   return y;
 }
