@@ -57,13 +57,18 @@ template <class OfKind> auto tail_table(int kinds, OfKind of_kind) {
   return cases;
 }
 
-// Of those around the sizes of tiles, the widths that no case has, and the ranks.
+// Of those around the sizes of tiles, of models and of vocabularies, the widths that no case has.
 template <class Case> std::set<std::int64_t> widths_without_case(std::vector<Case> const& cases) {
-  std::set<std::int64_t> widths{0,    1,    7,    17,   63,   64,    65,    127,  128,
-                                129,  193,  255,  256,  257,  1000,  1023,  1024, 1025,
-                                2048, 4096, 8191, 8192, 8193, 16384, 16385, 65536};
+  std::set<std::int64_t> widths{0,    1,    7,    17,   63,   64,    65,    127,   128,    129,
+                                193,  255,  256,  257,  1000, 1023,  1024,  1025,  2048,   3072,
+                                4096, 5120, 8191, 8192, 8193, 16384, 16385, 65536, 131072, 131073};
   for (auto const& x : cases) widths.erase(x.shape.width);
   return widths;
+}
+// Whether one has ten thousand rows, of which tasks have several, on every chip.
+template <class Case> bool has_many_rows(std::vector<Case> const& cases) {
+  return std::any_of(cases.begin(), cases.end(),
+                     [](auto const& x) { return x.shape.rows == 10000; });
 }
 template <class Case> std::set<int> ranks_of(std::vector<Case> const& cases) {
   std::set<int> ranks;

@@ -63,6 +63,7 @@ TEST_CASE("the table of sizes holds every kind, rank and tail") {
                 18 * (x.interleaved ? 3 : x.gated + x.packed));
   CHECK(seen.size() == 66);  // of pairs there are two types
   CHECK(widths_without_case(cases).empty());
+  CHECK(has_many_rows(cases));
   CHECK(ranks_of(cases) == std::set{1, 2, 3, 4});
 }
 

@@ -63,6 +63,7 @@ TEST_CASE("the table of sizes holds every kind, rank and tail") {
     seen.insert(static_cast<int>(x.type) + 3 * static_cast<int>(x.y_type) + 9 * x.has_b);
   CHECK(seen.size() == 18);
   CHECK(widths_without_case(cases).empty());
+  CHECK(has_many_rows(cases));
   CHECK(ranks_of(cases) == std::set{1, 2, 3, 4});
 }
 

@@ -116,6 +116,7 @@ TEST_CASE("the table of sizes holds every kind, rank and tail") {
   CHECK(seen.size() == kinds);
   CHECK(labels.size() == 24);
   CHECK(widths_without_case(cases).empty());
+  CHECK(has_many_rows(cases));
   CHECK(ranks_of(cases) == std::set{1, 2, 3, 4});
 }
 

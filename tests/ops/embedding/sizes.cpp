@@ -43,6 +43,7 @@ TEST_CASE("the table of sizes holds every kind, rank and tail") {
   for (auto const& x : cases) seen.insert(static_cast<int>(x.type) + 3 * static_cast<int>(x.ids));
   CHECK(seen.size() == kinds);
   CHECK(widths_without_case(cases).empty());
+  CHECK(has_many_rows(cases));
   CHECK(ranks_of(cases) == std::set{2, 3, 4});
 }
 

@@ -93,6 +93,7 @@ TEST_CASE("the table of sizes holds every kind, rank and tail") {
                 32 * static_cast<int>(x.type));
   CHECK(seen.size() == kinds);
   CHECK(widths_without_case(cases).empty());
+  CHECK(has_many_rows(cases));
   CHECK(ranks_of(cases) == std::set{1, 2, 3, 4});
 }
 

@@ -106,6 +106,7 @@ TEST_CASE("the table of sizes holds every kind, rank and tail") {
                 30 * x.power_of_two);
   CHECK(seen.size() == quantise_kinds - 6);  // given scales are no powers of two
   CHECK(widths_without_case(cases).empty());
+  CHECK(has_many_rows(cases));
   CHECK(ranks_of(cases) == std::set{1, 2, 3, 4});
 }
 

@@ -53,6 +53,7 @@ TEST_CASE("the table of sizes holds every kind, rank and tail") {
                 12 * x.inverse + 24 * static_cast<int>(x.tokens));
   CHECK(seen.size() == kinds);
   CHECK(widths_without_case(cases).empty());
+  CHECK(has_many_rows(cases));
   CHECK(ranks_of(cases) == std::set{3, 4});
 }
 

@@ -3,6 +3,8 @@
 // lock: memory
 // tk_softmax at the sizes of sizes.txt: three types, with and without masks, bias and scores of
 // -inf; scales and sizes of scores; special values.
+#include <numbers>
+
 #include "tests/ops/softmax/softmax.hpp"
 #include "tests/support/row_tables.hpp"
 
@@ -94,6 +96,24 @@ TEST_CASE("an element of the largest score is all that counts") {
   check_specials(c, &softmax_operands::x, {1e30, 0x1.8p126, -0x1.8p126});
 }
 
+// From 2^-124 to 2^-128, beside one that is nearly 1.
+TEST_CASE("weights that exp2 may make 0") {
+  for (std::int64_t const width : {65, 1000, 4096, 20000})
+    for (float const scale : {1.f, -0.5f}) {
+      softmax_case c{.shape = {.rank = 2, .rows = 3, .width = width}, .type = dtype::fp32};
+      c.scale = scale;
+      softmax_operands x(c);
+      for (std::int64_t row = 0; row < 3; ++row)
+        for (std::int64_t col = 0; col < width; ++col) {
+          double const power = 124 + 4 * static_cast<double>(col) / static_cast<double>(width);
+          double const score = col == 7 * row ? 0 : -std::numbers::ln2 * power;
+          set(x.x, row, col, score / static_cast<double>(scale));
+        }
+      auto const v = run_operands(x);
+      CHECK_MESSAGE(v.ok(), describe(c) << "\n  " << v.wrong);
+    }
+}
+
 TEST_CASE("softmax at every size") { run_table("sizes", size_table("softmax", kinds, of_kind)); }
 TEST_CASE("softmax with a boolean mask") { run_table("masked", masked()); }
 TEST_CASE("softmax of large scores") { run_table("large scores", large_scores()); }
@@ -111,6 +131,7 @@ TEST_CASE("the table of sizes holds every kind, rank and tail") {
   CHECK(seen.size() == 54);
   CHECK(masked.size() == 18);
   CHECK(widths_without_case(cases).empty());
+  CHECK(has_many_rows(cases));
   CHECK(ranks_of(cases) == std::set{1, 2, 3, 4});
 }
 

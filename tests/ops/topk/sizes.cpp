@@ -66,9 +66,11 @@ TEST_CASE("the table of sizes holds every kind, rank and width") {
     seen.insert(static_cast<int>(x.type) + 3 * static_cast<int>(x.of) + 18 * x.has_values +
                 36 * x.has_indices + 72 * x.smallest + 144 * (x.index_type == dtype::int64));
   CHECK(seen.size() == 78);
-  std::set<std::int64_t> widths{0, 1, 7, 63, 64, 65, 1000, 1024, 3072, 8191, 8192, 65536};
+  std::set<std::int64_t> widths{0,    1,    7,    63,   64,    65,     1000,  1024,
+                                3072, 5120, 8191, 8192, 65536, 131072, 131073};
   for (auto const& x : cases) widths.erase(x.shape.width);
   CHECK(widths.empty());
+  CHECK(has_many_rows(cases));
   CHECK(ranks_of(cases) == std::set{1, 2, 3, 4});
 }
 
