@@ -23,8 +23,8 @@
 //   keep_exp2(f, factor), keep_exp2(f, factor, g, wants)
 //                      the same, and keeps exp2(factor f - maximum), `each`
 //   each(body)         body(p) writes by p.write(row_output<I>, f), which is nothing where absent;
-//                      as U, which is as long, where `other`, by p.write_either<U>(row_output<I>,
-//                      f, other); two outputs that share operands by p.write(row_output<I>, f,
+//                      as the other fp8 U where `other`, by p.write_either<U>(row_output<I>, f,
+//                      other); two outputs that share operands by p.write(row_output<I>, f,
 //                      row_output<J>, g), element by element, for which lanes hold less;
 //                      and adds f to sums over all rows by p.add(column_sum<I>, f), of Op::sums
 //   p.inside(f)        f, and 0 from the row's end on

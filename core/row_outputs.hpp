@@ -41,10 +41,11 @@ template <class Kernel> class row_outputs {
     if constexpr (kernel::across) store_across<kernel::abreast>(to, width, at.row, col, y);
     else store<kernel::abreast, kernel::whole, Inside>(to, width, at.row, col, y);
   }
-  // The same to an output that is always there: as its type of fp8, or as U where `other`.
+  // The same, where it is there, as its type of fp8, or as U where `other`.
   template <class U, int I, bool Inside, class Y>
   TK_DEVICE void put_either(args const& a, place const& at, int col, Y&& y, bool other) const {
-    static_assert(I < extras_of<op>().outputs);
+    if constexpr (kernel::lean && I >= extras_of<op>().outputs) return;
+    if (!is_there<I>(a)) return;
     put<type<I>, I, Inside>(a, at, col, saturating_cast<type<I>, U>(static_cast<Y&&>(y), other));
   }
 

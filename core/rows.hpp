@@ -348,6 +348,7 @@ template <class T, class X> TK_DEVICE std::uint32_t word_of_chunk(X const& x, in
   else if constexpr (sizeof(T) == 2) return x.word(i / 2 + k, r);
   else return x.word(i / 2 + 2 * k, r) | x.word(i / 2 + 2 * k + 1, r) << 16;
 }
+// Of a chunk that is not whole; an expression of either type has its bits.
 template <class T, class X> TK_DEVICE void put_element(T* p, X const& x, int i, int r) {
   if constexpr (requires { x.bits(i, r); }) p->bits = static_cast<decltype(p->bits)>(x.bits(i, r));
   else put(p, x.value(i, r));
