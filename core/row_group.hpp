@@ -32,13 +32,13 @@ template <class Kernel, class W, class Context> class row_group {
   template <int V> using vector_rows = reg_row<held_element<W>, R, V>[vector_count];
   template <int V> using vectors_in_place = rows_in_place<held_element<W>, R, V>[vector_count];
   // Whether values per column are read for each pass, and of how many parts of V columns at once:
-  // of as many as 64 bytes of a lane hold, all on their way together, where there is room: not
-  // beside sums over rows, or what rows that begin anywhere need.
+  // 64 bytes of a lane, but where sums over rows, or short rows that begin anywhere, leave no room.
   static constexpr bool reads_vectors = op::vectors > 0 && !holds_vectors && !kernel::parks_vectors;
   template <int V, bool Optional> static constexpr int parts_read() {
     constexpr int each =
         static_cast<int>(sizeof(reg_row<W, R, V>)) * (Optional ? op::vectors : first_optional);
-    bool const many = reads_vectors && !whole_rows && !across && !shifted && kernel::sums == 0;
+    bool const many =
+        reads_vectors && !whole_rows && !across && (!shifted || is_long) && kernel::sums == 0;
     int n = many ? N / V : 1;
     while (n > 1 && (N / V % n != 0 || n * each > 64)) --n;
     return n;

@@ -90,22 +90,6 @@ TK_DEVICE void load(reg_tile<T, R, C>& dst, asked_rows<T, R, C> const& x, int co
       });
 }
 
-// The words from element `from` on, 0 < from < n, of two chunks of n, one after the other.
-template <class T>
-TK_DEVICE chunk_words<T> take_across(chunk_words<T> const& x, chunk_words<T> const& y, int from) {
-  constexpr int words = chunk_words<T>::words, in_word = chunk_words<T>::in_word;
-  std::uint32_t all[2 * words];
-  TK_UNROLL
-  for (int k = 0; k < words; ++k) all[k] = x.w[k], all[words + k] = y.w[k];
-  TK_UNROLL
-  for (int bit = words / 2; bit > 0; bit /= 2) TK_UNROLL
-  for (int k = 0; k + bit < 2 * words; ++k) all[k] = from / in_word & bit ? all[k + bit] : all[k];
-  chunk_words<T> z;
-  TK_UNROLL
-  for (int k = 0; k < words; ++k)
-    z.w[k] = words_across(all[k], all[k + 1], from % in_word * chunk_words<T>::element_bits);
-  return z;
-}
 // Runs of 8 columns of neighbours that are inside the row: all chunks are whole but that which the
 // first lane begins and the last one goes on with, which the first writes, word by word.
 template <int Lanes, class T>
@@ -113,7 +97,7 @@ TK_DEVICE void store_run(T* p, int shift, bool begins, chunk_words<T> const& bef
                          chunk_words<T> const& mine) {
   using words = chunk_words<T>;
   constexpr int n = words::n, in_word = words::in_word;
-  auto const all = shift == 0 ? mine : take_across(before, mine, n - shift);
+  auto const all = shift == 0 ? mine : words::take_across(before, mine, n - shift);
   p -= shift;
   if (!begins || shift == 0) return write_words<words::words>(p, all.w);
   T* const last = p + 8 * Lanes;
