@@ -226,7 +226,7 @@ class attention_backward_benchmark final : public benchmark {
     x.delta = dot(o, x.dout);
     return x;
   }
-  // p and ds of a query and a key.
+  // The weight that is kept, and ds, of a query and a key.
   std::array<double, 2> pair(query const& x, std::int64_t j, row const& k, row const& v) const {
     double s = static_cast<double>(asked_.scale) * dot(x.q, k), slope = 1;
     if (double const cap = asked_.softcap; cap > 0) {
@@ -240,8 +240,8 @@ class attention_backward_benchmark final : public benchmark {
       s -= static_cast<double>(asked_.alibi[static_cast<std::size_t>(x.at.h)]) *
            static_cast<double>(std::abs(opposite - j));
     }
-    double const p = std::exp(s - x.lse);
-    return {p, p * (dot(x.dout, v) - x.delta) * slope};
+    double const p = std::exp(s - x.lse), kept = asked_.kept(x.at.sequence, x.at.h, x.at.i, j);
+    return {p * kept, p * (kept * dot(x.dout, v) - x.delta) * slope};
   }
 
   void reference_query(std::size_t r) {
@@ -285,7 +285,7 @@ class attention_backward_benchmark final : public benchmark {
 
 suite_entry const entry{
     "attention-bwd",
-    {"b", "n", "lens", "h", "d", "nk", "hk", "mask", "left", "softcap", "alibi", "type"},
+    {"b", "n", "lens", "h", "d", "nk", "hk", "mask", "left", "softcap", "alibi", "dropout", "type"},
     make<attention_backward_benchmark>};
 
 }  // namespace

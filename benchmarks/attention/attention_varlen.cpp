@@ -66,7 +66,7 @@ class attention_varlen_benchmark final : public benchmark {
     x.softcap = asked_.softcap;
     x.alibi = options_.alibi();
     if (packed_) x.lengths = lengths_;
-    add_cudnn(list, x);
+    if (asked_.dropout == 0) add_cudnn(list, x);
     return list;
   }
 
@@ -165,7 +165,7 @@ class attention_varlen_benchmark final : public benchmark {
 
 suite_entry const entry{
     "attention-varlen",
-    {"b", "n", "lens", "h", "hk", "d", "mask", "left", "softcap", "alibi", "type"},
+    {"b", "n", "lens", "h", "hk", "d", "mask", "left", "softcap", "alibi", "dropout", "type"},
     make<attention_varlen_benchmark>};
 
 }  // namespace

@@ -3,8 +3,9 @@
 loaded already (peers.py --flash3) or come with a package, FlashAttention-4 is flash_attn.cute.
 
 Both take the tensors that TK takes, [b, n, h, d] or packed sequences, and align a causal mask and a
-window to the last key as TK does; neither takes slopes. FlashAttention-4 compiles a kernel at the
-first call of its kind. The backward reads o and lse of TK's own forward; lse is natural in all.
+window to the last key as TK does; neither takes slopes or dropout. FlashAttention-4 compiles a
+kernel at the first call of its kind. The backward reads o and lse of TK's own forward; lse is
+natural in all.
 """
 import functools
 import importlib
@@ -40,8 +41,8 @@ def flash4():
 
 def sequences(x):
     """The arguments that say where packed sequences start."""
-    if x.alibi is not None:
-        raise NotImplementedError("it has no slopes")
+    if x.alibi is not None or x.dropout:
+        raise NotImplementedError("it has neither slopes nor dropout")
     if not x.packed:
         return {}
     longest = max(x.lengths)

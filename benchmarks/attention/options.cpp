@@ -57,15 +57,17 @@ forward_problem problem_of(bench_case const& x) {
   y.window_left = x.words.count("left") ? x.number("left") : -1;
   y.softcap = static_cast<float>(x.number("softcap", 0));
   if (x.number("alibi", 0) != 0) y.alibi = alibi_slopes(h);
+  y.dropout = static_cast<int>(x.number("dropout", 0));
   return y;
 }
 
 case_options::case_options(forward_problem const& x, bool packed)
-    : any_(packed || x.window_left >= 0 || x.softcap != 0 || !x.alibi.empty()) {
+    : any_(packed || x.window_left >= 0 || x.softcap != 0 || !x.alibi.empty() || x.dropout != 0) {
   options_.size = sizeof options_;
   options_.has_window_left = x.window_left >= 0;
   options_.window_left = static_cast<int>(std::max<std::int64_t>(0, x.window_left));
   options_.softcap = x.softcap;
+  options_.dropout = static_cast<float>(x.dropout) / 256;
   if (!x.alibi.empty()) {
     alibi_ = tensor(x.alibi);
     alibi_dl_ = alibi_.dl();

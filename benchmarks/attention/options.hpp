@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a case of attention asks for: its sequences, and its options by the words lens, left,
-// softcap and alibi.
+// softcap, alibi and dropout.
 #pragma once
 #include "benchmarks/attention/oracle.hpp"
 #include "benchmarks/cases.hpp"

@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tests/support/philox.hpp"
+
 namespace tk::bench {
 namespace {
 
@@ -42,6 +44,13 @@ forward_problem::range forward_problem::seen(std::size_t sequence, std::int64_t 
   std::int64_t const n = nk[sequence], opposite = row + n - nq[sequence];
   return {window_left < 0 ? 0 : std::max<std::int64_t>(0, opposite - window_left),
           causal ? std::min(n, opposite + 1) : n};
+}
+
+double forward_problem::kept(std::int64_t sequence, std::int64_t head, std::int64_t row,
+                             std::int64_t key) const {
+  if (dropout == 0) return 1;
+  unsigned const byte = test::random_byte_of_plane(0, 0, sequence * hq + head, row, key);
+  return byte < static_cast<unsigned>(dropout) ? 0 : 256.0 / (256 - dropout);
 }
 
 double forward_problem::pairs() const {
@@ -119,7 +128,8 @@ void forward_oracle::compute(reference& x) const {
   for (std::int64_t j = first; j < last; ++j) {
     double const p = std::exp(scores[static_cast<std::size_t>(j - first)] - top);
     read(y, v_, k_starts_[sequence] + j, key_head);
-    for (std::size_t l = 0; l < y.size(); ++l) x.o[l] += p * y[l];
+    double const kept = p * problem_.kept(x.sequence, x.head, x.row, j);
+    for (std::size_t l = 0; l < y.size(); ++l) x.o[l] += kept * y[l];
     weight += p;
   }
   for (double& z : x.o) z /= weight;

@@ -22,6 +22,7 @@ struct forward_problem {
   std::int64_t window_left = -1;  // -1: none
   float softcap = 0;
   std::vector<float> alibi = {};  // by head, or none
+  int dropout = 0;                // of 256 weights, by seed 0 and offset 0
 
   // The keys that a row sees: from `first` up to `last`.
   struct range {
@@ -29,6 +30,8 @@ struct forward_problem {
     std::int64_t size() const { return last > first ? last - first : 0; }
   };
   range seen(std::size_t sequence, std::int64_t row) const;
+  // What the weight of a row and key is multiplied by.
+  double kept(std::int64_t sequence, std::int64_t head, std::int64_t row, std::int64_t key) const;
   double pairs() const;  // of query and key that see each other, in one head
 };
 

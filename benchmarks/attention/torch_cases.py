@@ -10,12 +10,17 @@ is looked at everywhere.
 """
 import itertools
 import math
+import os
+import sys
 
 import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from torch_cases import TYPES, deviation, implementation, load, sampled
+from torch_cases import ROOT, TYPES, deviation, implementation, load, sampled
+
+sys.path.insert(0, os.path.join(ROOT, "tests/python"))
+from definitions import philox  # noqa: E402
 
 flash = load("attention", "flash")
 SAMPLED_ROWS, SAMPLED_SCORES = 256, 2**28
@@ -24,6 +29,14 @@ SAMPLED_ROWS, SAMPLED_SCORES = 256, 2**28
 def drawn(n, count):
     """count of the numbers below n, always the same."""
     return torch.randperm(n, generator=torch.Generator().manual_seed(n))[:count].sort()[0].tolist()
+
+
+def random_bytes(plane, rows, cols):
+    """The bytes of a plane that core/random.hpp defines, by seed 0 and offset 0: [rows, cols]."""
+    i, j = rows[:, None], cols[None]
+    words = philox((i // 16 * 4 + i % 8 // 2, j // 16 * 4 + j % 8 // 2, plane, 0), (0, 0))
+    even, odd = (torch.where(j % 2 == 0, *pair) for pair in (words[:2], words[2:]))
+    return torch.where(i % 2 == 0, even, odd) >> i // 8 % 2 * 16 + j // 8 % 2 * 8 & 255
 
 
 def lse_gap(got, ref):
@@ -35,7 +48,7 @@ def lse_gap(got, ref):
 
 class forward_case:
     sample = packed = False
-    left, softcap, alibi = None, 0.0, None
+    left, softcap, alibi, dropout = None, 0.0, None, 0
 
     def __init__(self, case, device):
         self.b, self.nq, self.hq, self.d = (int(case[key]) for key in "bnhd")
@@ -227,6 +240,8 @@ class backward_case:
     def compare(self, results):
         """Error and its limit, of the worst output. Each is rounded once, and p and ds once before
         their products, each to the floor: sqrt 2 floors, 2 with a margin."""
+        if results is None:
+            return 0.0, 0.0
         parts = [deviation() for _ in results]
         for where, key_head, (dqs, *others) in self.expected():
             for head, dq in dqs.items():
@@ -240,7 +255,8 @@ class backward_case:
 
 
 class varlen_case:
-    """The forward of packed sequences, and with options. lse is checked of tk alone."""
+    """The forward of packed sequences, and with options. lse is checked of tk alone, and so is all
+    with dropout, for which others draw numbers of their own: their results are None."""
     sample = False
 
     def __init__(self, case, device):
@@ -254,6 +270,7 @@ class varlen_case:
         self.left = int(case["left"]) if "left" in case else None
         self.softcap, self.mask = float(case.get("softcap", 0)), case.get("mask", "none")
         self.dtype, self.device, self.scale = case.get("type", "bf16"), device, self.d**-0.5
+        self.dropout = int(case.get("dropout", 0))  # of 256
         heads = torch.arange(1, self.hq + 1, device=device)
         self.alibi = torch.exp2(-8 * heads / self.hq) if int(case.get("alibi", 0)) else None
 
@@ -289,7 +306,7 @@ class varlen_case:
 
     def fields(self):
         """What else a problem of it holds."""
-        options = {"softcap": self.softcap, "alibi": self.alibi}
+        options = {"softcap": self.softcap, "alibi": self.alibi, "dropout": self.dropout / 256}
         if self.left is not None:
             options.update(has_window_left=1, window_left=self.left)
         if self.packed:
@@ -312,13 +329,16 @@ class varlen_case:
             if self.softcap:
                 raise NotImplementedError("PyTorch's has no softcap")
             return torch.ops.aten._flash_attention_forward(
-                self.q, self.k, self.v, self.table, self.table, longest, longest, 0.0,
-                self.mask == "causal", False, scale=self.scale, window_size_left=self.left,
-                alibi_slopes=self.alibi)[0]
+                self.q, self.k, self.v, self.table, self.table, longest, longest,
+                self.dropout / 256, self.mask == "causal", False, scale=self.scale,
+                window_size_left=self.left, alibi_slopes=self.alibi)[0]
+
+        def results(o):
+            return None if self.dropout else (o, None)
 
         if self.device == "cpu":
             return []
-        return [implementation("flash2", flash2, lambda o: (o, None)), *flash.forward_peers(self)]
+        return [implementation("flash2", flash2, results), *flash.forward_peers(self)]
 
     def scores(self, start, n, first, last, head):
         """Of some rows of a head of one sequence, float64, and their slope in scale q k^T."""
@@ -333,12 +353,21 @@ class varlen_case:
             scores -= self.alibi[head].double() * (row[:, None] - col[None]).abs()
         return scores.masked_fill_(~self.seen(n, first, last), -math.inf), slope
 
+    def kept(self, start, n, first, last, head):
+        """What their weights are multiplied by."""
+        if not self.dropout:
+            return 1
+        rows, cols = (torch.arange(*ends, device=self.device) for ends in ((first, last), (0, n)))
+        drawn = random_bytes(self.starts.index(start) * self.hq + head, rows, cols)
+        return (drawn >= self.dropout) * (256 / (256 - self.dropout))
+
     def reference(self, start, n, first, last, head):
         """o and lse of the same rows."""
         v = self.v[start:start + n, head // (self.hq // self.hk)].double()
         scores, _ = self.scores(start, n, first, last, head)
         lse = scores.logsumexp(1)
-        return scores.sub_(lse[:, None]).exp_() @ v, lse
+        p = scores.sub_(lse[:, None]).exp_().mul_(self.kept(start, n, first, last, head))
+        return p @ v, lse
 
     def picked(self, sample):
         """Key heads to compare."""
@@ -359,6 +388,8 @@ class varlen_case:
 
     def compare(self, results):
         """As of the forward; every row."""
+        if results is None:
+            return 0.0, 0.0
         o, lse = results
         parts, worst_lse = deviation(), 0.0
         for s, first, last, head, ref, ref_lse in self.expected():
@@ -386,7 +417,7 @@ class varlen_backward_case(backward_case):
 
     def peers(self, _):
         x, longest = self.forward, max(self.forward.lengths)
-        rest = (x.table, x.table, longest, longest, 0.0, x.mask == "causal")
+        rest = (x.table, x.table, longest, longest, x.dropout / 256, x.mask == "causal")
         options = {"scale": x.scale, "window_size_left": x.left}
         saved = []
 
@@ -402,7 +433,8 @@ class varlen_backward_case(backward_case):
 
         if self.device == "cpu":
             return []
-        return [implementation("flash2", flash2, list), *flash.backward_peers(self)]
+        return [implementation("flash2", flash2, lambda grads: None if x.dropout else list(grads)),
+                *flash.backward_peers(self)]
 
     def reference(self, start, n, head):
         """dq, dk, dv that a query head of one sequence contributes, float64."""
@@ -411,9 +443,10 @@ class varlen_backward_case(backward_case):
         q, dout, o = (y[every, head].double() for y in (x.q, self.dout, x.o))
         k, v = (y[every, key_head].double() for y in (x.k, x.v))
         scores, slope = x.scores(start, n, 0, n, head)
-        p = (scores - scores.logsumexp(1)[:, None]).exp_()
-        ds = (dout @ v.mT - (dout * o).sum(1, keepdim=True)).mul_(p).mul_(slope).mul_(x.scale)
-        return ds @ k, ds.mT @ q, p.mT @ dout
+        p, kept = (scores - scores.logsumexp(1)[:, None]).exp_(), x.kept(start, n, 0, n, head)
+        ds = (dout @ v.mT).mul_(kept).sub_((dout * o).sum(1, keepdim=True))
+        ds.mul_(p).mul_(slope).mul_(x.scale)
+        return ds @ k, ds.mT @ q, p.mul_(kept).mT @ dout
 
     def expected(self):
         x = self.forward
@@ -426,7 +459,7 @@ class varlen_backward_case(backward_case):
 
 
 def any_backward_case(case, device):
-    options = {"lens", "left", "softcap", "alibi"} & set(case)
+    options = {"lens", "left", "softcap", "alibi", "dropout"} & set(case)
     return (varlen_backward_case if options else backward_case)(case, device)
 
 

@@ -33,4 +33,16 @@ inline unsigned random_byte_of_row(std::uint64_t seed, std::uint64_t offset, std
   return words[static_cast<std::size_t>(col % 16 / 4)] >> col % 4 * 8 & 255;
 }
 
+// The byte of a row and column of a plane (core/random.hpp), as attention has one for each batch
+// and head.
+inline unsigned random_byte_of_plane(std::uint64_t seed, std::uint64_t offset, std::int64_t plane,
+                                     std::int64_t row, std::int64_t col) {
+  auto const word = [](std::int64_t n) { return static_cast<std::uint32_t>(n); };
+  auto const words = philox_reference::of(
+      seed, offset)({word(row / 16 * 4 + row % 8 / 2), word(col / 16 * 4 + col % 8 / 2),
+                     word(plane), static_cast<std::uint32_t>(offset)});
+  std::int64_t const byte = row % 2 * 8 + col % 2 * 4 + row / 8 % 2 * 2 + col / 8 % 2;
+  return words[static_cast<std::size_t>(byte / 4)] >> byte % 4 * 8 & 255;
+}
+
 }  // namespace tk::test

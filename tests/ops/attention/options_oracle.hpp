@@ -17,12 +17,7 @@ namespace tk::test {
 
 inline unsigned random_byte(option_case const& x, std::int64_t s, std::int64_t head,
                             std::int64_t row, std::int64_t col) {
-  auto const draw = philox_reference::of(x.seed, x.offset);
-  auto const word = [](std::int64_t n) { return static_cast<std::uint32_t>(n); };
-  auto const words = draw({word(row / 16 * 4 + row % 8 / 2), word(col / 16 * 4 + col % 8 / 2),
-                           word(s * x.hq + head), static_cast<std::uint32_t>(x.offset)});
-  std::int64_t const byte = row % 2 * 8 + col % 2 * 4 + row / 8 % 2 * 2 + col / 8 % 2;
-  return words[static_cast<std::size_t>(byte / 4)] >> byte % 4 * 8 & 255;
+  return random_byte_of_plane(x.seed, x.offset, s * x.hq + head, row, col);
 }
 inline unsigned drop_below(option_case const& x) { return drop_below(x.dropout); }
 
