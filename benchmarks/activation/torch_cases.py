@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The suites of activation beside PyTorch's own kernels and torch.compile's. PyTorch's own backward
-is that of autograd, which keeps act(a) of the forward besides."""
+"""The suites of activation beside PyTorch's own kernels, torch.compile's, and Liger's, which take
+SwiGLU of halves, and forwards SwiGLU and GeGLU of two tensors. PyTorch's own backward is that of
+autograd, which keeps act(a) of the forward besides."""
 import math
 
 import torch
 import torch.nn.functional as F
 
-from torch_cases import TYPES, compiled, deviation, implementation, sampled
+from torch_cases import TYPES, compiled, deviation, implementation, package, sampled
 
 ACTIVATE = {
     "none": lambda x: x,
@@ -60,6 +61,13 @@ class activation_case:
     def value(self, a, b):
         return self.act(a) if b is None else self.act(a) * b
 
+    def liger_of_halves(self, direction, *given):
+        if self.kind != "silu" or self.gated != HALVES:
+            raise NotImplementedError("Liger takes SwiGLU of halves")
+        both = self.a.as_strided((self.rows, 2 * self.width), (2 * self.width, 1))
+        found = package("liger_kernel.ops.swiglu")
+        return getattr(found, f"swiglu_fused_gate_up_{direction}")(both, *given)
+
     def compare(self, results):
         """Error and its limit: one rounding, the floor, and what fp32 commits, less than 2^-18."""
         parts = deviation()
@@ -96,7 +104,14 @@ class forward_case(activation_case):
         if self.device != "cpu":
             value = compiled(self.value)
             made.append(implementation("torch_compile", lambda: (value(self.a, self.b),)))
+            made.append(implementation("liger", self.liger_call, lambda y: y[-1:]))
         return made
+
+    def liger_call(self):
+        found = {"silu": "swiglu", "gelu_tanh": "geglu"}.get(self.kind)
+        if self.gated != 1 or not found:
+            return self.liger_of_halves("forward")
+        return getattr(package(f"liger_kernel.ops.{found}"), f"{found}_forward")(self.a, self.b)
 
     def reference(self, rows):
         return [self.value(self.a[rows].double(),
@@ -140,6 +155,8 @@ class backward_case(activation_case):
         made = [implementation(self.plain, self.gradients(self.value))]
         if self.device != "cpu":
             made.append(implementation("torch_compile", self.gradients(compiled(self.value))))
+            made.append(implementation("liger", lambda: self.liger_of_halves("backward", self.dy),
+                                       lambda both: both.chunk(2, -1)))
         return made
 
     def reference(self, rows):

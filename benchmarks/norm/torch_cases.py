@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Suites norm and norm-bwd beside PyTorch's own kernels and torch.compile's."""
+"""Suites norm and norm-bwd beside PyTorch's own kernels, torch.compile's, quack's and Liger's."""
 import math
 
 import torch
 import torch._functorch.config as functorch
 import torch.nn.functional as F
 
-from torch_cases import TYPES, compiled, deviation, implementation, sampled
+from torch_cases import TYPES, compiled, deviation, implementation, load, sampled
 
+packages = load("norm", "packages")
 FP8 = {"e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2}
 LEAST = 2.0**-80
 
@@ -87,6 +88,7 @@ class norm_case:
         if self.device != "cpu":
             fused = compiled(forward)
             made.append(implementation("torch_compile", lambda: fused(*operands)))
+            made.extend(packages.forward_peers(self))
         return made
 
     def compare(self, results):
@@ -185,6 +187,7 @@ class norm_backward_case:
         if self.device != "cpu":
             functorch.donated_buffer = False  # a graph is called again
             made.append(implementation("torch_compile", self.gradients(compiled(normed))))
+            made.extend(packages.backward_peers(self))
         return made
 
     def reference(self):
