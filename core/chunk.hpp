@@ -16,7 +16,7 @@ TK_DEVICE std::uint32_t words_across(std::uint32_t low, std::uint32_t high, int 
   return static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) >> bits);
 }
 // A chunk of which the elements from `first` to before `left` are there: all or none, where it is
-// Whole; else one by one, unless it and the aligned chunks that it lies in are there.
+// Whole; else one by one, unless the words of 4 bytes that it lies in are there.
 template <class T> struct chunk_words {
   static constexpr int n = chunk_of<T>, words = chunk_bytes<T> / 4, in_word = n / words,
                        element_bits = 8 * sizeof(T);
@@ -26,19 +26,14 @@ template <class T> struct chunk_words {
     if constexpr (sizeof(T) == 4) return std::bit_cast<T>(bits);
     else return {static_cast<decltype(T::bits)>(bits)};
   }
-  // The words from element `from` on, below n, of x and after it y.
-  static TK_DEVICE chunk_words take_across(chunk_words const& x, chunk_words const& y, int from) {
-    std::uint32_t all[2 * words];
+  // From any p, by words of 4 bytes: the first begins `before` elements before p.
+  TK_DEVICE void read_across(T const* p, int before) {
+    std::uint32_t all[words + 1] = {};
     TK_UNROLL
-    for (int k = 0; k < words; ++k) all[k] = x.w[k], all[words + k] = y.w[k];
+    for (int k = 0; k < words; ++k) read_words<1>(all + k, p - before + k * in_word);
+    if (before != 0) read_words<1>(all + words, p - before + n);
     TK_UNROLL
-    for (int bit = words / 2; bit > 0; bit /= 2) TK_UNROLL
-    for (int k = 0; k + bit < 2 * words; ++k) all[k] = from / in_word & bit ? all[k + bit] : all[k];
-    chunk_words z;
-    TK_UNROLL
-    for (int k = 0; k < words; ++k)
-      z.w[k] = words_across(all[k], all[k + 1], from % in_word * element_bits);
-    return z;
+    for (int k = 0; k < words; ++k) w[k] = words_across(all[k], all[k + 1], before * element_bits);
   }
   // From p, at once where it is aligned.
   template <bool Whole> TK_DEVICE void read(T const* p, int first, int left, bool aligned) {
@@ -46,12 +41,10 @@ template <class T> struct chunk_words {
       if (left > 0) read_words<words>(w, p);
     } else if (aligned && first <= 0 && left >= n) {
       read_words<words>(w, p);
-    } else if (int const before = shift_of(p);
-               be::moves_across && !aligned && first <= -before && left >= 2 * n - before) {
-      chunk_words x, y;  // a word of each lane would take the cache as long as a chunk does
-      read_words<words>(x.w, p - before);
-      read_words<words>(y.w, p - before + n);
-      *this = take_across(x, y, before);
+    } else if (int const before = shift_of(p) % in_word;
+               be::moves_across && !aligned && first <= -before &&
+               left >= (before == 0 ? n : n + in_word - before)) {
+      read_across(p, before);
     } else {
       TK_UNROLL
       for (int e = 0; e < n; ++e)

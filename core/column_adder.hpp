@@ -17,7 +17,8 @@ template <class Kernel> class column_adder {
   using map = be::fragment_map<R, N>;
   using places = flat_places<R, N, abreast>;
   static constexpr int per_row = map::count / map::rows_per_lane;  // numbers of a lane
-  static_assert(in_registers || (R == 1 && (kernel::shared || kernel::workers == 1)),
+  static_assert(in_registers ||
+                    ((R == 1 || !rows_in_warps<R>) && (kernel::shared || kernel::workers == 1)),
                 "of long rows one lane has a column");
 
  public:
@@ -36,8 +37,8 @@ template <class Kernel> class column_adder {
                      [[maybe_unused]] int col, X const& x) {
     using part_map = be::fragment_map<R, V>;
     operand<X> const from{x};
+    int const left = kernel::row_count(a) - row - places::lane_row();
     if constexpr (in_registers) {
-      int const left = kernel::row_count(a) - row - places::lane_row();
       part_map::for_each([&](int i, int r, int) {
         float const v = from.template element<part_map>(i, r);
         // Of a group of one row, that is there.
@@ -47,12 +48,18 @@ template <class Kernel> class column_adder {
     } else {
       float* const to = sums_of_task(a, I) + (col + places::lane_col());
       int const columns = a.width - col - places::lane_col();
-      part_map::for_each([&](int i, int r, int) {
-        int const c = part_map::col(i);
-        if (c >= columns) return;
-        float const v = from.template element<part_map>(i, r);
-        to[c] = begun_ == 1 ? v : to[c] + v;
-      });
+      constexpr int each = part_map::count / part_map::rows_per_lane, run = 4;
+      static_assert(each % run == 0, "a lane has runs of 8 neighbours");
+      TK_UNROLL
+      for (int k = 0; k < each; k += run) {
+        float v[run] = {};
+        TK_UNROLL
+        for (int j = 0; j < run; ++j) TK_UNROLL
+        for (int r = 0; r < part_map::rows_per_lane; ++r)
+          if (r == 0 || places::row(r) < left)
+            v[j] += from.template element<part_map>(part_map::element(r, k + j), r);
+        add_run(to + part_map::col(k), v, columns - part_map::col(k));
+      }
     }
   }
   // All sums, to memory; this worker's columns begin at col.
@@ -71,6 +78,23 @@ template <class Kernel> class column_adder {
   }
 
  private:
+  // To four sums of neighbours, or as many as there are columns.
+  TK_DEVICE void add_run(float* to, float (&v)[4], int columns) const {
+    if (columns >= 4) {
+      float4_of_sums was{};
+      if (begun_ > 1) was = *reinterpret_cast<float4_of_sums const*>(to);
+      TK_UNROLL
+      for (int j = 0; j < 4; ++j) was.x[j] += v[j];
+      *reinterpret_cast<float4_of_sums*>(to) = was;
+    } else {
+      TK_UNROLL
+      for (int j = 0; j < 4; ++j)
+        if (j < columns) to[j] = begun_ > 1 ? to[j] + v[j] : v[j];
+    }
+  }
+  struct alignas(16) float4_of_sums {
+    float x[4];
+  };
   TK_DEVICE float* sums_of_task(args const& a, int i) const {
     return a.sums[i] + std::int64_t{task_} * a.sum_stride;
   }

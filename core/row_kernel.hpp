@@ -176,7 +176,7 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
       reads_plain_rows<Op>() && Shifted == shifted && abreast == 1 && slots > 1 && slots >= inputs;
   // Registers hold the next rows, too, which are asked for before these are computed.
   static constexpr int in_lane = be::fragment_map<R, N>::count / flat_rows_per_lane<R>;
-  static constexpr bool ahead = tune.ahead && !shifted && !(across && in_lane > 16);
+  static constexpr bool ahead = tune.ahead && !shifted && !(across && in_lane > (shared ? 16 : 8));
   // Where a worker is more than one lane, numbers of rows are read before tables.
   static constexpr bool has_tables = numbers_of<Op>() >= 0 && !whole_rows;
   // Caches are asked for the next rows.

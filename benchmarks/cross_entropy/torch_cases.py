@@ -7,6 +7,7 @@ import functools
 import math
 
 import torch
+import torch._functorch.config as functorch
 import torch.nn.functional as F
 
 from torch_cases import TYPES, compiled, deviation, implementation, package, sampled
@@ -31,13 +32,18 @@ class row_case:
     def options(self):
         return {"label_smoothing": self.smoothing, "z_loss": self.z, "softcap": self.softcap}
 
-    def losses(self, x):
+    def losses(self, x, labels):
         """Of each row, in the words of PyTorch."""
         if self.softcap:
             x = self.softcap * torch.tanh(x / self.softcap)
-        loss = F.cross_entropy(x.float(), self.labels, label_smoothing=self.smoothing,
-                               reduction="none")
+        loss = F.cross_entropy(x.float(), labels, label_smoothing=self.smoothing, reduction="none")
         return loss + self.z * torch.logsumexp(x.float(), -1).square() if self.z else loss
+
+    @functools.cached_property
+    def recorded(self):
+        """Logits and labels of autograd's own, which no inference mode made."""
+        with torch.inference_mode(False):
+            return self.x.clone().requires_grad_(), self.labels.clone()
 
     def expect_plain(self, name):
         if self.smoothing or self.z or self.softcap:
@@ -102,11 +108,11 @@ class forward_case(row_case):
         """loss, and dx where it is asked for."""
         if not self.has_dx:
             with torch.no_grad():
-                return losses(self.x), None, None
-        x = self.x.detach().requires_grad_()
-        loss = losses(x)
-        loss.backward(torch.ones_like(loss))
-        return loss.detach(), None, x.grad
+                return losses(self.x, self.labels), None, None
+        x, labels = self.recorded
+        with torch.inference_mode(False), torch.enable_grad():
+            loss = losses(x, labels)
+            return loss.detach(), None, torch.autograd.grad(loss, x, torch.ones_like(loss))[0]
 
     def peers(self, _):
         made = [implementation(self.plain, lambda: self.both_ways(self.losses))]
@@ -156,9 +162,16 @@ class backward_case(row_case):
         return [self.dx]
 
     def gradient_call(self, losses):
-        x = self.x.detach().requires_grad_()
-        loss = losses(x)
-        return lambda: (None, None, torch.autograd.grad(loss, x, self.of_loss, retain_graph=True)[0])
+        x, labels = self.recorded
+        functorch.donated_buffer = False  # a graph is called again
+        with torch.inference_mode(False), torch.enable_grad():
+            loss, of_loss = losses(x, labels), self.of_loss.clone()
+
+        def call():
+            with torch.inference_mode(False):
+                return None, None, torch.autograd.grad(loss, x, of_loss, retain_graph=True)[0]
+
+        return call
 
     def peers(self, _):
         made = [implementation(self.plain, self.gradient_call(self.losses))]
