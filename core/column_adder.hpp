@@ -78,23 +78,23 @@ template <class Kernel> class column_adder {
   }
 
  private:
+  struct alignas(16) four_sums {
+    float x[4];
+  };
   // To four sums of neighbours, or as many as there are columns.
-  TK_DEVICE void add_run(float* to, float (&v)[4], int columns) const {
+  TK_DEVICE void add_run(float* to, float const (&v)[4], int columns) const {
     if (columns >= 4) {
-      float4_of_sums was{};
-      if (begun_ > 1) was = *reinterpret_cast<float4_of_sums const*>(to);
+      four_sums was{};
+      if (begun_ > 1) was = *reinterpret_cast<four_sums const*>(to);
       TK_UNROLL
       for (int j = 0; j < 4; ++j) was.x[j] += v[j];
-      *reinterpret_cast<float4_of_sums*>(to) = was;
+      *reinterpret_cast<four_sums*>(to) = was;
     } else {
       TK_UNROLL
       for (int j = 0; j < 4; ++j)
         if (j < columns) to[j] = begun_ > 1 ? to[j] + v[j] : v[j];
     }
   }
-  struct alignas(16) float4_of_sums {
-    float x[4];
-  };
   TK_DEVICE float* sums_of_task(args const& a, int i) const {
     return a.sums[i] + std::int64_t{task_} * a.sum_stride;
   }
