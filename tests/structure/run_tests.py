@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""./tk test counts and names what failed: tests/structure/run_tests.py <scratch folder> <ctest>
+"""./tk test counts and names what failed, and a sample has each op once, with other numbers elsewhere:
+tests/structure/run_tests.py <scratch folder> <ctest>
 
 A tree with copies of ./tk and of .ci/support_matrix alone. cmake is a script that leaves each preset's tests,
 of a line of shell, or does not build; ctest is the one given.
 """
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -73,6 +75,23 @@ def leave_tests(tree, presets):
                       "".join(f"add_test({name} sh {name})\n" for name in tests or ()))
 
 
+def check_samples(tree, env):
+    """By the numbers of a sample: eight in a row have each op on the host and on each chip."""
+    ops = dict(re.findall(r"^tk_op\(\d+ (\w+) (\w+)\)", (tree / "ops/ops.cmake").read_text(), re.MULTILINE))
+    seen = set()  # preset and folder
+    for number in range(1000, 1008):
+        said = subprocess.run([tree / "tk", "ops"], text=True, env=env | {"TK_SAMPLE": str(number)},
+                              stdout=subprocess.PIPE, check=True).stdout
+        presets = dict(line.split(" ") for line in said.splitlines())
+        assert list(presets)[:2] == ["host", "emulate-sm_90a"] and len(presets) == 3, said
+        folders = [ops[op] for line in presets.values() for op in line.split(";")]
+        assert sorted(folders) == sorted(set(ops.values())), f"TK_SAMPLE={number}:\n{said}"
+        seen |= {(preset, ops[op]) for preset, line in presets.items() for op in line.split(";")}
+    for preset in ("host", "emulate-sm_80", "emulate-sm_90a", "emulate-gfx942"):
+        unseen = [folder for folder in ops.values() if (preset, folder) not in seen]
+        assert not unseen, f"no sample of eight has {unseen} on {preset}"
+
+
 def main():
     tree, ctest = Path(sys.argv[1]).resolve() / "tree", Path(shutil.which(sys.argv[2]))
     make_tree(tree, ctest)
@@ -86,6 +105,7 @@ def main():
         assert said[-len(last):] == last, f"./tk test {' '.join(arguments)} says:\n{done.stdout}"
         assert ("failed:" in said) == ("failed:" in last), done.stdout
         assert bool(done.returncode) == (len(last) > 1), f"exit status {done.returncode}:\n{done.stdout}"
+    check_samples(tree, env)
     print(f"run_tests: {len(RUNS)} runs")
 
 
