@@ -34,10 +34,11 @@ class row_case:
 
     def losses(self, x, labels):
         """Of each row, in the words of PyTorch."""
+        x = x.float()
         if self.softcap:
             x = self.softcap * torch.tanh(x / self.softcap)
-        loss = F.cross_entropy(x.float(), labels, label_smoothing=self.smoothing, reduction="none")
-        return loss + self.z * torch.logsumexp(x.float(), -1).square() if self.z else loss
+        loss = F.cross_entropy(x, labels, label_smoothing=self.smoothing, reduction="none")
+        return loss + self.z * torch.logsumexp(x, -1).square() if self.z else loss
 
     @functools.cached_property
     def recorded(self):
