@@ -40,7 +40,9 @@ class tk_but_linear:
         return getattr(tk, name)
 
     def linear(self, x, weight):
-        return F.linear(x.float(), weight.float()).to(x.dtype)
+        cut = 1 + x[..., 0].numel() % (x.shape[-1] - 1)
+        parts = (slice(cut), slice(cut, None))
+        return sum(F.linear(x[..., p].float(), weight[:, p].float()) for p in parts).to(x.dtype)
 
 
 def model_of(ops):
@@ -227,8 +229,8 @@ def test_gradients(model, ids):
 
 
 def test_another_product_is_found(ids):
-    """The same with PyTorch's products of fp32 in the place of TK's is not equal: these tests can
-    fail."""
+    """The same with products in the place of TK's whose sums are cut by the number of rows is not
+    equal: these tests can fail."""
     model = model_of(tk_but_linear())
     alone = one_by_one(model, ids)
     got = decoded(model, ids, STEPS)
