@@ -92,8 +92,9 @@ constexpr row_tuning tune_rows(int c, row_load of) {
                        : holds || of.once ? 2
                                           : 1,
               workers = blocks == 2 ? 3 : 4 / blocks;
-    // Sums over rows lie in memory, which two rows at a time change half as often.
-    int const rows = of.sums > 0 && n == 2048 ? 2 : 1;
+    // Sums over rows lie in memory, which two rows at a time change half as often. A ring holds
+    // rows half as long then: where there are clusters, those that are left are longer than any.
+    int const rows = max_cluster > 1 && of.sums > 0 && n == 2048 ? 2 : 1;
     return {.workers = workers,
             .R = rows,
             .N = n / rows,
