@@ -9,6 +9,7 @@
 // Rows, vector_width and S are those of core/rows.hpp; columns are not below 0. Nothing is read or
 // written outside of a row.
 #pragma once
+#include "core/block.hpp"
 #include "core/rows.hpp"
 
 namespace tk {
