@@ -6,8 +6,9 @@ Peers are what PyTorch brings: the vendor's libraries, its own kernels, torch.co
 FlashAttention-3 and -4, quack and Liger where they are installed; beside an op that moves bytes, a
 copy of as many. Each suite's are in <folder of the op>/torch_cases.py. Inputs are random normal.
 Each result is first checked against float64; then the calls take turns, each behind an overwritten
-L2 cache, and queued before the device comes to it. The JSON has the form that `tk_bench run --json` writes; `share` is the rate at which a case's bytes
-moved, each once, as a share of the measured copy rate.
+L2 cache, and queued before the device comes to it. The JSON has the form that `tk_bench run --json`
+writes; `share` is the rate at which a case's bytes moved, each once, as a share of the measured
+copy rate.
 Exit status: 0, or 1 if a result of tk was wrong or missing.
 
 usage: peers.py --lib libtk_ops.so [--json FILE] [--suite NAME] [--filter REGEX] [--repeats N]

@@ -53,8 +53,9 @@ def table(path, launch, block):
 
 
 def main(arguments):
-    if not arguments:
-        sys.exit(__doc__)
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(__doc__)
+        return
     path, every = arguments[0], list(launches(arguments[0]))
     if len(arguments) == 1:
         for i, (op, blocks, *_rest) in enumerate(every):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """What an eager call of tk_ops.torch costs over the C call inside it: host_cost.py. RMSNorm of
 2 x 2 x 64 bf16 numbers with a weight on one thread of the CPU, where the kernel is nearly nothing;
-also with a gradient to come, PyTorch's own, and tk_ops.norm on the same tensors as matrices. Microseconds, the least of 500 runs of 200 calls:
-short ones, since others may use the machine."""
+also with a gradient to come, PyTorch's own, and tk_ops.norm on the same tensors as matrices.
+Microseconds, the least of 500 runs of 200 calls: short ones, since others may use the machine."""
 
 import ctypes
 import sys

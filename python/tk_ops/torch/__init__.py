@@ -13,8 +13,9 @@ each device and stream. The ops themselves are torch.ops.tk_ops, with fake kerne
 torch.compile takes them into its graphs as they are. Gradients are TK's kernels and repeat bit for
 bit, also under torch.func.grad and vjp, and torch.func.vmap takes one element after another; second
 derivatives, but of linear, matmul, addmm, baddbmm, rotary, topk, add and transpose, and
-forward-mode ones (torch.func.jvp, linearize, torch.autograd.forward_ad) are refused. With `repeat("row")` a row's result does not
-depend on the rows beside it either, as servers want it (batch invariance).
+forward-mode ones (torch.func.jvp, linearize, torch.autograd.forward_ad) are refused. With
+`repeat("row")` a row's result does not depend on the rows beside it either, as servers want it
+(batch invariance).
 
 torch.autocast is followed where PyTorch's own runs in 16 bits, and where TK takes nothing else:
 linear, matmul, addmm, baddbmm, linear_cross_entropy, both kinds of attention, linear_attention,
