@@ -42,8 +42,8 @@ template <class T> TK_BOTH int shift_of(tensor<T> const& x, std::int64_t row) {
 // elements in chunks of 16 bytes that are not a row's as a whole: dst[r][c] becomes column col + c
 // of row `row` + r. By this lane of `lanes`; whether it wrote any.
 template <class T, int N, int R>
-TK_DEVICE bool copy_ends(shared_vec<T, N> (&dst)[R], tensor<T const> const& src, int row, int col,
-                         int lane, int lanes) {
+[[nodiscard]] TK_DEVICE bool copy_ends(shared_vec<T, N> (&dst)[R], tensor<T const> const& src,
+                                       int row, int col, int lane, int lanes) {
   constexpr int n = 16 / static_cast<int>(sizeof(T));
   bool any = false;
   for (int k = lane; k < R * 2 * n && row + k / (2 * n) < src.rows; k += lanes) {
@@ -124,7 +124,7 @@ TK_DEVICE chunk16 read_chunk(tensor<T const> const& x, int vector_width, int row
 }
 
 // dst = src in R rows and C columns from (row, col) on, by the lanes of a worker. Rows of dst begin
-// at multiples of 16 bytes; up to the next one, a last row of chunks is filled with zeros.
+// at multiples of 16 bytes; up to the next one, the last chunk of each is filled with zeros.
 template <int R, int C, class T>
 TK_DEVICE void copy_rows(tensor<T> const& dst, tensor<T const> const& src, int vector_width,
                          int row, int col, int i, int j) {

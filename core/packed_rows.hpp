@@ -23,7 +23,7 @@ struct packed_rows {
     return n < most ? n : most;
   }
   TK_BOTH int first_block(int s, int height) const { return start(s) / height + s; }
-  TK_BOTH int blocks(int height) const { return total / height + sequences; }
+  TK_BOTH int blocks(int height) const { return sequences > 0 ? total / height + sequences : 0; }
   // The sequence in which a block may be.
   TK_BOTH int sequence_of(int block, int height) const {
     int first = 0, last = sequences - 1;

@@ -24,7 +24,7 @@ namespace tk {
 // The part of a matrix that is printed, as far as it is there.
 struct print_window {
   int row = 0, col = 0;
-  int rows = std::numeric_limits<int>::max(), cols = rows;
+  int rows = std::numeric_limits<int>::max(), cols = std::numeric_limits<int>::max();
 };
 
 // values[rows][cols] with the numbers of rows and columns, four digits each.
@@ -60,7 +60,9 @@ inline std::string matrix_text(std::vector<float> const& values, int rows, int c
 }
 
 // ---- what can be printed: its kind and element type, its shape, and the map of its lanes
-template <class T> inline constexpr char const* element_name = "float";
+template <class T> inline constexpr char const* element_name = nullptr;
+template <> inline constexpr char const* element_name<float> = "float";
+template <> inline constexpr char const* element_name<boolean> = "boolean";
 template <> inline constexpr char const* element_name<bf16> = "bf16";
 template <> inline constexpr char const* element_name<fp16> = "fp16";
 template <> inline constexpr char const* element_name<fp8_e4m3> = "fp8_e4m3";

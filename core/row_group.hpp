@@ -23,7 +23,6 @@ template <class Kernel, class W, class Context> class row_group {
                         shifted = kernel::shifted, across = kernel::across,
                         holds_vectors = kernel::template holds_vectors<W>;
   static constexpr int first_optional = extras_of<op>().vectors, inputs = row_inputs<kernel>::count;
-  using map = be::fragment_map<R, N>;
   using places = flat_places<R, N, abreast>;
   using tile = reg_tile<float, R, N>;
   using ends = row_ends<kernel>;
@@ -74,11 +73,8 @@ template <class Kernel, class W, class Context> class row_group {
     if constexpr (shifted) shift_ = shift_at(at);
     if constexpr (kernel::ahead) in_.take_asked(col_at(0));
     else in_.take_numbers(at);
-    if constexpr (!kernel::ahead && !is_long) read(0, true);
-    if constexpr (!is_long) {
-      col_ = col_at(0);
-      unreleased_ = kernel::has_ring && a_.through_ring;
-    }
+    if constexpr (!kernel::ahead && !is_long) read(0);
+    if constexpr (!is_long) col_ = col_at(0);
   }
 
   template <class F> TK_DEVICE auto keep(F f) {
@@ -155,7 +151,6 @@ template <class Kernel, class W, class Context> class row_group {
     return y;
   }
   template <class Body> TK_DEVICE void each(Body body) {
-    release(false);
     out_.find(a_, at_);
     in_.find_next(at_);
     auto const all = [&](auto const& p) __attribute__((always_inline)) {
@@ -302,9 +297,9 @@ template <class Kernel, class W, class Context> class row_group {
     return kernel::col_of(piece, kernel::worker_of(c_)) - (shifted ? shift_ : 0);
   }
 
-  // All inputs of a piece: from the ring, from the slots that are held there, from the n-th on, or
-  // from memory.
-  TK_DEVICE void read(int piece, bool take, [[maybe_unused]] int n = 0) {
+  // All inputs of a piece: from memory, or if it is long from the ring, there from the slots that
+  // are held, from the n-th on, where it does not `take` others.
+  TK_DEVICE void read(int piece, [[maybe_unused]] bool take = false, [[maybe_unused]] int n = 0) {
     int const col = col_at(piece);
     if constexpr (across) return in_.read_across(at_, col);
     // Past a row's end nothing need be read; not so of several inputs: nvcc 13.0 would spill 2 KB.
@@ -322,13 +317,12 @@ template <class Kernel, class W, class Context> class row_group {
       if (!ended) in_.template read<i>(x, at_, col);
     });
   }
-  // The oldest slots go back, if they have not yet; `met`: all lanes have read them.
-  TK_DEVICE void release([[maybe_unused]] bool met) {
+  // The slots of a piece, the oldest ones, go back.
+  TK_DEVICE void release() {
     if constexpr (kernel::has_ring) {
-      if (!unreleased_) return;
-      if (!met) be::publish_shared(), c_.w.sync();  // as release_loaded()
+      if (!a_.through_ring) return;
+      be::publish_shared(), c_.w.sync();  // as release_loaded()
       for (int i = 0; i < kernel::present(a_); ++i) c_.in.release();
-      unreleased_ = false;
     }
   }
   // body(p) for each part of what is in registers.
@@ -375,8 +369,7 @@ template <class Kernel, class W, class Context> class row_group {
       col_ = col_at(piece);
       bool const inside = !ends::differ(a_) && col_ >= 0 && col_ + N <= a_.width;
       read(piece, take, last ? 0 : piece * kernel::present(a_));
-      unreleased_ = last && a_.through_ring;
-      release(false);
+      if (last) release();
       body(inside);
     }
     ++pass_;
@@ -418,19 +411,15 @@ template <class Kernel, class W, class Context> class row_group {
       for_each_piece([&](bool inside)
                          __attribute__((always_inline)) { for_each_part_of_piece(inside, body); });
     } else {
-      if constexpr (!rows_cross_warps<R, shared>) release(false);
       for_each_part<kernel::summed_at_once>(body);
     }
   }
   template <class F> TK_DEVICE column total(column const& share_of_lane) {
-    auto const all = row_total<F, shared, abreast>(c_, share_of_lane, buffer_);
-    if constexpr (!is_long && rows_cross_warps<R, shared>) release(true);
-    return all;
+    return row_total<F, shared, abreast>(c_, share_of_lane, buffer_);
   }
   TK_DEVICE void add_up_both(column& x, column& y) {
     column all[] = {x, y};
     row_totals<plus, shared, abreast>(c_, all, buffer_);
-    if constexpr (!is_long && rows_cross_warps<R, shared>) release(true);
     x = all[0], y = all[1];
   }
 
@@ -438,7 +427,6 @@ template <class Kernel, class W, class Context> class row_group {
   typename kernel::args const& a_;
   typename kernel::place at_{};
   int col_ = 0, shift_ = 0, buffer_ = 0, pass_ = 0;
-  bool unreleased_ = false;
   ends ends_;
   row_inputs<kernel> in_;
   row_outputs<kernel> out_;

@@ -126,7 +126,7 @@ template <class Kernel> class row_inputs {
  private:
   // Asks caches for rows, but not for those of tables, which rows before them have read, too. What
   // goes over rows once reads the next ones as soon as it has computed these: asked for besides,
-  // they made SwiGLU's backward 6 % slower on an H200.
+  // they made SwiGLU's backward 6 % slower.
   TK_DEVICE void fetch(place const& at, int col) const {
     if (!kernel::has_tables && a_.passes == 1) return;
     for_each_index<count>([&](auto i) __attribute__((always_inline)) {

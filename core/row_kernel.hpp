@@ -58,63 +58,21 @@
 //           core/column_totals.hpp adds up those of tasks.
 // Memory    Class says how wide the tiles are. Rows that fit into them stay in registers and are
 //           read once. The last class takes rows of any length piece by piece, in every pass; where
-//           the ring holds all pieces, they are read from it. Rows go through the ring where its
-//           copies take them, else straight to registers. Rows that do not begin and end at
-//           multiples of 16 bytes are Shifted: a tile's columns begin at the boundary before it, or
-//           lanes exchange what they have of the same chunk (across).
+//           the ring holds all pieces, they are read from it. They go through the ring where its
+//           copies take them; all others go straight to registers. Rows that do not begin and end
+//           at multiples of 16 bytes are Shifted: a tile's columns begin at the boundary before it,
+//           or lanes exchange what they have of the same chunk (across).
 #pragma once
 #include <algorithm>
 
 #include "backends/kernel.hpp"
+#include "core/row_args.hpp"
 #include "core/row_group.hpp"
 #include "core/row_operand.hpp"
-#include "core/row_tuning.hpp"
 #include "core/row_vectors.hpp"
 #include "core/schedule.hpp"
 
 namespace tk {
-
-// What all ops of rows have among their arguments.
-template <class Op> struct row_args {
-  typename Op::args op;
-  row_memory in[Op::inputs], out[Op::outputs];
-  vector_memory vectors[Op::vectors > 0 ? Op::vectors : 1];
-  row_memory values[row_values_of<Op>() + 1];
-  float* sums[column_sums_of<Op>() + 1];  // of each task, `sum_stride` apart; null where absent
-  int sum_stride;
-  int vectors_are_fp32, through_ring, pieces_fit_ring;  // flags, but words
-  int present, passes;                                  // inputs that are there
-  int rows, all_rows, width, pieces;                    // rows of one matrix, and of all
-  int groups_of_matrix, groups, n1;                     // matrix m is at m / n1, m % n1
-  divisor by_rows, by_n1;
-  divisor by_groups;     // groups of a matrix, or matrices
-  int matrices_in_turn;  // whether groups have the same rows of one matrix after another; a flag,
-                         // but a word
-  divisor by_steps, by_present, by_pieces;  // steps of a group, inputs of a step, pieces of a pass
-  int numbers_are_wide;                     // of 64 bits; a flag, but a word
-  int planned, planned_tasks;  // groups that the first tasks share; the rest is dealt late
-  int in_task;                 // so many have each of these but the last ones
-  int in_turn;        // whether tasks take groups in turn, or side by side; a flag, but a word
-  unsigned* tickets;  // null where nothing is
-};
-
-// Bytes of a column of the widest input.
-template <class Op, int... I> constexpr int widest_input(std::integer_sequence<int, I...>) {
-  return std::max(
-      {1, static_cast<int>(sizeof(typename Op::template input<I>)) / columns_each<Op>(I)...});
-}
-
-// Lean: without what may be absent (row_extras).
-template <class Op, bool Lean = false>
-inline constexpr row_load load_of{
-    widest_input<Op>(std::make_integer_sequence<int, Lean ? extras_of<Op>().inputs : Op::inputs>{}),
-    Op::held,
-    Lean ? extras_of<Op>().sums : column_sums_of<Op>(),
-    Lean ? extras_of<Op>().inputs : Op::inputs,
-    Lean ? extras_of<Op>().outputs : Op::outputs,
-    row_values_of<Op>(),
-    Op::vectors,
-    goes_once<Op>()};
 
 // The first output or input.
 template <class Op, bool Output> struct first_operand {
@@ -133,15 +91,10 @@ template <int R, int C> constexpr int columns_at_once(int numbers) {
   return C / runs * n;
 }
 
-// Whether the chip has kernels for rows that lie anywhere: then all others are for rows that begin
-// and end at multiples of 16 bytes.
-template <class Op>
-inline constexpr bool rows_shift = be::rows_shift(be::row_classes(load_of<Op>), load_of<Op>);
-
 template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kernel {
   using op = Op;
   static constexpr int inputs = Op::inputs, element_bytes = load_of<Op, Lean>.element_bytes;
-  static constexpr bool lean = Lean, writes = load_of<Op, Lean>.outputs > 0;
+  static constexpr bool lean = Lean;
   static constexpr auto tune = be::tune_rows(Class, load_of<Op, Lean>);
   static constexpr bool shared = tune.shared,
                         is_long = Class >= be::row_long_class(load_of<Op, Lean>);
@@ -170,10 +123,12 @@ template <class Op, int Class, bool Shifted, bool Lean = false> struct row_kerne
       tune.N + (shifted && shared && !is_long && tune.per_unit == 0 ? 1024 : 0);
   static constexpr int slots = tune.stages * tune.N / N;
   static constexpr int per_unit = tune.per_unit, blocks_per_unit = tune.blocks;
-  // Inputs are in slots of their own, held at once. Copies seldom take rows at any place that are
-  // not shifted: these are read.
-  static constexpr bool has_ring =
-      reads_plain_rows<Op>() && Shifted == shifted && abreast == 1 && slots > 1 && slots >= inputs;
+  static_assert(sums == 0 || blocks_per_unit == 1,
+                "ops/row_sizes.hpp counts tasks that leave sums");
+  // Of long rows; inputs are in slots of their own, held at once. Copies seldom take rows at any
+  // place that are not shifted: these are read.
+  static constexpr bool has_ring = is_long && reads_plain_rows<Op>() && Shifted == shifted &&
+                                   abreast == 1 && slots > 1 && slots >= inputs;
   // Registers hold the next rows, too, which are asked for before these are computed.
   static constexpr int in_lane = be::fragment_map<R, N>::count / flat_rows_per_lane<R>;
   static constexpr bool ahead = tune.ahead && !shifted && !(across && in_lane > (shared ? 16 : 8));

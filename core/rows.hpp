@@ -8,7 +8,6 @@
 //   load(x, vectors)                        from shared memory, a vector for each row: all of it,
 //                                           whether load_async wrote it or not
 //   find(x, tensor, row, col, copied)       where a worker is one lane: the row itself, or a copy
-//   widen(x, tensor, row, col)              there, too: 16 bits as fp32
 //   load(row, p, cols, vector_width, col)   a reg_row of any tile: p[col + ...] of p[0, cols)
 //   store(tensor, vector_width, row, col, cast<T>(x))
 //                                           to global memory, clipped; T may be of 1 byte

@@ -49,7 +49,7 @@ struct even_splits {
   }
   // How many steps the longest split takes, where storing or adding a partial sum takes `cost`.
   // Splits that straddle tiles are at different steps of k, and have less in common in the L2
-  // cache: a quarter slower (H200, 4096 cubed), unless nearly all are at one of two.
+  // cache: a quarter slower (4096 cubed), unless nearly all are at one of two.
   TK_BOTH constexpr std::int64_t longest(int cost) const {
     if (tiles == 0) return 0;
     std::int64_t const each = std::int64_t{steps} * tiles / splits + 1;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Shared tiles and vectors as every chip has them; how they are filled, read and stored is up to
 // the backend (copy.hpp).
-// A shared_tile<T, R, C> lies in panels, one after another. A panel is R rows of 128 bytes, 64 or
-// 32 where C is too narrow, and be::panel_layout says where in it a byte lies (panel.hpp).
+// A shared_tile<T, R, C> lies in panels, one after another. A panel is R rows of 128 bytes, or of
+// 64 or 32 where C is no multiple of as many, and be::panel_layout says where in it a byte lies
+// (panel.hpp).
 #pragma once
 #include <atomic>
 #include <utility>

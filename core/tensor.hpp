@@ -3,9 +3,9 @@
 // contiguous.
 //   tensor[i, j, row, col] is data[i * stride0 + j * stride1 + row * row_stride + col]
 // Sizes and strides count elements, 64 bits each. window(x, row, col, i, j) is a bounded view into
-// a source or sink (what a kernel's arguments carry, made from a tensor by the backend): what lies
-// outside the tensor is read as zero and never written. window(x, row, col, i, j, end): rows from
-// `end` on are outside as well.
+// a source or sink (what a kernel's arguments carry, made from a tensor by the backend), where none
+// of the four is below 0: what lies behind the tensor's ends is read as zero and never written.
+// window(x, row, col, i, j, end): rows from `end` on are outside as well.
 #pragma once
 #include <cstdint>
 

@@ -38,12 +38,24 @@ inline void take_pieces(row_tensor_view& m, std::int64_t first, std::int64_t row
   m.width = width;
 }
 
+// Which rows are launched: those that were given, the joined ones, or pieces of these.
+enum class element_rows { given, joined, pieces };
+inline constexpr std::int64_t piece_of_row = 1024;
+// Of rows that begin anywhere (not `whole`, which a single one is) each piece would, too.
+inline element_rows choose_elements(std::int64_t width, std::int64_t outer, std::int64_t rows,
+                                    bool whole) {
+  constexpr std::int64_t most = std::numeric_limits<int>::max() - (1 << 16), long_row = 8192;
+  bool const one_row = outer * rows == 1;
+  if (width <= (one_row ? piece_of_row : long_row)) return element_rows::joined;
+  if (!whole) return width <= most ? element_rows::joined : element_rows::given;
+  bool const are_too_many = outer > 1 || rows > most / (width / piece_of_row);
+  return are_too_many ? element_rows::given : element_rows::pieces;
+}
+
 // As launch_rows, in one launch or two.
 template <class Op>
 void launch_elements(row_problem<Op> const& given, void* workspace, void* stream) {
   static_assert(Op::vectors == 0 && column_sums_of<Op>() == 0 && row_values_of<Op>() == 0);
-  constexpr std::int64_t piece = 1024, long_row = 8192;
-  constexpr std::int64_t most_rows = std::numeric_limits<int>::max() - (1 << 16);
   // body(operand, bytes of its elements) for those that are there.
   auto const for_each_operand = [](row_problem<Op>& x, auto body) {
     for_each_index<Op::inputs>([&](auto i) {
@@ -59,13 +71,12 @@ void launch_elements(row_problem<Op> const& given, void* workspace, void* stream
   for_each_operand(joined, [&](row_tensor_view& m, std::size_t) { all[count++] = &m; });
   join_rows(std::span(all.data(), count));
   auto const& x = joined.in[0];
-  std::int64_t const width = x.width, pieces = width / piece, rest = width % piece;
+  std::int64_t const width = x.width, pieces = width / piece_of_row, rest = width % piece_of_row;
   bool const one_row = x.outer * x.middle * x.rows == 1;
-  // Of rows that begin anywhere each piece would, too.
-  if (width <= (one_row ? piece : long_row) || (!one_row && !are_whole(joined)))
-    return launch_rows(joined, workspace, stream);
-  if (x.outer > 1 || x.middle * x.rows > most_rows / pieces)
-    return launch_rows(given, workspace, stream);
+  auto const chosen =
+      choose_elements(width, x.outer, x.middle * x.rows, one_row || are_whole(joined));
+  if (chosen == element_rows::joined) return launch_rows(joined, workspace, stream);
+  if (chosen == element_rows::given) return launch_rows(given, workspace, stream);
   auto const launch_pieces = [&](std::int64_t first, std::int64_t rows, std::int64_t columns) {
     auto y = joined;
     for_each_operand(y, [&](row_tensor_view& m, std::size_t element_bytes) {
@@ -73,7 +84,7 @@ void launch_elements(row_problem<Op> const& given, void* workspace, void* stream
     });
     launch_rows(y, workspace, stream);
   };
-  launch_pieces(0, pieces, piece);
+  launch_pieces(0, pieces, piece_of_row);
   if (rest > 0) launch_pieces(width - rest, 1, rest);
 }
 

@@ -365,8 +365,12 @@ void launch_rows(row_problem<Op> x, row_problem<Op> y, void* workspace, void* st
   bool const two = y.in[0].data != nullptr;
   auto const shape = merge_rows(x), shape_of_y = merge_rows(y);
   auto const choice = choose_rows(x, shape.width);
-  bool const together = two && choose_rows(y, shape_of_y.width) == choice;
+  bool together = two && choose_rows(y, shape_of_y.width) == choice;
   with_kernel<Op>(choice, [&]<class Kernel>(Kernel*) {
+    auto const workers = [](merged_rows const& of) {
+      return Kernel::workers_for(static_cast<int>(of.width));
+    };
+    together = together && workers(shape) == workers(shape_of_y);
     if constexpr (direct_op<Kernel>) {
       typename row_pair<Kernel>::args a{{args_of_rows<Kernel>(x, shape, nullptr), {}}};
       if (together) a.of[1] = args_of_rows<Kernel>(y, shape_of_y, nullptr);

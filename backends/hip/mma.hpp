@@ -117,18 +117,19 @@ template <class Map, int Stride> TK_DEVICE int right_column(int lane) {
   return static_cast<int>(element / W * 16 + element % W + W * g);
 }
 
-template <class T, int L> struct block_sums;
-template <class T> struct block_sums<T, 16> {
+template <int L> struct block_sums;
+template <> struct block_sums<16> {
   using type = gcn::sums16;
 };
-template <class T> struct block_sums<T, 32> {
+template <> struct block_sums<32> {
   using type = gcn::sums32;
 };
 
-// Elements first, first + Stride, ... of d (those of one block, `Count` of which d has) += a b.
+// Elements 0, Stride, ... of d (those of one block, `Count` of which a lane has) become left right,
+// added to them where `keep`.
 template <class T, int L, int Stride, int Count, int Each>
 TK_DEVICE void add_block(float* d, bool keep, gcn::halves<Each> left, gcn::halves<Each> right) {
-  typename block_sums<T, L>::type sum{};
+  typename block_sums<L>::type sum{};
   if (keep) {
     TK_UNROLL
     for (int r = 0; r < Count; ++r) sum[r] = d[Stride * r];

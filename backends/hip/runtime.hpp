@@ -17,9 +17,14 @@ namespace tk::be::rt {
 
 inline constexpr int dl_device_type = 10;  // kDLROCM
 
+// What has failed is told here, and taken from the runtime: others who ask it next would take the
+// error for theirs.
+[[noreturn]] inline void fail(status kind, hipError_t e, std::string const& what) {
+  static_cast<void>(hipGetLastError());
+  throw error(kind, what + ": " + hipGetErrorString(e));
+}
 inline void check(hipError_t e, char const* what) {
-  if (e != hipSuccess)
-    throw error(status::runtime_error, std::string(what) + ": " + hipGetErrorString(e));
+  if (e != hipSuccess) fail(status::runtime_error, e, what);
 }
 
 // ---- memory, for tests and benchmarks
@@ -110,7 +115,7 @@ struct device_info {
 inline int current_device() {
   int id = 0;
   if (hipError_t const e = hipGetDevice(&id); e != hipSuccess)
-    throw error(status::wrong_chip, std::string("no usable HIP device: ") + hipGetErrorString(e));
+    fail(status::wrong_chip, e, "no usable HIP device");
   return id;
 }
 inline hipDeviceProp_t properties() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Movement of shared tiles (tile.hpp). The lanes of a warp, or all of a block (stream.hpp), load a
 // tile together, chunks of 16 bytes in turn: with cp.async, in one, two or four pieces, where rows
-// begin at multiples of 16, 8 or 4 bytes; else through registers. Stores leave through shared
-// memory, so that they are whole lines.
+// begin at multiples of 16, 8 or 4 bytes; else through registers. store_async() goes through
+// shared memory, so that whole lines leave; store() goes straight.
 #pragma once
 #include "backends/sm_80/tile.hpp"
 
@@ -214,7 +214,8 @@ TK_DEVICE void load_async(shared_vec<T, N> (&dst)[R], tensor<T const> const& src
       if (lane + k < N && first <= lane + k && lane + k + n <= last)
         ptx::copy_async<16>(to + static_cast<std::uint32_t>(k * int{sizeof(T)}), from + k);
   }
-  copy_ends(dst, src, row, col, done.lane, warp_lanes);
+  bool const any = copy_ends(dst, src, row, col, done.lane, warp_lanes);
+  if (!ptx::all(!any)) done.plain = true;  // of the warp, whose lanes arrive together
 }
 
 // ---- registers and shared memory

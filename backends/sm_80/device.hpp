@@ -14,9 +14,14 @@ namespace tk::be::rt {
 
 inline constexpr int dl_device_type = 2;  // kDLCUDA
 
+// What has failed is told here, and taken from the runtime: others who ask it next would take the
+// error for theirs.
+[[noreturn]] inline void fail(status kind, cudaError_t e, std::string const& what) {
+  static_cast<void>(cudaGetLastError());
+  throw error(kind, what + ": " + cudaGetErrorString(e));
+}
 inline void check(cudaError_t e, char const* what) {
-  if (e != cudaSuccess)
-    throw error(status::runtime_error, std::string(what) + ": " + cudaGetErrorString(e));
+  if (e != cudaSuccess) fail(status::runtime_error, e, what);
 }
 
 // ---- memory, for tests and benchmarks
@@ -114,7 +119,7 @@ inline device_info device() {
 inline int current_device() {
   int id = 0;
   if (cudaError_t const e = cudaGetDevice(&id); e != cudaSuccess)
-    throw error(status::wrong_chip, std::string("no usable CUDA device: ") + cudaGetErrorString(e));
+    fail(status::wrong_chip, e, "no usable CUDA device");
   return id;
 }
 inline int attribute(cudaDeviceAttr what) {

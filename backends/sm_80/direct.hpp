@@ -27,7 +27,11 @@ template <direct_op Op> struct direct_memory {
 // Dynamic shared memory may begin at a multiple of 16 alone.
 template <direct_op Op> int direct_smem_bytes(int workers) {
   static_assert(alignof(typename Op::scratch) <= 16);
-  static_assert(sizeof(direct_memory<Op>) <= smem_bytes);
+  // What more a kernel may have is asked of CUDA for all its launches, which need not be alike.
+  static_assert(sizeof(direct_memory<Op>) <= 48 * 1024, "the op's tiles exceed a direct block's");
+  static_assert(Op::per_unit * (sizeof(direct_memory<Op>) + reserved_smem_bytes) <=
+                    smem_bytes + reserved_smem_bytes,
+                "per_unit blocks exceed a multiprocessor's shared memory");
   return workers * static_cast<int>(sizeof(typename Op::scratch));
 }
 

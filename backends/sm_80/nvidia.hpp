@@ -8,13 +8,11 @@
 #if defined(__CUDACC__)
 #define TK_DEVICE __device__ __forceinline__
 #define TK_BOTH __host__ __device__ __forceinline__
-#define TK_KERNEL(threads) TK_SHARING_KERNEL(threads, 1)
 #define TK_SHARING_KERNEL(threads, blocks) __global__ void __launch_bounds__(threads, blocks)
 #define TK_ARGUMENT __grid_constant__
 #else  // host sources, and device sources under emulation
 #define TK_DEVICE inline
 #define TK_BOTH inline
-#define TK_KERNEL(threads) inline void
 #define TK_SHARING_KERNEL(threads, blocks) inline void
 #define TK_ARGUMENT
 #endif

@@ -153,13 +153,14 @@ template <accumulating_op Op> class stage_stream {
       steps_ = ptx::broadcast(filled_.steps);
     }
     int const left = steps_ - next_, lane = ptx::thread() % warp_lanes;
-    int const from_end = left + 1 - lane, ahead = lane < 2 ? lane : from_end > 0 ? from_end : 0;
+    int const from_end = left + 1 - lane;
+    int const ahead = lane >= 2 ? std::max(from_end, 0) : std::min(lane, left - 1);
     int next_tile = 0;
     bool plain = false;
     fill_plan seen;
     Op::load(slot_[0], args_, filled_, next_ + ahead,
              by_all(next_tile, plain, filling::plan, &seen));
-    bool good = !plain && next_tile <= fill_plan::most && ahead < left;
+    bool good = !plain && next_tile <= fill_plan::most;
     TK_UNROLL
     for (int i = 0; i < fill_plan::most; ++i) {
       if (i >= next_tile) continue;

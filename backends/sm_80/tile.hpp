@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What every NVIDIA backend moves between registers and shared tiles (core/shared.hpp), and the
-// worker.
+// What every NVIDIA backend moves between registers and shared tiles (core/shared.hpp), and from
+// registers to global memory; and the worker.
 #pragma once
 #include "backends/backend.hpp"
 #include "core/move.hpp"

@@ -74,51 +74,29 @@ TK_DEVICE void copy_async(std::uint32_t dst, void const* src, int inside) {
 TK_DEVICE void copy_wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 // ---- bulk tensor copies; coordinates innermost first
-#define TK_TMA(DIM, COORDS, LIST, BAR, MASK)                                                       \
-  TK_DEVICE void tma_load(std::uint32_t dst, tensor_map const* map, int const(&c)[DIM],            \
-                          std::uint32_t bar) {                                                     \
-    asm volatile("cp.async.bulk.tensor." #DIM                                                      \
-                 "d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {" LIST         \
-                 "}], [" BAR "];" ::"r"(dst),                                                      \
-                 "l"(map), COORDS, "r"(bar)                                                        \
-                 : "memory");                                                                      \
-  }                                                                                                \
-  TK_DEVICE void tma_load_to_all(std::uint32_t dst, tensor_map const* map, int const(&c)[DIM],     \
-                                 std::uint32_t bar, std::uint16_t blocks) {                        \
-    asm volatile("cp.async.bulk.tensor." #DIM                                                      \
-                 "d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], " \
-                 "[%1, {" LIST "}], [" BAR "], " MASK ";" ::"r"(dst),                              \
-                 "l"(map), COORDS, "r"(bar), "h"(blocks)                                           \
-                 : "memory");                                                                      \
-  }                                                                                                \
-  TK_DEVICE void tma_store(tensor_map const* map, int const(&c)[DIM], std::uint32_t src) {         \
-    asm volatile("cp.async.bulk.tensor." #DIM "d.global.shared::cta.bulk_group [%1, {" LIST        \
-                 "}], [%0];" ::"r"(src),                                                           \
-                 "l"(map), COORDS                                                                  \
-                 : "memory");                                                                      \
-  }                                                                                                \
-  TK_DEVICE void tma_store_add(tensor_map const* map, int const(&c)[DIM], std::uint32_t src) {     \
-    asm volatile("cp.reduce.async.bulk.tensor." #DIM                                               \
-                 "d.global.shared::cta.add.tile.bulk_group [%1, {" LIST "}], [%0];" ::"r"(src),    \
-                 "l"(map), COORDS                                                                  \
-                 : "memory");                                                                      \
-  }
-#define TK_C(i) "r"(c[i])
-#define TK_C2 TK_C(0), TK_C(1)
-#define TK_C3 TK_C2, TK_C(2)
-#define TK_C4 TK_C3, TK_C(3)
-#define TK_C5 TK_C4, TK_C(4)
-TK_TMA(1, TK_C(0), "%2", "%3", "%4")
-TK_TMA(2, TK_C2, "%2, %3", "%4", "%5")
-TK_TMA(3, TK_C3, "%2, %3, %4", "%5", "%6")
-TK_TMA(4, TK_C4, "%2, %3, %4, %5", "%6", "%7")
-TK_TMA(5, TK_C5, "%2, %3, %4, %5, %6", "%7", "%8")
-#undef TK_C
-#undef TK_C2
-#undef TK_C3
-#undef TK_C4
-#undef TK_C5
-#undef TK_TMA
+TK_DEVICE void tma_load(std::uint32_t dst, tensor_map const* map, int const (&c)[4],
+                        std::uint32_t bar) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], "
+      "[%1, {%2, %3, %4, %5}], [%6];" ::"r"(dst),
+      "l"(map), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]), "r"(bar)
+      : "memory");
+}
+TK_DEVICE void tma_load_to_all(std::uint32_t dst, tensor_map const* map, int const (&c)[4],
+                               std::uint32_t bar, std::uint16_t blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes"
+      ".multicast::cluster [%0], [%1, {%2, %3, %4, %5}], [%6], %7;" ::"r"(dst),
+      "l"(map), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]), "r"(bar), "h"(blocks)
+      : "memory");
+}
+TK_DEVICE void tma_store(tensor_map const* map, int const (&c)[4], std::uint32_t src) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%1, {%2, %3, %4, %5}], [%0];" ::"r"(
+          src),
+      "l"(map), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3])
+      : "memory");
+}
 TK_DEVICE void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 template <int N> TK_DEVICE void tma_store_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(N) : "memory");

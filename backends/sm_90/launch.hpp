@@ -25,7 +25,6 @@ template <int R, int C, class T> bool panel_map(rt::tensor_map& map, tensor<T> c
   spec.base = const_cast<element*>(x.data);
   spec.element_bytes = sizeof(element);
   spec.is_bf16 = std::is_same_v<element, bf16>;
-  spec.rank = 4;
   for (int i = 0; i < 3; ++i) {
     if (strides[i] == 0 || strides[i] % 16 != 0 || strides[i] >> 40) return false;
     spec.strides[i] = strides[i];

@@ -17,15 +17,14 @@ inline void require_chip() { require_chip(capability()); }
 // ---- TMA maps
 using tensor_map = CUtensorMap;
 
-// sizes and box innermost first; strides in bytes of the dimensions 1 and up.
+// Four dimensions. sizes and box innermost first; strides in bytes of the dimensions 1 and up.
 struct tensor_map_spec {
   void* base;
   int element_bytes;  // 1, 2 (16-bit floats; `is_bf16` says which) or 4 (fp32)
   bool is_bf16;
-  int rank;
-  std::uint64_t sizes[5], strides[4];
-  std::uint32_t box[5];
-  int swizzle_bytes;  // 0, 32, 64 or 128
+  std::uint64_t sizes[4], strides[3];
+  std::uint32_t box[4];
+  int swizzle_bytes;  // 32, 64 or 128
 };
 
 // False where TMA's alignment rules don't hold (CUDA driver API, cuTensorMapEncodeTiled).
@@ -36,21 +35,22 @@ inline bool encode(tensor_map& map, tensor_map_spec const& s) {
     check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &f, 12000, cudaEnableDefault,
                                            &found),
           "cuTensorMapEncodeTiled");
+    if (found != cudaDriverEntryPointSuccess)
+      throw error(status::runtime_error, "the driver has no cuTensorMapEncodeTiled");
     return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(f);
   }();
-  cuuint64_t sizes[5], strides[4];
-  cuuint32_t box[5], every[5];
-  for (int i = 0; i < s.rank; ++i) sizes[i] = s.sizes[i], box[i] = s.box[i], every[i] = 1;
-  for (int i = 0; i + 1 < s.rank; ++i) strides[i] = s.strides[i];
+  cuuint64_t sizes[4], strides[3];
+  cuuint32_t box[4], every[4];
+  for (int i = 0; i < 4; ++i) sizes[i] = s.sizes[i], box[i] = s.box[i], every[i] = 1;
+  for (int i = 0; i < 3; ++i) strides[i] = s.strides[i];
   auto const type = s.element_bytes == 4   ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
                     : s.element_bytes == 1 ? CU_TENSOR_MAP_DATA_TYPE_UINT8
                     : s.is_bf16            ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
                                            : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
   auto const swizzle = s.swizzle_bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
                        : s.swizzle_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
-                       : s.swizzle_bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
-                                               : CU_TENSOR_MAP_SWIZZLE_NONE;
-  return encode_tiled(&map, type, s.rank, s.base, sizes, strides, box, every,
+                                               : CU_TENSOR_MAP_SWIZZLE_32B;
+  return encode_tiled(&map, type, 4, s.base, sizes, strides, box, every,
                       CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                       CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }

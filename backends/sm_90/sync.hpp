@@ -62,8 +62,8 @@ template <class Slot, int N, int Cluster> class ring {
     ptx::barrier_arrive(ptx::smem(&barriers.empty[back.slot]));
     back.next();
   }
-  // For a slot from which one store_async of this worker has been issued: with two slots or more it
-  // is released at the next call, when that store has long been read.
+  // For a slot from which store_asyncs of this worker have been issued: with two slots or more, one
+  // store each, it is released at the next call, when that store has long been read.
   TK_DEVICE void release_when_stored() {
     if (N == 1 || holds) {
       if (lane == 0) ptx::tma_store_read<(N > 1)>();

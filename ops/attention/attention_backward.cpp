@@ -43,7 +43,7 @@ void check_size(attention_backward_problem const& x) {
   auto const blocks = [&](heads const& t) {
     return (packed ? t.n / tile + x.terms.b : (t.n + tile - 1) / tile) * t.h;
   };
-  auto const of_batch = std::max(blocks(x.q), x.k.h) + blocks(x.k);
+  auto const of_batch = std::max({blocks(x.q), x.q.h, x.k.h}) + blocks(x.k);
   if (x.q.b > 0 && of_batch > most / 4 / x.q.b)
     throw error(status::unsupported,
                 packed

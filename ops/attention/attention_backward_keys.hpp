@@ -3,7 +3,7 @@
 // With all three in one, and two workers with keys of their own, either dk and dv have half of
 // their columns in a task, and scores are computed twice, or shared memory has no room to load
 // ahead. Here, too, scores are computed twice, but nothing is added up in memory, and no block
-// waits for another (H200, d 256: 1.6 to 2.1 times as fast).
+// waits for another (at d 256 1.6 to 2.1 times as fast).
 // Shapes    as attention_backward.hpp.
 // Numerics  the same.
 // Order     a task owns a block of keys of one key head and walks the queries of all its query

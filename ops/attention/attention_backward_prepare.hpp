@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // attention backward, first launch: what the products need of each row of queries.
 // Gives      delta = row sums of o * dout, and lse in log2 units, fp32, +inf where a row sees no
-// key
-//            (so that exp2(score - lse) is 0), both padded to whole blocks of queries; the turns of
-//            dq, zero; dq = 0 in blocks of queries that see no key.
+//            key (so that exp2(score - lse) is 0), both padded to whole blocks of queries; the
+//            turns of dq, zero; dq = 0 in blocks of queries that see no key.
 //            With dropout exp2(score - lse) is p / (1 - rate), and delta so much smaller: then
 //            ds = p / (1 - rate) (mask dp - delta), and no weight is multiplied again.
 // Order      a row's sum is one worker's, in the layout's order: equal bits.

@@ -14,7 +14,7 @@ extern "C" {
  * and where normalise is 1 divided by 1e-6 + the sum over j <= i of (1 + s_ij + s_ij^2 / 2).
  *
  * q and k are [b, n, h, 16], v and o [b, n, h, dv], all of one type, bf16 or fp16; dv is a multiple
- * of 16 up to 256 (else TK_UNSUPPORTED); any n, also 0.
+ * of 16 up to 256 (else TK_UNSUPPORTED); any n, also 0, but blocks as in linear_attention.h.
  *
  * States are fp32 [b, h, 153, dv]: sums over tokens j of a moment of k_j times v_j, without scale.
  * Row 0 is the sum of v_j; rows 1 to 16 of k_j[a] v_j, a from 0 to 15; row

@@ -22,7 +22,7 @@ extern "C" {
  * dinitial_state as initial_state, dinitial_sums as initial_sums. Moments of q and k, what dq and
  * dk are made of, and with the normaliser o, g and r, are rounded to the type. Deterministic; a
  * token's bits depend on its sequence and head alone. Workspace is 960 bytes for each token and
- * head, with the normaliser 1032 + 6 dv, and 320 more for a dv of 256; and states. */
+ * head, with the normaliser 1028 + 6 dv, and 320 more for a dv of 256; and states. */
 typedef struct tk_based_backward_problem {
   size_t size; /* sizeof(tk_based_backward_problem) */
   DLTensor const* q;

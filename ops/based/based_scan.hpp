@@ -10,8 +10,7 @@
 //           times the state. Moments, and the weighted state where it meets a query, are rounded to
 //           T; the normaliser's state is fp32. Sums are fp32.
 // Leaves    outputs, or sums of segments; where a chip has readers (tuning.hpp) outputs are those
-// of
-//           based_walk.hpp.
+//           of based_walk.hpp.
 // Order     a state is start + since, as in ops/linear_attention/chunk_scan.hpp: segments may be
 //           summed before the state that they begin with is known, and give the same bits. P
 //           columns of v of a head are a unit, which a worker has; workers have nothing in common.

@@ -2,8 +2,8 @@
 // What Based's backward does with each token beside its scans: moments of q and k written out, and
 // gradients of moments contracted to those of q or k; with the normaliser dout and v with a column
 // more, in which the sum that divides has its gradient. A task has 64 tokens of a sequence, a
-// worker those of a head; tokens of no sequence are neither read nor written. Numerics  fp32,
-// rounded to T where it is written.
+// worker those of a head; tokens of no sequence are neither read nor written.
+// Numerics  fp32, rounded to T where it is written.
 #pragma once
 #include "backends/kernel.hpp"
 #include "ops/based/based_scan.hpp"

@@ -10,8 +10,7 @@
 //           taps - 1 tokens in registers, so that x is read once, and those before each run again,
 //           mostly from a cache; tokens are asked for before the ones above them are computed.
 // States    the walk of a sequence's first run alone reads and writes them, reading first: the
-// final
-//           state may lie where the initial one is.
+//           final state may lie where the initial one is.
 #pragma once
 #include "core/activation.hpp"
 #include "ops/conv1d/walks.hpp"

@@ -23,7 +23,6 @@ struct token_runs {
 
   TK_BOTH int of_each() const { return n <= length ? 1 : ceil_div(n, length); }
   TK_BOTH int count() const {
-    if (sequences == 0) return 0;
     return packed.starts ? packed.blocks(length) : sequences * of_each();
   }
   TK_BOTH token_run at(int i) const {

@@ -25,7 +25,7 @@ struct cross_entropy_backward_problem {
   cross_entropy_terms terms;
 };
 
-// Columns are compared in fp32.
+// More have not been tried.
 inline constexpr std::int64_t most_columns_of_cross_entropy = std::int64_t{1} << 24;
 
 // Launches on `stream`; throws tk::error.

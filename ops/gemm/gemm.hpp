@@ -53,8 +53,7 @@ template <class T, class Out, bool TransposeA, bool TransposeB, int Size, int Cl
     even_splits cut;
     partial_tiles<M, N> partials;  // a tile and a flag for each split, block and worker
     unsigned* flags;
-    // Flags are words: what is smaller, CDNA loads like data, and waits for data on its way as
-    // well.
+    // Words: what is smaller some chips load like data, and wait for data on its way as well.
     int plain;  // d = op(a) op(b)
     int bias_is_fp32, a_batched, b_batched, c_batched;
     int c_vector_width, m, n, k, batch;

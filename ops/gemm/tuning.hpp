@@ -3,9 +3,8 @@
 //   gemm_sizes, tune_gemm(size)       sizes of tiles, the largest first
 //   gemm_sizes_alike                  whether all of them give the same bits
 //   gemm_partial_cost                 what it costs to store the sums of a piece of a tile, or to
-//   add
-//                                     stored ones, in steps of the loop over k; 0: never cut along
-//                                     k
+//                                     add stored ones, in steps of the loop over k; 0: never cut
+//                                     along k
 //   gemm_load_cost(bytes)             what rows that lie so many bytes apart cost their loads
 //   tune_repack()                     of the copies made where that is much
 #pragma once

@@ -42,7 +42,7 @@ extern "C" {
  * (NULL: as starts). What is negative counts as 0, what is above the total as the total; rows of no
  * sequence are not written. Starts must not decrease: where they do, any sequence may get wrong
  * results, and nothing outside of the outputs is written. With them, lengths must be NULL. Blocks
- * of 16 keys of all heads are at most 2^27, and so are blocks of 16 queries (else TK_UNSUPPORTED).
+ * of 16 keys of all heads are at most 2^26, and so are blocks of 16 queries (else TK_UNSUPPORTED).
  *
  * Sums are fp32; weights, features, and the state where it meets a query, are rounded to the type:
  * what fp16 holds no more, below 2^-24, is lost. NaN or infinity in v of a token may reach earlier

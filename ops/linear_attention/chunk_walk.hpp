@@ -8,7 +8,7 @@
 //           reader; so what follows from chunk to chunk is a decay, a sum of products and a
 //           rounding. Readers take chunks in turn, `readers` of them at a time. A chunk's reader
 //           weighs its values for the keeper and makes its outputs. (Two heads side by side whose
-//           workers each do all take 1.2 to 1.9 of the time on an H200.)
+//           workers each do all took 1.2 to 1.9 of the time.)
 // Numerics  and order as chunk_scan.hpp, whose sums of segments have the same bits:
 //             o = exp2(c_i) q S + (q k^T o exp2(c_i - c_j) w_j o lower) v.
 #pragma once

@@ -24,7 +24,7 @@ extern "C" {
  * counts as 0, what is above the total as the total; tokens of no sequence are not written. Starts
  * must not decrease: where they do, any sequence may get wrong results, and nothing outside of the
  * outputs is written. The blocks of 16 tokens of all heads, of which a sequence may leave one in
- * part, are at most 2^27 (else TK_UNSUPPORTED).
+ * part, are at most 2^26 (else TK_UNSUPPORTED).
  *
  * Sums are fp32; weights within a chunk of up to 64 tokens, weighted values, and the state where it
  * meets a query, are rounded to the type: what fp16 holds no more, below 2^-24, is lost. NaN or

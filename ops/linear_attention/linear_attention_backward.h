@@ -16,12 +16,12 @@ extern "C" {
  *   dlog_decay_t = a_t <S_(t-1), D_t>,  ddecay of a head = - the sum of these over all its tokens
  *
  * Shapes, types, decays, packed sequences, limits and rounding as there; dq is as q, dk as k, dv as
- * v, dinitial_state as initial_state, dlog_decay as log_decay, ddecay as decay. Deterministic; a
- * token's bits depend on its sequence and head alone. Gradients of decays are sums of
- * products of tokens with those before them, one factor rounded to the type, and of the states that
- * a chunk begins with, rounded, and those it ends with; workspace for them is 2 h d dv bytes a
- * chunk, d and dv counted in the tiles of the chip, and for each tile of d 8 h bytes a token and
- * 4 h dv a chunk. */
+ * v, dinitial_state as initial_state, dlog_decay as log_decay, ddecay as decay. dfinal_state /
+ * scale must be 0 or of fp32's normal magnitudes, for so D is kept. Deterministic; a token's bits
+ * depend on its sequence and head alone. Gradients of decays are sums of products of tokens with
+ * those before them, one factor rounded to the type, and of the states that a chunk begins with,
+ * rounded, and those it ends with; workspace for them is 2 h d dv bytes a chunk, d and dv counted
+ * in the tiles of the chip, and for each tile of d 8 h bytes a token and 4 h dv a chunk. */
 typedef struct tk_linear_attention_backward_problem {
   size_t size; /* sizeof(tk_linear_attention_backward_problem) */
   DLTensor const* q;

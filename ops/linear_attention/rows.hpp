@@ -11,9 +11,9 @@
 
 namespace tk {
 
-// Tasks are counted, and tokens addressed, in 31 bits.
+// Tasks are counted, and tokens addressed, in 31 bits; a block has up to 16 tasks, of columns.
 inline scan_rows rows_of(heads const& x, sequence_starts const& starts) {
-  constexpr std::int64_t most = std::numeric_limits<int>::max() - 1024, most_blocks = 1 << 27;
+  constexpr std::int64_t most = std::numeric_limits<int>::max() - 1024, most_blocks = 1 << 26;
   auto const limit = [](char const* what, std::int64_t n, std::int64_t least_too_many) {
     if (n > least_too_many)
       throw error(status::unsupported, std::string(what) + " is " + std::to_string(n) +

@@ -57,8 +57,9 @@ void read_mamba2_inputs(mamba2_views const& to, mamba2_inputs_given& problem, Gi
   for (int axis = 0; axis <= n; ++axis) expect_same_size(to.B, axis, to.x, axis);
   expect_head_size(to.B, cols);
   auto const groups = to.B.size[h], of_heads = to.x.size[h];
-  if (groups > 0 ? of_heads % groups != 0 : of_heads > 0)
-    refuse(status::bad_shape, "B has g = ", groups, "; it must divide h = ", of_heads);
+  if (groups > 0 ? of_heads == 0 || of_heads % groups != 0 : of_heads > 0)
+    refuse(status::bad_shape, "B has g = ", groups, "; it must divide h = ", of_heads,
+           ", and be 0 where that is");
   to.C = read_like(given.C, C_is[packed], to.B, how);
   if (given.D) {
     bool const of_columns = given.D->ndim != 1;

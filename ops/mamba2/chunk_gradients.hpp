@@ -14,7 +14,7 @@
 // Order     a task has a chunk and heads_at_once heads of a group, one after another; where a group
 //           has more, group_sums.hpp adds up what tasks leave. One worker makes dq, one dk, one dv;
 //           when k q^T is there, none waits for another. (Workers that make all three of a head
-//           each, two at a time, take 1.15 of the time on an H200.) Where v has several parts,
+//           each, two at a time, took 1.15 of the time.) Where v has several parts,
 //           dout v^T is summed before, for which v and dout are loaded twice (Many).
 // Numerics  sums in fp32; operands, also weighted ones, rounded to T. A factor multiplies what
 //           decayed, never its inverse. Pairs of tokens are summed by rows and by columns from the

@@ -23,7 +23,7 @@ extern "C" {
  *
  * Packed sequences, as in linear_attention.h: x, y, z, B, C, dt lack b, and starts, int32 [b + 1]
  * on the device, says where each begins and the last ends. The blocks of 16 tokens of all heads, of
- * which a sequence may leave one in part, are at most 2^27, and h p is at most 2^31 - 1025 (else
+ * which a sequence may leave one in part, are at most 2^26, and h p is at most 2^31 - 1025 (else
  * TK_UNSUPPORTED).
  *
  * Sums are fp32; weights within a chunk of up to 64 tokens, weighted values, and the state where it

@@ -7,7 +7,7 @@
 
 namespace tk {
 
-// tk_scale_kind of ops/quantise/quantise.h.
+// tk_scale_kind of ops/tk_base.h.
 enum class scale_kind : int { row, by_1x128, by_128x128, tensor, given };
 
 struct quantise_problem {

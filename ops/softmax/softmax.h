@@ -37,7 +37,7 @@ typedef struct tk_softmax_problem {
   DLTensor const* bias; /* may be NULL */
   DLTensor const* y;
   tk_mask mask;
-  float scale; /* finite, of any sign; 1 is the plain softmax, and 0 is 0: x counts for nothing */
+  float scale; /* finite, of any sign; 1 is the plain softmax; 0 times infinity is NaN */
   /* a problem may end here */
   tk_repeat repeat;
   int reserved;              /* 0 */

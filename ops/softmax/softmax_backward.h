@@ -37,7 +37,7 @@ typedef struct tk_softmax_backward_problem {
   DLTensor const* dx;
   DLTensor const* dbias; /* may be NULL */
   tk_mask mask;
-  float scale; /* finite, as in the forward: 0 is 0 */
+  float scale; /* finite, as in the forward */
   /* a problem may end here */
   tk_repeat repeat;
   int reserved; /* 0 */

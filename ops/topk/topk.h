@@ -38,6 +38,7 @@ typedef struct tk_topk_problem {
   DLTensor const* indices; /* may be NULL where values is not */
   int smallest;            /* 0 or 1 */
   int reserved2;           /* 0 */
+  /* a problem may end here */
   tk_repeat repeat;
   int reserved; /* 0 */
 } tk_topk_problem;

@@ -129,9 +129,9 @@ struct approximate : simple_op {
 };
 
 // PTX ISA 9.7.3: ex2.approx 2^-22, relative; lg2.approx 2^-22, absolute for results near 0 and
-// relative elsewhere; rcp.approx 2^-23, relative. CDNA's are within one unit in the last place, and
-// so are the host's but for 2e-7 of exp2 and log2. Quotients are rounded correctly, or the product
-// with a reciprocal: two roundings and the reciprocal's error.
+// relative elsewhere; rcp.approx 2^-23, relative. those of other chips are within one unit in the
+// last place, and so are the host's but for 2e-7 of exp2 and log2. Quotients are rounded correctly,
+// or the product with a reciprocal: two roundings and the reciprocal's error.
 TEST_CASE("exp2, log2, reciprocal and quotients are as exact as their instructions") {
   constexpr int tasks = 8, size = tasks * at_once;
   expect_cases const counted(tasks * functions);

@@ -43,6 +43,7 @@ struct print_op : simple_op {
   struct scratch {
     shared_tile<bf16, M, C> tile;
     shared_vec<float, C> vector;
+    shared_vec<boolean, C> flags;
   };
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const&) {
     if constexpr (be::can_gather) {
@@ -52,14 +53,19 @@ struct print_op : simple_op {
       print(x * 2.f);
       reg_tile<bf16, M, C> const packed = cast<bf16>(x);
       print(packed, "packed", {.row = 8, .col = 4, .rows = 2, .cols = 3});
+      print(packed, "two", {.rows = 2});
       print(row_max(x), "row_max");
       print(load_row<M, C>(a.values, C), "row");
       store(c.scratch.tile, cast<bf16>(x));
       if (c.w.leader())
-        for (int i = 0; i < C; ++i) c.scratch.vector.data[i] = a.values[i];
+        for (int i = 0; i < C; ++i) {
+          c.scratch.vector.data[i] = a.values[i];
+          c.scratch.flags.data[i] = {1};
+        }
       c.w.sync();
       print(c.scratch.tile, "tile");
       print(c.scratch.vector, "vector");
+      print(c.scratch.flags, "flags", {.cols = 2});
     }
     report(c, a, 0, 7);
   }
@@ -121,10 +127,12 @@ TEST_CASE("print shows what a tile holds") {
   CHECK(matrix_after(text, "\ntile expression<" + m + ", 32>") == expected(M, C, {}, 2));
   print_window const part{8, 4, 2, 3};
   CHECK(matrix_after(text, "packed: reg_tile<bf16, " + m + ", 32>") == expected(M, C, part, 1));
+  CHECK(matrix_after(text, "two: reg_tile<bf16, " + m + ", 32>") == expected(M, C, {.rows = 2}, 1));
   CHECK(matrix_after(text, "row_max: reg_col<float, " + m + ">") == expected(M, 1, {}, 1));
   CHECK(matrix_after(text, "row: reg_row<float, 32>") == expected(1, C, {}, 1));
   CHECK(matrix_after(text, "\ntile: shared_tile<bf16, " + m + ", 32>") == expected(M, C, {}, 1));
   CHECK(matrix_after(text, "vector: shared_vec<float, 32>") == expected(1, C, {}, 1));
+  CHECK(matrix_after(text, "flags: shared_vec<boolean, 32>") == "     0 1\n  0: 1 1\n");
 }
 
 }  // namespace

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // merge_rows (ops/row_launch.hpp): dimensions join where each operand that is there lets them, and
-// what joined names the same elements as before.
+// what joined names the same elements as before. choose_elements (ops/element_launch.hpp): rows of
+// no more columns and no more rows than can be launched.
 #include "ops/row_launch.hpp"
 
 #include <doctest/doctest.h>
 
 #include <limits>
 #include <vector>
+
+#include "ops/element_launch.hpp"
 
 namespace tk::test {
 
@@ -118,6 +121,24 @@ TEST_CASE("quotients by a product are those of a division") {
           REQUIRE(got.rest == x % d);
         }
       }
+}
+
+TEST_CASE("elements are launched in rows that can be") {
+  constexpr std::int64_t most = std::numeric_limits<int>::max() - (1 << 16), odd = 3002110007;
+  auto const chosen = [](std::int64_t width, std::int64_t rows, bool whole, int outer = 1) {
+    return choose_elements(width, outer, rows, whole);
+  };
+  CHECK(chosen(8192, 4, true) == element_rows::joined);
+  CHECK(chosen(8200, 4, true) == element_rows::pieces);
+  CHECK(chosen(8200, 4, true, 2) == element_rows::given);
+  CHECK(chosen(1024, 1, true) == element_rows::joined);
+  CHECK(chosen(1025, 1, true) == element_rows::pieces);
+  CHECK(chosen(odd, 1, true) == element_rows::pieces);
+  CHECK(chosen(8200, 4, false) == element_rows::joined);
+  CHECK(chosen(most, 2, false) == element_rows::joined);
+  CHECK(chosen(odd, 2, false) == element_rows::given);
+  CHECK(chosen(8192000, most / 8000, true) == element_rows::pieces);
+  CHECK(chosen(8192000, most / 8000 + 1, true) == element_rows::given);
 }
 
 }  // namespace tk::test

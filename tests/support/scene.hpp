@@ -142,7 +142,7 @@ template <class Scene> tk_status call(Scene& s) {
   auto const* problem = s.get();
   std::size_t needed = 0;
   if (auto const refused = tk_workspace(Scene::op, problem, &needed)) return refused;
-  memory workspace(needed + 1);
+  memory workspace(needed + 1, 0xff);  // NaN
   auto const result = Scene::call(problem, needed ? workspace.at() : nullptr, needed);
   rt::synchronize();
   return result;

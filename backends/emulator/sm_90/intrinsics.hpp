@@ -58,26 +58,18 @@ TK_DEVICE void copy_wait(here where = here::current()) {
 }
 
 // ---- bulk tensor copies; coordinates innermost first
-template <int Rank>
-TK_DEVICE void tma_load(std::uint32_t dst, tensor_map const* map, int const (&c)[Rank],
+TK_DEVICE void tma_load(std::uint32_t dst, tensor_map const* map, int const (&c)[4],
                         std::uint32_t bar, here where = here::current()) {
   emulator::tensor_load(dst, map, c, bar, where);
 }
-template <int Rank>
-TK_DEVICE void tma_load_to_all(std::uint32_t dst, tensor_map const* map, int const (&c)[Rank],
+TK_DEVICE void tma_load_to_all(std::uint32_t dst, tensor_map const* map, int const (&c)[4],
                                std::uint32_t bar, std::uint16_t blocks,
                                here where = here::current()) {
   emulator::tensor_load_to_all(dst, map, c, bar, blocks, where);
 }
-template <int Rank>
-TK_DEVICE void tma_store(tensor_map const* map, int const (&c)[Rank], std::uint32_t src,
+TK_DEVICE void tma_store(tensor_map const* map, int const (&c)[4], std::uint32_t src,
                          here where = here::current()) {
   emulator::tensor_store(map, c, src, where);
-}
-template <int Rank>
-TK_DEVICE void tma_store_add(tensor_map const* map, int const (&c)[Rank], std::uint32_t src,
-                             here where = here::current()) {
-  emulator::tensor_store_add(map, c, src, where);
 }
 TK_DEVICE void tma_store_commit(here where = here::current()) {
   if (!emulator::omitted(where)) emulator::store_commit();

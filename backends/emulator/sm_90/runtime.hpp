@@ -19,29 +19,27 @@ struct tensor_map_spec {
   void* base;
   int element_bytes;  // 1, 2 (16-bit floats; `is_bf16` says which) or 4 (fp32)
   bool is_bf16;
-  int rank;
-  std::uint64_t sizes[5], strides[4];
-  std::uint32_t box[5];
-  int swizzle_bytes;  // 0, 32, 64 or 128
+  std::uint64_t sizes[4], strides[3];
+  std::uint32_t box[4];
+  int swizzle_bytes;  // 32, 64 or 128
 };
 
 // False where TMA's alignment rules don't hold.
 inline bool encode(tensor_map& map, tensor_map_spec const& s) {
   using emulator::element_kind;
   tensor_map m;
-  if (s.rank < 1 || s.rank > 5) return false;
   m.kind = s.element_bytes == 4   ? element_kind::fp32
            : s.element_bytes == 1 ? element_kind::byte
            : s.is_bf16            ? element_kind::bf16
                                   : element_kind::fp16;
-  m.rank = static_cast<std::uint8_t>(s.rank);
+  m.rank = 4;
   m.swizzle_bytes = static_cast<std::uint8_t>(s.swizzle_bytes);
   m.base = static_cast<char*>(s.base);
-  for (int i = 0; i < s.rank; ++i) {
+  for (int i = 0; i < 4; ++i) {
     if (s.box[i] > 256) return false;
     m.sizes[i] = s.sizes[i], m.box[i] = static_cast<std::uint16_t>(s.box[i]);
   }
-  for (int i = 0; i + 1 < s.rank; ++i) m.strides[i] = s.strides[i];
+  for (int i = 0; i < 3; ++i) m.strides[i] = s.strides[i];
   if (!emulator::is_legal(m)) return false;
   m.magic = tensor_map::is_map;
   map = m;

@@ -46,6 +46,11 @@ TEST_CASE("no tokens: sums are 0, and the state's gradient is handed on") {
   CHECK(part(host, s::at_dinitial_k, of_k) == part(host, s::at_dfinal_k, of_k));
 }
 
+TEST_CASE("no sequence") {
+  packed_scene<s> x;
+  check_no_sequence(x);
+}
+
 TEST_CASE("no head") {
   s x;
   for (auto* t : {&x.q, &x.k, &x.v, &x.o, &x.dout, &x.dq, &x.dk, &x.dv}) t->shape[2] = 0;

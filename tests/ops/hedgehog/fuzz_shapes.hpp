@@ -164,7 +164,7 @@ inline void look_at_blocks(seen_call& call) {
   i64 const b = sequences(call);
   for (i64 const n : {q.size[axis], k.size[axis]}) {
     wide const blocks = packed ? wide(n / 16) + b : wide(n / 16 + 1) * b;
-    call.by_query.add(!call.empty && blocks * q.size[axis + 1] > 1 << 27, TK_UNSUPPORTED);
+    call.by_query.add(!call.empty && blocks * q.size[axis + 1] > 1 << 26, TK_UNSUPPORTED);
   }
 }
 

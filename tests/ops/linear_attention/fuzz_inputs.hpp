@@ -128,7 +128,7 @@ inline void look_at_blocks(seen_call& call, char const* state, bool other_output
   bool const sequences_write = b > 0 && (n > 0 || call.given(state));
   call.empty = h == 0 || !(sequences_write || other_output);
   wide const blocks = packed ? wide(n / 16) + b : wide(n / 16 + 1) * b;
-  call.by_query.add(!call.empty && blocks * h > 1 << 27, TK_UNSUPPORTED);
+  call.by_query.add(!call.empty && blocks * h > 1 << 26, TK_UNSUPPORTED);
 }
 
 }  // namespace fuzz::linear_attention

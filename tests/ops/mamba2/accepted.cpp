@@ -11,7 +11,7 @@ using s = scene::mamba2;
 }  // namespace
 
 TEST_CASE("nothing to write") {
-  check_no_heads<s>();
+  check_nothing_to_write<s>();
   // No batches, or no tokens and nobody who wants the state.
   for (int const what : {0, 1}) {
     s x;

@@ -11,7 +11,7 @@ using s = scene::mamba2_backward;
 
 }  // namespace
 
-TEST_CASE("nothing to write") { check_no_heads<s>(); }
+TEST_CASE("nothing to write") { check_nothing_to_write<s>(); }
 
 TEST_CASE("no tokens: gradients of what all share are 0") {
   for (int const what : {0, 1}) {

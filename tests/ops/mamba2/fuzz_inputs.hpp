@@ -125,7 +125,7 @@ template <class Problem> void look_at_mamba2(seen_call& call) {
   look_at_width(B);
   if (B.shaped && x.shaped) {
     auto const groups = B.size[wide_axis - 1], h = x.size[wide_axis - 1];
-    f.add(groups > 0 ? h % groups != 0 : h > 0, TK_BAD_SHAPE);
+    f.add(groups > 0 ? h == 0 || h % groups != 0 : h > 0, TK_BAD_SHAPE);
   }
   look_like_x(call, "C", "B");
   if (call.given("D")) {
@@ -152,7 +152,7 @@ inline void look_at_blocks(seen_call& call) {
   std::size_t const axis = packed ? 0 : 1;
   i64 const b = sequences(call), n = x.size[axis], h = x.size[axis + 1], p = x.size[axis + 2];
   wide const blocks = packed ? wide(n / 16) + b : wide(n / 16 + 1) * b;
-  call.by_query.add(!call.empty && (blocks * h > 1 << 27 || wide(h) * p > largest_size),
+  call.by_query.add(!call.empty && (blocks * h > 1 << 26 || wide(h) * p > largest_size),
                     TK_UNSUPPORTED);
 }
 
