@@ -10,9 +10,6 @@
 namespace tk::api {
 namespace {
 
-template <class Theirs, class Ours> constexpr bool alike(Theirs x, Ours y) {
-  return static_cast<int>(x) == static_cast<int>(y);
-}
 static_assert(alike(TK_ACTIVATION_NONE, activation_kind::none) &&
               alike(TK_ACTIVATION_RELU, activation_kind::relu) &&
               alike(TK_ACTIVATION_SILU, activation_kind::silu) &&

@@ -49,6 +49,16 @@ inline void expect_reserved(int reserved, char const* name = "reserved") {
   if (reserved != 0) refuse(status::bad_struct, name, " is ", reserved, "; it must be 0");
 }
 
+inline void expect_size(view const& x, int axis, std::int64_t size) {
+  if (x.size[axis] == size) return;
+  refuse(status::bad_shape, x.is->name, " has ", x.is->axes[axis], " = ", x.size[axis],
+         "; it must be ", size);
+}
+// Whether an enumerator of the C interface has the number of one of TK's own.
+template <class Theirs, class Ours> constexpr bool alike(Theirs x, Ours y) {
+  return static_cast<int>(x) == static_cast<int>(y);
+}
+
 // Of the type of another, or fp32.
 inline void expect_type_or_fp32(view const& x, view const& like) {
   if (x.type != element::fp32) expect_same_type(x, like);

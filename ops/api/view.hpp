@@ -14,6 +14,8 @@ constexpr unsigned fp32_only = only(element::fp32);
 constexpr unsigned halves = only(element::bf16) | only(element::fp16);
 constexpr unsigned any_type = halves | fp32_only;
 constexpr unsigned booleans = only(element::boolean) | only(element::uint8);
+constexpr unsigned fp8 = only(element::fp8_e4m3) | only(element::fp8_e5m2);
+constexpr unsigned integers = only(element::int32) | only(element::int64);
 constexpr unsigned integers64 = only(element::int64) | only(element::uint64);
 
 // What an argument is called, and what it may be. Leading axes past `least_rank` may be left out.

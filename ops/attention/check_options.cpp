@@ -33,11 +33,6 @@ void expect_groups(view const& q, view const& k, int n) {
   refuse(status::bad_shape, "q has hq = ", hq, ", which is no multiple of k's hk = ", hk);
 }
 
-void expect_size(view const& x, int axis, std::int64_t size) {
-  if (x.size[axis] == size) return;
-  refuse(status::bad_shape, x.is->name, " has ", x.is->axes[axis], " = ", x.size[axis],
-         "; it must be ", size);
-}
 void expect_size_or_1(view const& x, int axis, std::int64_t size) {
   if (x.size[axis] == size || x.size[axis] == 1) return;
   refuse(status::bad_shape, x.is->name, " has ", x.is->axes[axis], " = ", x.size[axis],

@@ -5,12 +5,6 @@
 namespace tk::api {
 namespace {
 
-void expect_size(view const& x, int axis, std::int64_t size) {
-  if (x.size[axis] == size) return;
-  refuse(status::bad_shape, x.is->name, " has ", x.is->axes[axis], " = ", x.size[axis],
-         "; it must be ", size);
-}
-
 bool read_activation(tk_activation_kind const& given) {
   int const kind = expect_one_of("activation", given, activation_names);
   if (kind != TK_ACTIVATION_NONE && kind != TK_ACTIVATION_SILU)

@@ -15,8 +15,7 @@ constexpr signature loss_is = one_of_each_row("loss", fp32_only),
 checked<cross_entropy_problem, 5> check(tk_cross_entropy_problem const& given, bool data) {
   int const repeat = expect_one_of("repeat", given.repeat, repeat_names);
   expect_reserved(given.reserved);
-  if (given.reserved2 != 0)
-    refuse(status::bad_struct, "reserved2 is ", given.reserved2, "; it must be 0");
+  expect_reserved(given.reserved2, "reserved2");
   auto const terms = read_terms(given);
   if (!std::isfinite(given.dloss_scale))
     refuse(status::bad_value, "dloss_scale is ", given.dloss_scale, "; it must be finite");

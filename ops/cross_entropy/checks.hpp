@@ -12,8 +12,7 @@ namespace tk::api {
 inline constexpr std::array<char const*, 4> logit_axes{"b", "h", "rows", "vocab"};
 constexpr signature logits_are(char const* name) { return {name, any_type, 4, 1, logit_axes}; }
 
-inline constexpr signature labels_are =
-    one_of_each_row("labels", only(element::int32) | only(element::int64));
+inline constexpr signature labels_are = one_of_each_row("labels", integers);
 
 template <class Given> cross_entropy_terms read_terms(Given const& given) {
   constexpr float least = 0x1p-64f, most = 0x1p64f;

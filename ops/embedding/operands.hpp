@@ -7,7 +7,7 @@
 namespace tk::api {
 
 constexpr signature numbers_are(char const* name) {
-  return {name, only(element::int32) | only(element::int64), 3, 1, {"b", "s", "n"}, true};
+  return {name, integers, 3, 1, {"b", "s", "n"}, true};
 }
 // A row for each number, and the table that they are rows of.
 constexpr signature named_are(char const* name) {

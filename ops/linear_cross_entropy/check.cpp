@@ -21,8 +21,8 @@ constexpr signature numbers(char const* name, unsigned types) {
 }
 constexpr signature x_is = of_rows("x", halves), dx_is = of_rows("dx", any_type),
                     w_is = of_vocab("w", halves), dw_is = of_vocab("dw", any_type);
-constexpr signature of_labels = numbers("labels", only(element::int32) | only(element::int64)),
-                    loss_is = numbers("loss", fp32_only), lse_is = numbers("lse", fp32_only);
+constexpr signature of_labels = numbers("labels", integers), loss_is = numbers("loss", fp32_only),
+                    lse_is = numbers("lse", fp32_only);
 
 view read_numbers(DLTensor const* given, signature const& is, view const& x, reading const& how) {
   view const y = read(given, is, how);
@@ -47,8 +47,7 @@ checked<linear_cross_entropy_problem, 7> check(tk_linear_cross_entropy_problem c
                                                bool data) {
   int const repeat = expect_one_of("repeat", given.repeat, repeat_names);
   expect_reserved(given.reserved);
-  if (given.reserved2 != 0)
-    refuse(status::bad_struct, "reserved2 is ", given.reserved2, "; it must be 0");
+  expect_reserved(given.reserved2, "reserved2");
   auto const terms = read_terms(given);
   if (!std::isfinite(given.dloss_scale))
     refuse(status::bad_value, "dloss_scale is ", given.dloss_scale, "; it must be finite");

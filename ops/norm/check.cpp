@@ -10,7 +10,6 @@ namespace tk::api {
 namespace {
 
 constexpr signature x_is = rows_are("x"), residual_is = rows_are("residual"), r_is = rows_are("r");
-constexpr unsigned fp8 = only(element::fp8_e4m3) | only(element::fp8_e5m2);
 constexpr signature y_is{"y", any_type | fp8, 4, 1, row_axes};
 constexpr signature weight_is = columns_are("weight"), bias_is = columns_are("bias");
 constexpr signature row_scale_is = one_of_each_row("y_scale", fp32_only),

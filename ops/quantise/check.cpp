@@ -9,7 +9,6 @@
 namespace tk::api {
 namespace {
 
-constexpr unsigned fp8 = only(element::fp8_e4m3) | only(element::fp8_e5m2);
 constexpr char const* kind_names[] = {"TK_SCALE_ROW", "TK_SCALE_1X128", "TK_SCALE_128X128",
                                       "TK_SCALE_TENSOR", "TK_SCALE_GIVEN"};
 constexpr signature x_is = rows_are("x"), y_is{"y", fp8, 4, 1, row_axes},

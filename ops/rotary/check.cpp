@@ -13,7 +13,6 @@ namespace {
 constexpr std::array<char const*, 4> axes{"b", "n", "h", "d"};
 constexpr signature heads_are(char const* name) { return {name, any_type, 4, 3, axes}; }
 constexpr signature table_is(char const* name) { return {name, any_type, 2, 2, {"m", "w"}}; }
-constexpr unsigned integers = only(element::int32) | only(element::int64);
 constexpr signature q_is = heads_are("q"), k_is = heads_are("k"), q_out_is = heads_are("q_out"),
                     k_out_is = heads_are("k_out"), cos_is = table_is("cos"),
                     sin_is = table_is("sin");

@@ -10,9 +10,8 @@ namespace tk::api {
 namespace {
 
 constexpr std::array<char const*, 4> result_axes{"b", "h", "rows", "k"};
-constexpr unsigned index_types = only(element::int32) | only(element::int64);
 constexpr signature x_is = rows_are("x"), values_are{"values", any_type, 4, 1, result_axes},
-                    indices_are{"indices", index_types, 4, 1, result_axes};
+                    indices_are{"indices", integers, 4, 1, result_axes};
 
 view read_result(DLTensor const* given, signature const& is, view const& x, reading const& how) {
   view const result = read(given, is, how);

@@ -9,8 +9,7 @@
 namespace tk::api {
 namespace {
 
-constexpr unsigned types =
-    any_type | only(element::fp8_e4m3) | only(element::fp8_e5m2) | only(element::int32);
+constexpr unsigned types = any_type | fp8 | only(element::int32);
 constexpr signature x_is{"x", types, 4, 2, {"b", "h", "n", "m"}};
 constexpr signature y_is{"y", types, 4, 2, {"b", "h", "m", "n"}};
 
