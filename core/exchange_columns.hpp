@@ -9,8 +9,7 @@
 // Tiles are of 16-bit elements, or (the first two) of fp32. They return tiles: what a product reads
 // is named.
 #pragma once
-#include <bit>
-
+#include "core/shuffle_word.hpp"
 #include "core/tile.hpp"
 
 namespace tk {
@@ -41,10 +40,6 @@ template <class Map, int S> struct column_exchange {
   static constexpr int lanes = lane_bits(), elements = element_bits();
   static_assert(exchanged() == S, "the columns of a register tile differ bit by bit");
 };
-
-TK_DEVICE std::uint32_t shuffle_word(std::uint32_t x, int mask) {
-  return std::bit_cast<std::uint32_t>(be::shuffle_xor(std::bit_cast<float>(x), mask));
-}
 
 template <int S, int R, int C>
 TK_DEVICE reg_tile<float, R, C> xor_cols(reg_tile<float, R, C> const& x) {

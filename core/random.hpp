@@ -20,6 +20,7 @@
 //   counter  word 0: row    word 1: col / 16    word 2: random_rows    word 3: offset, low
 //   byte     col % 16
 #pragma once
+#include "core/shuffle_word.hpp"
 #include "core/tile.hpp"
 
 namespace tk {
@@ -297,8 +298,7 @@ TK_DEVICE void draw_of_lane(random_mask<R, C, Transposed>& kept, random_plane co
       int const by = is_up ? distance : 32 - distance;
       TK_UNROLL
       for (auto& w : kept.w) {
-        auto const other =
-            std::bit_cast<std::uint32_t>(be::shuffle_xor(std::bit_cast<float>(w), bit));
+        auto const other = shuffle_word(w, bit);
         w = (w & own) | ((other << by | other >> (32 - by)) & ~own);
       }
     }

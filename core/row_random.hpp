@@ -62,8 +62,7 @@ template <int R, int V, int S, bool Aligned, class X> struct kept_at_random {
     TK_UNROLL
     for (int k = 0; k < 2; ++k) {
       auto const own = second ? drawn.w[2 + k] : drawn.w[k];
-      auto const other = std::bit_cast<std::uint32_t>(
-          be::shuffle_xor(std::bit_cast<float>(second ? drawn.w[k] : drawn.w[2 + k]), 1));
+      auto const other = shuffle_word(second ? drawn.w[k] : drawn.w[2 + k], 1);
       bytes[i / 4 + k] = second ? other : own;
       bytes[i / 4 + 2 + k] = second ? own : other;
     }

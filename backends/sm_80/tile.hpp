@@ -4,6 +4,7 @@
 #pragma once
 #include "backends/backend.hpp"
 #include "core/move.hpp"
+#include "core/shuffle_word.hpp"
 
 namespace tk::be {
 
@@ -98,13 +99,12 @@ TK_DEVICE void load_transposed(reg_tile<T, R, C>& dst, shared_tile<T, C, R> cons
 // Words w[0..3] of the four lanes of a quad, transposed: lane t gets w[t] of lanes 0, 1, 2, 3.
 TK_DEVICE void transpose_quad(std::uint32_t (&w)[4]) {
   int const lane = worker_lane();
-  auto const exchange = [](std::uint32_t x, int mask) {
-    return __builtin_bit_cast(std::uint32_t, ptx::shuffle_xor(__builtin_bit_cast(float, x), mask));
-  };
   bool const odd = lane & 1, upper = lane & 2;
-  std::uint32_t const a = exchange(odd ? w[0] : w[1], 1), b = exchange(odd ? w[2] : w[3], 1);
+  std::uint32_t const a = shuffle_word(odd ? w[0] : w[1], 1),
+                      b = shuffle_word(odd ? w[2] : w[3], 1);
   std::uint32_t const p[4] = {odd ? a : w[0], odd ? w[1] : a, odd ? b : w[2], odd ? w[3] : b};
-  std::uint32_t const c = exchange(upper ? p[0] : p[2], 2), d = exchange(upper ? p[1] : p[3], 2);
+  std::uint32_t const c = shuffle_word(upper ? p[0] : p[2], 2),
+                      d = shuffle_word(upper ? p[1] : p[3], 2);
   w[0] = upper ? c : p[0], w[1] = upper ? d : p[1];
   w[2] = upper ? p[2] : c, w[3] = upper ? p[3] : d;
 }
