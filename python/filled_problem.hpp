@@ -50,16 +50,16 @@ class filled_problem {
     if (has_options_) put(problem_, of_.options_at, static_cast<void const*>(options_));
     return problem_;
   }
-  // All fields. False: an exception is set.
+  // All fields; 0 is every option's "off", and so is None. False: an exception is set.
   bool take(TVMFFIAny const* args) {
     for (int i = 0; i < of_.count; ++i)
-      if (!take(of_.fields[i], args[i])) return false;
+      if (args[i].type_index != kTVMFFINone && !take(of_.fields[i], args[i])) return false;
     return true;
   }
   // One of them. With `rows` a contiguous tensor of three or more dimensions is a matrix, and one
   // without elements has a matrix's strides.
   bool take(field const& f, TVMFFIAny const& x, bool rows = false) {
-    if (x.type_index == kTVMFFINone) return true;  // 0 is every option's "off"
+    if (x.type_index == kTVMFFINone && f.is == field::tensor) return true;
     char* const to = f.of_options ? options_ : problem_;
     bool const whole = x.type_index == kTVMFFIInt || x.type_index == kTVMFFIBool;
     if (f.is == field::tensor) {

@@ -492,7 +492,8 @@ class LayerNorm(nn.LayerNorm):
 class Embedding(nn.Embedding):
     def forward(self, input: Tensor) -> Tensor: ...
 
-class SiLU(nn.Module):
+class SiLU(nn.SiLU):
+    def __init__(self, inplace: bool = False) -> None: ...
     def forward(self, input: Tensor) -> Tensor: ...
 
 class GELU(nn.GELU):

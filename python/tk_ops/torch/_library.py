@@ -31,6 +31,7 @@ from torch._C import (
 )
 from torch._C._autograd import _profiler_enabled
 from torch._C._functorch import TransformType, peek_interpreter_stack
+from torch._C._functorch import is_legacy_batchedtensor as is_batched
 from torch.autograd import forward_ad
 from torch.compiler import is_compiling
 from torch.nn import Parameter
@@ -163,11 +164,18 @@ def operator(described):
 
     for key in "CPU", "CUDA":
         library.impl(name, run, key)
-    torch.library.register_fake(f"tk_ops::{name}", made, lib=library)
     op = getattr(torch.ops.tk_ops, name).default
     is_tensor = ["Tensor" in str(x.type) for x in op._schema.arguments]
     tensors = sum(is_tensor)
     assert all(is_tensor[:tensors]), "tensors come first"
+
+    def fake(*arguments):
+        devices = sorted({str(x.device) for x in arguments[:tensors] if x is not None})
+        if len(devices) > 1:
+            raise RuntimeError(f"{op.name()}: tensors are on {' and '.join(devices)}")
+        return made(*arguments)
+
+    torch.library.register_fake(f"tk_ops::{name}", fake, lib=library)
     recorded, transformed = functions_of(op, described, tensors)
     record = recorded.apply
 
@@ -200,8 +208,9 @@ def operator(described):
             if x is None:
                 continue
             kind = type(x)
-            if (kind is not Tensor and kind is not Parameter) or x.is_neg():
-                return op(*arguments)  # the dispatcher makes plain what is negated lazily
+            # The dispatcher makes plain what is negated lazily or batched by autograd's own vmap.
+            if (kind is not Tensor and kind is not Parameter) or x.is_neg() or is_batched(x):
+                return op(*arguments)
             if not x.is_cpu:
                 if not x.is_cuda:
                     return op(*arguments)
@@ -247,6 +256,8 @@ def functions_of(op, described, tensors):
                     f"{op.name()}: there is no derivative of it, nor a second one through it"
                 )
             wanted = ctx.needs_input_grad[1 : 1 + tensors]
+            if all(x is None for x in gradients):
+                return (None,) * len(ctx.needs_input_grad)
             found = described.backward(wanted, ctx.saved_tensors, ctx.options, *gradients)
             found = (x if is_wanted else None for x, is_wanted in zip(found, wanted, strict=True))
             return None, *found, *(None for _ in ctx.options)
@@ -269,15 +280,24 @@ def functions_of(op, described, tensors):
 
         @staticmethod
         def vmap(info, axes, *arguments):
-            """One element after another."""
-            pairs = list(zip(arguments, axes, strict=True))
+            """One element after another; where there is none, what one of zeros would give."""
+            count = info.batch_size
+            pairs = [
+                (x if axis is None or count else x.new_zeros(1, *x.movedim(axis, 0).shape[1:]), axis)
+                for x, axis in zip(arguments, axes, strict=True)
+            ]
             results = [
-                transformed.apply(*(x if axis is None else x.select(axis, i) for x, axis in pairs))
-                for i in range(info.batch_size)
+                transformed.apply(
+                    *(
+                        x if axis is None else x.select(axis if count else 0, i)
+                        for x, axis in pairs
+                    )
+                )
+                for i in range(max(count, 1))
             ]
             if isinstance(results[0], Tensor):
-                return torch.stack(results), 0
-            results = tuple(map(torch.stack, zip(*results, strict=True)))
+                return torch.stack(results)[:count], 0
+            results = tuple(torch.stack(x)[:count] for x in zip(*results, strict=True))
             return results, (0,) * len(results)
 
     for function in recorded, transformed:

@@ -114,7 +114,7 @@ TERMS = (
     " Tensor? k_starts"
 )
 OPTIONS = (
-    "int max_nq, int max_nk, bool causal, int window_left, int window_right, float scale,"
+    "SymInt max_nq, SymInt max_nk, bool causal, SymInt window_left, SymInt window_right, float scale,"
     " float softcap, float dropout"
 )
 

@@ -32,6 +32,7 @@ call_cross_entropy = launcher("cross_entropy", f"x labels loss lse {LOSS}", rows
 call_cross_entropy_backward = launcher(
     "cross_entropy_backward", f"x labels lse dloss dx {LOSS}", rows=True
 )
+HELD = {torch.float16: torch.float32}
 call_linear_cross_entropy = launcher(
     "linear_cross_entropy", f"x w labels loss dx dw {LOSS} dloss_scale repeat", rows=True
 )
@@ -146,8 +147,26 @@ class cross_entropy:
 
 
 @operator
+class linear_cross_entropy_backward:
+    """The gradients of a sum, times that of the sum. x and weight say only what they depend on."""
+
+    schema = (
+        "linear_cross_entropy_backward(Tensor x, Tensor weight, Tensor dx, Tensor dweight,"
+        " Tensor dloss) -> (Tensor, Tensor)"
+    )
+
+    def made(x, weight, dx, dweight, dloss):
+        return like(dx, x.dtype), like(dweight, weight.dtype)
+
+    def launch(made, x, weight, dx, dweight, dloss):
+        torch.mul(dx, dloss, out=made[0])
+        torch.mul(dweight, dloss, out=made[1])
+
+
+@operator
 class linear_cross_entropy:
-    """The sum of all losses. Its gradients come with it, in one walk through chunks of logits."""
+    """The sum of all losses. Its gradients come with it, in one walk through chunks of logits; that
+    of the weight, a sum over all rows, in fp32 where fp16 might not hold it."""
 
     schema = (
         "linear_cross_entropy(Tensor x, Tensor weight, Tensor labels, int ignore_index,"
@@ -160,7 +179,7 @@ class linear_cross_entropy:
         return (
             torch.empty((), dtype=torch.float32, device=x.device),
             optional(x, options[-2]),
-            optional(weight, options[-1]),
+            optional(weight, options[-1], dtype=HELD.get(weight.dtype)),
         )
 
     def launch(made, x, weight, labels, *options):
@@ -182,12 +201,11 @@ class linear_cross_entropy:
         )
         torch.sum(loss, 0, out=total)
 
-    def saved(made, *arguments):
-        return made[1:]
+    def saved(made, x, weight, *others):
+        return x, weight, *made[1:]
 
     def backward(wanted, saved, options, dloss, *_):
-        dx, dweight = saved
-        return dx * dloss if wanted[0] else None, dweight * dloss if wanted[1] else None, None
+        return *linear_cross_entropy_backward(*saved, dloss), None
 
 
 # ---- activations ---------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ call_argmax = launcher("topk", "x indices", rows=True)
 
 @operator
 class topk:
-    schema = "topk(Tensor x, SymInt width, int k, bool largest) -> (Tensor, Tensor)"
+    schema = "topk(Tensor x, SymInt width, SymInt k, bool largest) -> (Tensor, Tensor)"
     constants = 1
 
     def made(x, width, k, largest):

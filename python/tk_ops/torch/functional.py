@@ -203,8 +203,9 @@ def linear_cross_entropy(
     input [..., k] and linear_weight [classes, k], of one type, bf16 or fp16; target [...], int32 or
     int64; reduction "mean" or "sum". Logits are rounded to input's type, a chunk of rows of them
     lies in the workspace (512 MiB at most), and gradients are made with the loss, where input or
-    linear_weight wants one. The loss is fp32; other options are those of cross_entropy. Under
-    torch.autocast input and linear_weight are cast to its type first.
+    linear_weight wants one. The loss is fp32; other options are those of cross_entropy, and with
+    ignore_index None no label is ignored. Under torch.autocast input and linear_weight are cast to
+    its type first.
     """
     input, linear_weight = autocast(input, linear_weight)
     if reduction not in ("mean", "sum"):
@@ -216,6 +217,8 @@ def linear_cross_entropy(
             f"linear_cross_entropy: target {list(target.shape)} does not fit input's rows"
             f" {list(input.shape[:-1])}, or linear_weight is no matrix"
         )
+    if ignore_index is None:
+        ignore_index = -(2**63)  # which is no label
     makes = torch.is_grad_enabled()
     total, _, _ = _rows.linear_cross_entropy(
         input,
@@ -320,7 +323,7 @@ def rotary(query, key, cos, sin, *, positions=None, offsets=None, interleaved=Fa
     or int64). Pairs are columns i and i + w, or with interleaved 2 i and 2 i + 1. inverse turns
     back. Gradients reach query and key alone.
     """
-    if cos.requires_grad or sin.requires_grad:
+    if torch.is_grad_enabled() and (cos.requires_grad or sin.requires_grad):
         raise NotImplementedError("rotary: cos and sin have no gradient here; detach them")
     first, second = _rows.rotary(query, key, cos, sin, positions, offsets, interleaved, inverse)
     return first, None if key is None else second
@@ -371,7 +374,7 @@ def attention(
         raise ValueError(
             "attention: query, key and value must have 4 dimensions, [b, n, h, d], or packed 3"
         )
-    if alibi is not None and alibi.requires_grad:
+    if alibi is not None and alibi.requires_grad and torch.is_grad_enabled():
         raise NotImplementedError("attention: alibi has no gradient")
     left, right = window_of(window)
     o, lse = _products.attention(

@@ -13,9 +13,9 @@ __all__ = ["LinearAttention", "LongConv", "Mamba2"]
 
 
 class Mamba2(nn.Module):
-    """Mamba-2's block, with the arguments and the state_dict of mamba_ssm's: a projection to gate,
-    x, B, C and dt, a short convolution with SiLU, the scan, a gated RMSNorm of each group, and a
-    projection.
+    """Mamba-2's block, with the state_dict of mamba_ssm's and its arguments that say sizes and first
+    weights (a D of each head, always the norm): a projection to gate, x, B, C and dt, a short
+    convolution with SiLU, the scan, a gated RMSNorm of each group, and a projection.
 
     u [b, n, d_model], or with cu_seqlens int32 [sequences + 1] packed sequences [n, d_model]; the
     result is of u's sizes. bf16 or fp16, or any type under torch.autocast; A_log, D and dt_bias
@@ -143,17 +143,15 @@ class LinearAttention(nn.Module):
         self.qkv_proj = Linear(embed_dim, 3 * embed_dim, bias=False, **made)
         self.out_proj = Linear(embed_dim, embed_dim, bias=False, **made)
         self.norm = RMSNorm(embed_dim // num_heads, eps=1e-5, **made)
-        if decay == "heads":
-            powers = 5 + torch.arange(num_heads, device=device)
-            self.register_buffer("powers", powers, persistent=False)
-        elif decay == "tokens":
+        if decay == "tokens":
             self.gate_proj = Linear(embed_dim, num_heads, **made)
 
     def forward(self, x, cu_seqlens=None, initial_state=None, return_final_state=False):
         q, k, v = self.qkv_proj(x).unflatten(-1, (3, self.num_heads, -1)).unbind(-3)
         decays = {}
         if self.decay == "heads":
-            decays["decay"] = -torch.log1p(-(2.0**-self.powers))
+            heads = torch.arange(self.num_heads, dtype=torch.float32, device=x.device)
+            decays["decay"] = -torch.log1p(-torch.exp2(-5 - heads))
         elif self.decay == "tokens":
             decays["log_decay"] = nn.functional.logsigmoid(self.gate_proj(x).float()) / 16
         o = sequences.linear_attention(
@@ -175,7 +173,7 @@ class LongConv(nn.Module):
     """A convolution of each channel as long as the sequence: y = u * k + D u, causal.
 
     u [b, channels, n] with n at most length, bf16 or fp16, or any type under torch.autocast; the
-    filters k [channels, length] and the skip D [channels] are fp32 parameters.
+    filters k [channels, length] and the skip D [channels] are parameters, k used in fp32.
     """
 
     def __init__(self, channels, length, device=None):
@@ -186,5 +184,5 @@ class LongConv(nn.Module):
         self.D = nn.Parameter(torch.ones(channels, device=device))
 
     def forward(self, u):
-        y = sequences.fft_conv(u, self.filters[:, : u.size(-1)])
+        y = sequences.fft_conv(u, self.filters[:, : u.size(-1)].float())
         return y + self.D.to(u.dtype)[:, None] * u

@@ -58,8 +58,13 @@ class Embedding(torch.nn.Embedding):
         )
 
 
-class SiLU(torch.nn.Module):
-    """silu(input)."""
+class SiLU(torch.nn.SiLU):
+    """torch.nn.SiLU by tk_ops.torch.silu; inplace is a NotImplementedError."""
+
+    def __init__(self, inplace=False):
+        super().__init__(inplace)
+        if inplace:
+            raise NotImplementedError("SiLU: not in place")
 
     def forward(self, input):
         return functional.silu(input)

@@ -27,7 +27,8 @@ def _norm(
     scale,
     power_of_two,
 ):
-    shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    is_one = isinstance(normalized_shape, (int, torch.SymInt))
+    shape = (normalized_shape,) if is_one else tuple(normalized_shape)
     sizes = input.shape
     if len(shape) != 1:
         fits = shape and sizes[-len(shape) :] == shape

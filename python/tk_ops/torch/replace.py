@@ -36,8 +36,16 @@ def matmul(input, other):
     return functional.matmul(input, other)
 
 
-def mm(input, mat2):
-    return matmul(input, mat2)
+def product_of(name, dims):
+    def product(input, mat2):
+        if input.dim() != dims or mat2.dim() != dims:
+            raise ValueError(f"{name}: input and mat2 must have {dims} dimensions")
+        return matmul(input, mat2)
+
+    return product
+
+
+mm, bmm = product_of("mm", 2), product_of("bmm", 3)
 
 
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
@@ -53,7 +61,16 @@ def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
 def softmax(input, dim=None, _stacklevel=3, dtype=None):
     if dim is None:
         raise NotImplementedError("softmax: no dim is given")
-    return functional.softmax(input, dim, dtype)
+    return softmax_along(input, dim, dtype)
+
+
+def softmax_along(input, dim, dtype=None):
+    return functional.softmax(input, dim, dtype).contiguous()  # as PyTorch's is
+
+
+def topk(input, k, dim=-1, largest=True, sorted=True):
+    found = values.topk(input, k, dim, largest, sorted)
+    return torch.return_types.topk(x.contiguous() for x in found)
 
 
 def cross_entropy(
@@ -76,7 +93,7 @@ def cross_entropy(
         reduction=reduction,
         label_smoothing=label_smoothing,
     )
-    return loss.to(input.dtype)
+    return loss if torch.is_autocast_enabled(input.device.type) else loss.to(input.dtype)
 
 
 def silu(input, inplace=False):
@@ -111,8 +128,8 @@ REPLACED = {
     torch.Tensor.__matmul__: matmul,
     torch.mm: mm,
     torch.Tensor.mm: mm,
-    torch.bmm: mm,
-    torch.Tensor.bmm: mm,
+    torch.bmm: bmm,
+    torch.Tensor.bmm: bmm,
     torch.addmm: addmm,
     torch.Tensor.addmm: addmm,
     torch.baddbmm: baddbmm,
@@ -123,12 +140,12 @@ REPLACED = {
     F.silu: silu,
     F.gelu: functional.gelu,
     F.softmax: softmax,
-    torch.softmax: functional.softmax,
-    torch.Tensor.softmax: functional.softmax,
+    torch.softmax: softmax_along,
+    torch.Tensor.softmax: softmax_along,
     F.cross_entropy: cross_entropy,
     F.scaled_dot_product_attention: scaled_dot_product_attention,
-    torch.topk: values.topk,
-    torch.Tensor.topk: values.topk,
+    torch.topk: topk,
+    torch.Tensor.topk: topk,
     torch.argmax: values.argmax,
     torch.Tensor.argmax: values.argmax,
 }
@@ -176,7 +193,9 @@ class replacing(Report, TorchFunctionMode):
     @), mm, bmm, addmm, baddbmm, topk and argmax. Arguments that TK refuses (types, weights of
     classes, dropout of attention, whose random numbers would be others) go to PyTorch, and so does
     whatever is called inside of a function of PyTorch's own, as multi_head_attention_forward.
-    torch.compile takes the mode into its graphs, and counts as it traces. The printed table has
+    torch.compile takes the mode into its graphs, and counts as it traces. backward() is in no mode:
+    a checkpoint (torch.utils.checkpoint, use_reentrant=False) that is to compute again what TK
+    computed takes context_fn=lambda: (contextlib.nullcontext(), replacing()). The printed table has
     each function of torch.nn.functional and each product that was called: how often TK ran it, how
     often PyTorch did and why.
     """

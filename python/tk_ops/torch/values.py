@@ -85,6 +85,9 @@ def transpose(input, dim0=-2, dim1=-1):
     n = input.dim()
     if n < 2:
         raise ValueError(f"transpose: input {list(input.shape)} must have two dimensions")
+    for dim in dim0, dim1:
+        if not -n <= dim < n:
+            raise IndexError(f"transpose: {dim} is no dimension of {n}")
     if {dim0 % n, dim1 % n} != {n - 2, n - 1}:
         raise NotImplementedError(f"transpose: {dim0} and {dim1} are not the last two dimensions")
     return _values.transpose(input)
