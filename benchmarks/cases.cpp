@@ -3,6 +3,7 @@
 #include "benchmarks/cases.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <sstream>
 #include <stdexcept>
 
@@ -37,7 +38,15 @@ std::string bench_case::get(std::string const& key, std::string const& otherwise
 
 std::int64_t bench_case::number(std::string const& key, std::int64_t otherwise) const {
   auto const found = words.find(key);
-  if (found != words.end()) return std::stoll(found->second);
+  if (found != words.end()) {
+    auto const& text = found->second;
+    std::int64_t x = 0;
+    auto const read = std::from_chars(text.data(), text.data() + text.size(), x);
+    if (read.ec != std::errc{} || read.ptr != text.data() + text.size())
+      throw std::runtime_error("case " + name + " has " + key + "=" + text +
+                               ", which is no number");
+    return x;
+  }
   if (otherwise < 0) throw std::runtime_error("case " + name + " lacks " + key + "=");
   return otherwise;
 }

@@ -143,7 +143,13 @@ std::vector<timing> time_all(std::vector<implementation>& ready, options const& 
 std::vector<row> run_case(bench_case const& c, options const& given, stopwatch const& watch,
                           report& found) {
   std::string const title = c.suite + " " + c.name;
-  auto const x = make_benchmark(c);
+  std::unique_ptr<benchmark> x;
+  try {
+    x = make_benchmark(c);
+  } catch (std::exception const& fault) {
+    found.failures.push_back(title + ": " + fault.what());
+    return {};
+  }
   std::vector<implementation> ready;
   std::vector<double> errors;
   try {

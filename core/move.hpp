@@ -145,7 +145,8 @@ template <class T, class X> struct can_store {
   static constexpr bool is_packed =
       sizeof(T) <= 2 && requires { requires std::is_same_v<typename X::element, T>; };
   static constexpr bool value = is_packed || is_cast_to<X, T>;
-  static_assert(value, "store takes cast<T>(x), where T is the element type of the destination");
+  static_assert(
+      value, "store takes cast<T>(x), where T is the element type of the destination, also fp32");
 };
 
 // ---- one number

@@ -2,6 +2,9 @@
 // What the ops of the C++ interface have in common: views of tensors, streams, and how a refusal
 // becomes tk::error (core/status.hpp: a status and a sentence).
 #pragma once
+#if __cplusplus < 202002L
+#error "TK's C++ interface needs C++20; its C interface, tk_ops.h, does not"
+#endif
 #include <algorithm>
 #include <array>
 #include <concepts>

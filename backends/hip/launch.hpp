@@ -39,6 +39,7 @@ template <class Op> void launch(typename Op::args const& a, void* stream) {
   if (tasks == 0) return;
   rt::require_chip();
   int const blocks = std::min(tasks, rt::multiprocessors());
+  static_assert(block_threads<Op> <= 1024, "a block has up to 16 workers");
   rt::launch(run_block<Op>, {blocks, block_threads<Op>, sizeof(block_memory<Op>), stream}, a,
              blocks);
 }

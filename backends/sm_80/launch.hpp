@@ -40,6 +40,7 @@ template <class Op> void launch(typename Op::args const& a, void* stream) {
     static_assert(
         abreast * (block_smem_bytes<Op> + reserved_smem_bytes) <= smem_bytes + reserved_smem_bytes,
         "the op's tiles exceed a block's shared memory");
+    static_assert(block_threads<Op> <= 1024, "a block has up to 8 workers");
     int const blocks = std::min(tasks, rt::multiprocessors() * abreast);
     rt::launch(run_block<Op>, {blocks, block_threads<Op>, block_smem_bytes<Op>, stream}, a);
   }

@@ -59,6 +59,7 @@ template <direct_op Op> rt::launch_shape direct_shape(int tasks, int workers, vo
           stream};
 }
 template <class Op> rt::launch_shape block_shape(int teams, void* stream) {
+  static_assert(block_threads<Op> <= 1024, "a block has up to 7 workers, and a producer");
   return {teams * Op::cluster, block_threads<Op>, Op::cluster, block_smem_bytes<Op>, stream};
 }
 // How many clusters of blocks of so many workers run at a time: the multiprocessors that may have

@@ -41,7 +41,6 @@ struct row_logsumexp {
     for (int w = 0; w < workers; ++w)
       load_async(s.x[w], window(a.x, t.row + w * M, step * N), done);
   }
-  static TK_DEVICE void load_own(own&, args const&, task const&, int, be::arrival) {}
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     int const row = t.row + c.w.id() * M;

@@ -59,9 +59,4 @@ template <class Theirs, class Ours> constexpr bool alike(Theirs x, Ours y) {
   return static_cast<int>(x) == static_cast<int>(y);
 }
 
-// Of the type of another, or fp32.
-inline void expect_type_or_fp32(view const& x, view const& like) {
-  if (x.type != element::fp32) expect_same_type(x, like);
-}
-
 }  // namespace tk::api

@@ -178,6 +178,12 @@ void expect_same_type(view const& x, view const& y) {
          name_of(y.type));
 }
 
+void expect_type_or_fp32(view const& x, view const& like) {
+  if (x.type == element::fp32 || x.type == like.type) return;
+  refuse(status::bad_type, x.is->name, " is ", name_of(x.type), " where ", like.is->name, " is ",
+         name_of(like.type), "; it must be that or fp32");
+}
+
 void expect_apart(view const& output, view const& other) {
   auto const found = overlap(output, other);
   if (found == verdict::apart) return;

@@ -45,6 +45,7 @@ view read(DLTensor const* tensor, signature const& is, reading const& how);
 // Size of axis i of x is that of axis j of y; the types of both are the same.
 void expect_same_size(view const& x, int i, view const& y, int j);
 void expect_same_type(view const& x, view const& y);
+void expect_type_or_fp32(view const& x, view const& like);
 
 // The same elements in the same places.
 inline bool is_same(view const& x, view const& y) {

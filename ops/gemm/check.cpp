@@ -56,7 +56,7 @@ void read_bias(view& bias, view const& d, tk_gemm_problem const& given, reading 
            bias_names[static_cast<int>(kind)]);
   }
   bias = read(given.bias, bias_is, how);
-  if (bias.type != element::fp32) expect_same_type(bias, d);
+  expect_type_or_fp32(bias, d);
   expect_same_size(bias, 0, d, kind == bias_kind::row ? 2 : 1);
 }
 

@@ -17,7 +17,7 @@ constexpr signature x_is = rows_are("x"), bias_is = rows_are("bias"), y_is = row
 
 view read_bias(DLTensor const* given, view const& x, reading const& how) {
   view const bias = read(given, bias_is, how);
-  if (bias.type != element::fp32) expect_same_type(bias, x);
+  expect_type_or_fp32(bias, x);
   expect_broadcast_shape(bias, x);
   return bias;
 }

@@ -28,7 +28,7 @@ inline row_shape shape_of(size_line const& line) {
 }
 
 // The sizes of sizes.txt, in kinds 0 ... kinds - 1 that an op tells apart: every kind for small
-// problems, else some of them, others from line to line.
+// problems, else some of them, at least one, others from line to line.
 template <class OfKind> auto size_table(std::string const& folder, int kinds, OfKind of_kind) {
   std::vector<decltype(of_kind(row_shape{}, 0))> cases;
   int turn = 0;
@@ -37,7 +37,7 @@ template <class OfKind> auto size_table(std::string const& folder, int kinds, Of
     auto const elements = shape.all_rows() * shape.width;
     bool const small = elements < 20000, large = elements > 1 << 20;
     int const every = small ? (test_level() == level::quick ? 5 : 1) : large ? 37 : 13;
-    for (int kind = turn % every; kind < kinds; kind += every)
+    for (int kind = turn % std::min(every, kinds); kind < kinds; kind += every)
       cases.push_back(of_kind(shape, kind));
     ++turn;
   }
