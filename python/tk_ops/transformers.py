@@ -21,13 +21,13 @@ says what it left and why.
 import functools
 import math
 import sys
-import types
 
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.activations import GELUActivation, GELUTanh, SiLUActivation
 from transformers.loss.loss_utils import ForCausalLMLoss
 from transformers.masking_utils import sdpa_mask
+from transformers.modeling_utils import PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
 from . import torch as tk
@@ -35,6 +35,17 @@ from .torch.functional import attention, bias_of, bias_of_bool
 from .torch.replace import HALVES, Report
 
 __all__ = ["attention_forward", "attention_mask", "register", "replace"]
+
+
+SCORES = {"alibi", "attn_bias", "head_mask", "layer_head_mask", "sinks"}
+"""What some layers give that changes scores."""
+
+
+def is_chunked(module):
+    """Whether a layer sees chunks, of which nothing but its mask tells."""
+    kinds = getattr(getattr(module, "config", None), "layer_types", None)
+    place = getattr(module, "layer_idx", None)
+    return bool(kinds) and place is not None and kinds[place] == "chunked_attention"
 
 
 def attention_forward(
@@ -54,24 +65,31 @@ def attention_forward(
     cu_seq_lens_k=None,
     max_length_q=0,
     max_length_k=0,
-    **_,
+    **others,
 ):
     """What a layer of a model calls: query [b, hq, nq, d], key and value [b, hk, nk, d],
     attention_mask of bool, or to be added, or None; s_aux sinks [hq], position_bias to be added.
     Returns the output [b, nq, hq, d], and no weights.
 
     With cu_seq_lens_q and cu_seq_lens_k, int32 [sequences + 1], as a collator gives them beside
-    packed sequences (b is 1), these and the layer's sliding_window say what is seen, no mask does.
+    packed sequences (b is 1), these and the layer's sliding_window say what is seen, no mask does,
+    but in layers of chunks.
     """
+    for name in SCORES & others.keys():
+        if others[name] is not None:
+            raise NotImplementedError(f"attention: TK's takes no {name}")
     nq = query.size(2)
     if is_causal is None:
         is_causal = getattr(module, "is_causal", True)
     sinks = None if s_aux is None else s_aux.float()
-    if cu_seq_lens_q is not None and position_bias is None:
+    if cu_seq_lens_q is not None and position_bias is None and not is_chunked(module):
+        if query.size(0) != 1:
+            raise ValueError(f"attention: packed sequences are a batch of 1, not {query.size(0)}")
+        right = None if is_causal or sliding_window is None else sliding_window - 1
         o = attention(
             *(x[0].transpose(0, 1) for x in (query, key, value)),
             causal=is_causal,
-            window=None if sliding_window is None else (sliding_window - 1, None),
+            window=None if sliding_window is None else (sliding_window - 1, right),
             scale=scaling,
             softcap=softcap or 0.0,
             sinks=sinks,
@@ -103,9 +121,22 @@ def attention_forward(
     return o, None
 
 
-def attention_mask(*arguments, dtype=torch.float32, **options):
+@functools.cache
+def says_is_causal(configuration):
+    """Whether the layers of a model say by is_causal what "sdpa" is to see where there is no mask:
+    those of models that know "sdpa" do."""
+    name = configuration.__module__.replace("configuration_", "modeling_")
+    models = vars(sys.modules[name]).values() if name in sys.modules else ()
+    return any(
+        isinstance(x, type) and issubclass(x, PreTrainedModel) and x._supports_sdpa for x in models
+    )
+
+
+def attention_mask(*arguments, dtype=torch.float32, config=None, **options):
     """What a model calls once for all its layers: the mask of "sdpa" as a bias, or None."""
-    mask = sdpa_mask(*arguments, **options)
+    if config is None or not says_is_causal(type(config)):
+        options["allow_is_causal_skip"] = False
+    mask = sdpa_mask(*arguments, config=config, **options)
     if mask is None:
         return None
     return bias_of_bool(mask[:1] if mask.stride(0) == 0 else mask, dtype)
@@ -121,9 +152,16 @@ def register(name="tk"):
 def norm_forwards(module):
     """What a norm of a model may mean by its weight and eps."""
     eps = getattr(module, "variance_epsilon", None) or module.eps
-    width = module.weight.shape
-    yield lambda self, x: tk.rms_norm(x, width, self.weight.to(x.dtype), eps)
-    yield lambda self, x: tk.rms_norm(x, width, 1 + self.weight.float(), eps)
+    yield functools.partial(norm_forward, module, eps=eps)
+    yield functools.partial(norm_of_more_forward, module, eps=eps)
+
+
+def norm_forward(module, x, eps):
+    return tk.rms_norm(x, module.weight.shape, module.weight.to(x.dtype), eps)
+
+
+def norm_of_more_forward(module, x, eps):
+    return tk.rms_norm(x, module.weight.shape, 1 + module.weight.float(), eps)
 
 
 def gated_forwards(module):
@@ -135,42 +173,74 @@ def gated_forwards(module):
         gate = tk.geglu
     else:
         raise NotImplementedError(f"{type(module.act_fn).__name__} is no gate of TK's")
-    yield lambda self, x: self.down_proj(gate(self.gate_proj(x), self.up_proj(x)))
+    yield functools.partial(gated_forward, module, gate=gate)
+
+
+def gated_forward(module, x, gate):
+    return module.down_proj(gate(module.gate_proj(x), module.up_proj(x)))
+
+
+def conv1d_forward(module, x):
+    return tk.linear(x, module.weight.t(), module.bias)
 
 
 LAYERS = {
-    Conv1D: lambda self, x: tk.linear(x, self.weight.t(), self.bias),
+    Conv1D: conv1d_forward,
     torch.nn.Linear: tk.Linear.forward,
     torch.nn.Embedding: tk.Embedding.forward,
     torch.nn.LayerNorm: tk.LayerNorm.forward,
 }
 
 
-def agree(x, y):
-    """Whether two results are one but for rounding."""
+def distance(x, y):
+    """Of two results, from y, as a share of it; no more than 1 where they are one but for
+    rounding."""
     if isinstance(x, tuple):
-        return all(map(agree, x, y))
+        return max(map(distance, x, y))
+    if x.shape != y.shape:
+        return math.inf
+    most = 2 * torch.finfo(torch.bfloat16).eps if y.dtype in HALVES else 1e-4
     x, y = x.double(), y.double()
-    return x.shape == y.shape and (x - y).norm() <= 2 * torch.finfo(torch.bfloat16).eps * y.norm()
+    far = ((x - y).norm() / (most * y.norm())).item() if y.norm() > 0 else x.norm().item()
+    return math.inf if math.isnan(far) else far
 
 
 def replace_module(module):
     """Gives a layer a forward of TK's. NotImplementedError where there is none for it."""
+    if hasattr(module, "_hf_hook"):
+        raise NotImplementedError("accelerate's hooks are in its forward")
+    if isinstance(module, torch.nn.Embedding) and (
+        module.max_norm is not None or module.sparse or module.scale_grad_by_freq
+    ):
+        raise NotImplementedError("max_norm, sparse and scale_grad_by_freq are not supported")
     if isinstance(module, tuple(LAYERS)):
         if type(module) not in LAYERS:
             raise NotImplementedError("it is a class of its own")
         if isinstance(module, torch.nn.Linear | Conv1D) and module.weight.dtype not in HALVES:
             raise NotImplementedError(f"{module.weight.dtype} is not of 16 bits")
-        module.forward = types.MethodType(LAYERS[type(module)], module)
+        module.forward = functools.partial(LAYERS[type(module)], module)
         return
-    weight = module.weight if hasattr(module, "weight") else module.gate_proj.weight
-    x = torch.randn(2, 3, weight.size(-1), dtype=weight.dtype, device=weight.device)
+    is_norm = hasattr(module, "weight")
+    weight = module.weight if is_norm else module.gate_proj.weight
+    width = weight.size(-1)
+    x = torch.randn(2, 3, width + 8, dtype=weight.dtype, device=weight.device)
+    if is_norm and takes(module, x):
+        raise NotImplementedError("its weight does not say of which width its rows are")
+    x = x[..., :width].contiguous()
     want = module(x)
-    for forward in (norm_forwards if hasattr(module, "weight") else gated_forwards)(module):
-        if agree(forward(module, x), want):
-            module.forward = types.MethodType(forward, module)
-            return
-    raise NotImplementedError("it computes something else")
+    forwards = (norm_forwards if is_norm else gated_forwards)(module)
+    far, forward = min(((distance(y(x), want), y) for y in forwards), key=lambda found: found[0])
+    if far > 1:
+        raise NotImplementedError("it computes something else")
+    module.forward = forward
+
+
+def takes(module, x):
+    try:
+        module(x)
+    except RuntimeError:
+        return False
+    return True
 
 
 def is_layer(module):
@@ -184,13 +254,17 @@ def is_layer(module):
 
 # ---- the functions of a file of models
 def rotary(q, k, cos, sin, unsqueeze_dim=1):
-    """apply_rotary_pos_emb of q [b, h, n, d] and k [b, hk, n, d]; cos and sin are [b or 1, n, d],
-    in two equal halves, or [.., d / 2]."""
+    """apply_rotary_pos_emb of q [b, h, n, d] and k [b, hk, n, d]; cos and sin are [b or 1, n, w], in
+    two equal halves, and w of the d columns are turned."""
+    half = cos.size(-1) // 2
+    return rotary_of_halves(q, k, cos[..., :half], sin[..., :half], unsqueeze_dim)
+
+
+def rotary_of_halves(q, k, cos, sin, unsqueeze_dim=1):
+    """The same of cos and sin [b or 1, n, w / 2]."""
     if unsqueeze_dim != 1 or q.dim() != 4 or cos.dim() != 3:
         raise NotImplementedError("rotary: other dimensions")
-    b, n, width = cos.shape
-    if width > q.size(-1) // 2:
-        cos, sin = cos[..., : width // 2], sin[..., : width // 2]
+    b, n, _ = cos.shape
     query, key = tk.rotary(
         q.transpose(1, 2),
         k.transpose(1, 2),
@@ -299,19 +373,23 @@ def scan(
     )
 
 
-def angles(like, times):
-    x = torch.cat([torch.rand(1, 3, 16)] * times, -1)
-    return x.cos().to(like), x.sin().to(like)
+def turned(times, *widths):
+    """Samples of rotary: q and k of 32 columns, and angles that stand so many times in tables of
+    these widths."""
+
+    def samples(random, like):
+        for width in widths:
+            x = torch.cat([torch.rand(1, 3, width // times)] * times, -1)
+            tables = x.cos().to(like), x.sin().to(like)
+            yield random(2, 2, 3, 32), random(2, 1, 3, 32), *tables
+
+    return samples
 
 
-# Each with random arguments to compare by; one of rotary's is of another kind than the model's.
+# Each with random arguments to compare by; what a model's function refuses of them says nothing. Of
+# rotary there are two kinds.
 FUNCTIONS = {
-    "apply_rotary_pos_emb": (
-        rotary,
-        lambda random, like: [
-            (random(2, 2, 3, 32), random(2, 1, 3, 32), *angles(like, times)) for times in (2, 1)
-        ],
-    ),
+    "apply_rotary_pos_emb": (rotary, turned(2, 32, 16, 24)),
     "causal_conv1d_fn": (
         convolution,
         lambda random, like: [(random(2, 16, 5), random(16, 4), random(16), "silu")],
@@ -354,22 +432,33 @@ FUNCTIONS = {
 }
 
 
-def replace_function(place, name, like):
-    """Has a file of models call TK's function, and its own where TK refuses; `like` is a parameter
-    of a model."""
-    theirs, (ours, samples) = getattr(place, name), FUNCTIONS[name]
-    if hasattr(theirs, "is_tk"):
-        return
+OTHERS = {"apply_rotary_pos_emb": (rotary_of_halves, turned(1, 16, 8))}
+
+
+def is_same(theirs, ours, samples, like):
+    """Whether a function of a model is TK's, of all samples that it takes, and takes one."""
+    taken = 0
     for arguments in samples(lambda *shape: torch.randn(shape).to(like), like):
         copies = [x.clone() if torch.is_tensor(x) else x for x in arguments]
         try:
             wanted = theirs(*copies), *filter(torch.is_tensor, copies)  # and states moved on
-            agrees = agree((ours(*arguments), *filter(torch.is_tensor, arguments)), wanted)
         except RuntimeError:
-            agrees = False
-        if agrees:
-            break
-    else:
+            continue
+        taken += 1
+        if distance((ours(*arguments), *filter(torch.is_tensor, arguments)), wanted) > 1:
+            return False
+    return taken > 0
+
+
+def replace_function(place, name, like):
+    """Has a file of models call TK's function, and its own where TK refuses; `like` is a parameter
+    of a model."""
+    theirs = getattr(place, name)
+    if hasattr(theirs, "is_tk"):
+        return
+    kinds = [FUNCTIONS[name], OTHERS.get(name)]
+    ours = next((x[0] for x in kinds if x and is_same(theirs, *x, like)), None)
+    if ours is None:
         raise NotImplementedError("it computes something else")
 
     @functools.wraps(theirs)
@@ -414,8 +503,15 @@ def replace(model):
     of random numbers, but for rounding, modules called RMSNorm and those with gate_proj, up_proj,
     down_proj and act_fn, and apply_rotary_pos_emb, causal_conv1d_fn, causal_conv1d_update,
     mamba2_chunk_scan and mamba2_selective_state_update of the model's file, for all models of that
-    file; and the causal loss.
+    file; and the causal loss. A token that is no row of an embedding gives zeros then, a label that
+    is no class NaN.
     """
+    devices = {x.device.index for x in model.parameters() if x.is_cuda}
+    with torch.random.fork_rng(devices):
+        return replaced(model)
+
+
+def replaced(model):
     report, functions, layers = Report(), {}, []
     for module in model.modules():
         place = sys.modules[type(module).__module__]
@@ -430,14 +526,15 @@ def replace(model):
         try:
             replace_module(module)
             report.replaced[name] += 1
-        except (NotImplementedError, TypeError, ValueError) as refusal:
-            report.kept[name, str(refusal)] += 1
-    for (_, name), place in functions.items():
+        except Exception as refusal:  # of TK, or whatever a module says to random numbers
+            report.kept[name, str(refusal).split("\n")[0]] += 1
+    like = next(model.parameters(), None)
+    for (_, name), place in () if like is None else functions.items():
         try:
-            replace_function(place, name, next(model.parameters()))
+            replace_function(place, name, like)
             report.replaced[name] += 1
-        except (NotImplementedError, TypeError, ValueError) as refusal:
-            report.kept[name, str(refusal)] += 1
+        except Exception as refusal:
+            report.kept[name, str(refusal).split("\n")[0]] += 1
     loss = getattr(model, "loss_function", None)
     if loss in (ForCausalLMLoss, causal_loss):
         model.loss_function = causal_loss
