@@ -66,15 +66,16 @@ fft_conv_plan::fft_conv_plan(fft_conv_operands const& x, bool gradient) : of_(x)
   auto const some = [](std::int64_t size) { return std::max<std::int64_t>(1, size); };
   limit("n", x.u.n, longest);
   limit("nk", x.k.nk, 1 << 30);
+  of_.k.nk = std::min(x.k.nk, x.u.n);  // later taps reach no element
   // The smallest transform whose half is a sequence, or the chip's largest.
   for_each_size([&](auto size) {
     std::int64_t const half = fft_filters_run<size>::half();
     if (half_ == 0 || (half_ < x.u.n && half_ < half)) columns_ = size, half_ = half;
   });
   blocks_ = pieces_of(x.u.n, half_);
-  pieces_ = pieces_of(std::min(x.k.nk, x.u.n), half_);  // later taps reach no element
-  short_ = std::min(x.k.nk, x.u.n) <= short_conv_run<bf16>::most_taps();
-  folds_ = x.circular && x.u.n + x.k.nk <= half_;
+  pieces_ = pieces_of(of_.k.nk, half_);
+  short_ = of_.k.nk <= short_conv_run<bf16>::most_taps();
+  folds_ = x.circular && x.u.n + of_.k.nk <= half_;
   repeats_ = x.circular && x.u.n == half_ && !folds_;
   kinds_ = gradient ? 2 : 1;
   windows_ = x.circular ? blocks_ + pieces_ - 1 : blocks_;

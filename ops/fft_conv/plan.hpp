@@ -54,7 +54,7 @@ class fft_conv_plan {
     return kind == window_kind::before && of_.circular ? 1 - pieces_ : 0;
   }
 
-  fft_conv_operands of_;
+  fft_conv_operands of_;  // of the filters the taps that reach an element
   element type_;
   int columns_ = 0;  // N2 of the transforms
   bool short_;       // few taps: no transforms, but for a filter's gradient

@@ -23,7 +23,7 @@ template <class T> void short_conv_run<T>::launch(short_filters const& x, void* 
   a.gate = strided_as<T const>(x.gate);
   a.k = static_cast<float const*>(x.k.data);
   a.k_stride = x.k.h_stride;
-  a.nk = static_cast<int>(std::min(x.k.nk, x.x.n));
+  a.nk = static_cast<int>(x.k.nk);
   a.n = static_cast<int>(x.x.n);
   a.b = static_cast<int>(x.x.b);
   a.h = static_cast<int>(x.x.h);

@@ -37,6 +37,12 @@ inline std::vector<double> gated_row(tensor const& x, tensor const& gate, std::i
   for (std::size_t i = 0; i < y.size(); ++i) y[i] *= by[i];
   return y;
 }
+// The taps of a sequence's filter that reach an element of it.
+inline std::vector<double> taps_of(tensor const& k, std::int64_t row, conv_case const& of) {
+  auto y = row_of_operand(k, row % of.h / of.share);
+  y.resize(static_cast<std::size_t>(std::min(of.nk, of.n)));
+  return y;
+}
 // Sums over terms and what of it rounding commits.
 struct conv_sum {
   double value = 0, squares = 0;
@@ -105,7 +111,7 @@ inline verdict compare(conv_operands const& x) {
   std::vector<error_meter> meters(static_cast<std::size_t>(c.b * c.h), error_meter(c.type));
   parallel_for(c.b * c.h, [&](std::int64_t row) {
     auto const u = gated_row(x.u, x.pre, row);
-    auto const k = row_of_operand(x.k, row % c.h / c.share);
+    auto const k = taps_of(x.k, row, c);
     auto const post = c.post ? row_of_operand(x.post, row) : std::vector<double>{};
     judge_row(meters[static_cast<std::size_t>(row)], x.y, row, convolve(u, k, c.circular, -1),
               usual_error(u, k), c.post ? &post : nullptr, c.pre ? 2 : 1);
@@ -135,7 +141,7 @@ inline verdict compare(conv_backward_operands const& x) {
   int const gates = c.pre || c.post ? 2 : 1;
   parallel_for(c.b * c.h, [&](std::int64_t row) {
     auto const g = gated_row(x.dy, x.post, row), in = gated_row(x.u, x.pre, row);
-    auto const k = row_of_operand(x.k, row % c.h / c.share), u = row_of_operand(x.u, row);
+    auto const k = taps_of(x.k, row, c), u = row_of_operand(x.u, row);
     error_meter du(c.type), dpre(c.type), dpost(c.type);
     auto const r = convolve(g, k, c.circular, 1);
     double const usual = usual_error(g, k);
