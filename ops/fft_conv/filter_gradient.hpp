@@ -3,12 +3,13 @@
 // channels of A o conj(B), where A and B are the spectra of two windows, and back, all by one
 // worker.
 // Shapes    y[b, h, n], x[b, h, n] and gates (windows.hpp); outputs[1, filters, nk] (outputs.hpp).
-// Numerics  products and their sum are fp32, in the order of the sequences, then scaled by a power
-//           of two to what fp16 holds best; nothing is in pairs, which a gradient's error would
-//           show.
+// Numerics  products and their sum are fp32, in the order of the sequences, in units that grow with
+//           them (scaled_sum.hpp), then scaled by a power of two to what fp16 holds best; nothing
+//           is in pairs, which a gradient's error would show.
 #pragma once
 #include "core/schedule.hpp"
 #include "ops/fft_conv/outputs.hpp"
+#include "ops/fft_conv/scaled_sum.hpp"
 #include "ops/fft_conv/windows.hpp"
 
 namespace tk {
@@ -32,7 +33,7 @@ struct filter_gradient : fft_workers<N2, false, be::tune_fft_workers(N2, false).
     if (filter >= a.filters) return;
     complex_tile<64, V> sum;
     sum.re = 0.f, sum.im = 0.f;
-    float bound = 0;
+    scaled_sum of_sum;
     TK_ROLL
     for (int b = 0; b < a.y.b; ++b) TK_ROLL
     for (int of_filter = 0; of_filter < a.share; ++of_filter) {
@@ -45,16 +46,19 @@ struct filter_gradient : fft_workers<N2, false, be::tune_fft_workers(N2, false).
       packed_complex_tile<64, V> y, x;
       auto const of_y = transform_window<Both>(c, a.y, at, y),
                  of_x = transform_window<false>(c, a.x, at, x);
-      bound += of_y.sum * of_x.sum;
-      float const by = inverse_of_power(of_y.by) * inverse_of_power(of_x.by) * (N2 * N2);
-      add_product(sum, y, x, -1.f, by);
+      if (float const less = of_sum.add(of_y, of_x); less != 1) {
+        sum.re = sum.re * less;
+        sum.im = sum.im * less;
+      }
+      add_product(sum, y, x, -1.f, of_sum.factor(of_y, of_x) * (N2 * N2));
     }
-    float const up = scale_to(bound, 8), back = inverse_of_power(up) * (2 * N2 * sizes::step);
+    float const up = scale_to(of_sum.bound, 8);
     sum.re = sum.re * up;
     sum.im = sum.im * up;
     packed_complex<N2> p[1];
     p[0].push(pack(sum));
-    write_block(c, p, a.to, a.to.place(filter, 0), back);
+    float const back = inverse_of_power(up) * (2 * N2 * sizes::step);
+    write_block(c, p, a.to, a.to.place(filter, 0), back, of_sum.exponent);
   }
 
  private:

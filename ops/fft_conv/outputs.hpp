@@ -153,13 +153,20 @@ template <class T, class Out, int N2, int S = 1, bool Split = false> struct bloc
   }
 };
 
-// The block whose sums' spectrum is p, times `back`, by a worker of fft_workers.
+// The block whose sums' spectrum is p, times back 2^exponent, by a worker of fft_workers. fp32 need
+// not hold that factor.
 template <class Context, class T, class Out, int N2>
 TK_DEVICE void write_block(Context& c, packed_complex<N2> const (&p)[1],
-                           block_outputs<T, Out, N2> const& to, block_place const& at, float back) {
+                           block_outputs<T, Out, N2> const& to, block_place const& at, float back,
+                           int exponent) {
+  float const half = power_of_two(exponent / 2);
+  back *= power_of_two(exponent - exponent / 2);
   transform_back(
       c.scratch.x, p, c.resident, c.w, [] {}, [] {},
-      [&](auto& through, auto& y) { to.put(through, y, [=](int) { return back; }); });
+      [&](auto& through, auto& y) {
+        y = y * half;
+        to.put(through, y, [=](int) { return back; });
+      });
   c.w.sync();  // it is there
   to.write(c.scratch.x, at);
   c.w.sync();  // all have read

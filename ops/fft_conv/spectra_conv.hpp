@@ -11,6 +11,7 @@
 #pragma once
 #include "core/schedule.hpp"
 #include "ops/fft_conv/outputs.hpp"
+#include "ops/fft_conv/scaled_sum.hpp"
 #include "ops/fft_conv/windows.hpp"
 
 namespace tk {
@@ -34,17 +35,20 @@ template <class T, class Out, int N2> struct spectra_conv : window_workers<T, N2
     // Blocks have more and more terms: those of one worker, a grid apart, should not be alike.
     int const row = index / a.to.blocks, block = (index + row) % a.to.blocks;
     auto const terms = a.plan.terms(row, block);
-    float const up = scale_to(bound(a, terms, row), 8);
+    auto const of_sum = scale_of(a, terms, row);
+    float const up = scale_to(of_sum.bound, 8);
     packed_complex<N2> p[1];
     TK_ROLL
     for (int part = 0; part < sizes::P; ++part) {
       complex_tile<64, sizes::V> s;
       TK_UNROLL
-      for (int i = 0; i < parts; i += at_once) sum(s, i, a, terms, row, part * parts + i, up);
+      for (int i = 0; i < parts; i += at_once) {
+        sum(s, i, a, terms, row, part * parts + i, of_sum, up);
+      }
       p[0].push(pack(s));
     }
     float const back = inverse_of_power(up) * (2 * N2 * sizes::step);
-    write_block(c, p, a.to, a.to.place(row, block), back);
+    write_block(c, p, a.to, a.to.place(row, block), back, of_sum.exponent);
   }
 
  private:
@@ -68,15 +72,18 @@ template <class T, class Out, int N2> struct spectra_conv : window_workers<T, N2
         body(first + std::int64_t{i} * t.a_step, other + i, i + 1 < t.inner ? t.a_step : 0);
     }
   }
-  static TK_DEVICE float bound(args const& a, spectral_terms const& t, int row) {
-    float most = 0;
-    for_each(a, t, row,
-             [&](std::int64_t x, std::int64_t y, int) { most += a.a.bounds[x] * a.b.bounds[y]; });
-    return most;
+  static TK_DEVICE window_scale scale_of(float bound) { return {scale_of_spectrum(bound), bound}; }
+  static TK_DEVICE scaled_sum scale_of(args const& a, spectral_terms const& t, int row) {
+    scaled_sum y;
+    for_each(a, t, row, [&](std::int64_t left, std::int64_t right, int) {
+      y.add(scale_of(a.a.bounds[left]), scale_of(a.b.bounds[right]));
+    });
+    return y;
   }
   // `up` times the columns of at_once parts of the sum, from the part-th on, the i-th of s.
   static TK_DEVICE void sum(complex_tile<64, sizes::V>& s, int i, args const& a,
-                            spectral_terms const& t, int row, int part, float up) {
+                            spectral_terms const& t, int row, int part, scaled_sum const& of_sum,
+                            float up) {
     float const sign = a.plan.kind == spectral_plan::causal ? 1.f : -1.f;
     complex_tile<64, sizes::part> sums[at_once];
     for (auto& of_part : sums) of_part.re = 0.f, of_part.im = 0.f;
@@ -91,8 +98,7 @@ template <class T, class Out, int N2> struct spectra_conv : window_workers<T, N2
         load(x[k], a.a, left, part + k);
         load(y[k], a.b, right, part + k);
       }
-      float const by = up * inverse_of_power(scale_of_spectrum(a.a.bounds[left])) *
-                       inverse_of_power(scale_of_spectrum(a.b.bounds[right]));
+      float const by = up * of_sum.factor(scale_of(a.a.bounds[left]), scale_of(a.b.bounds[right]));
       TK_UNROLL
       for (int k = 0; k < at_once; ++k) {
         if constexpr (in_pairs<T>) add_rounded_product(sums[k], x[k], y[k], sign, by);

@@ -48,6 +48,16 @@ constexpr int window_bits = 1, spectrum_bits = 7;
 template <class T> using kept_spectra = std::conditional_t<std::is_same_v<T, bf16>, fp16, float>;
 TK_DEVICE float scale_of_spectrum(float bound) { return scale_to(bound, spectrum_bits); }
 
+// 2^exponent: 0 where that is below what is normal in fp32, and 2^127 at most.
+TK_DEVICE float power_of_two(int exponent) {
+  int const biased = exponent < -126 ? 0 : exponent > 127 ? 254 : exponent + 127;
+  return __builtin_bit_cast(float, static_cast<std::uint32_t>(biased) << 23);
+}
+// Of 2^n: n.
+TK_DEVICE int exponent_of(float power) {
+  return static_cast<int>(__builtin_bit_cast(std::uint32_t, power) >> 23) - 127;
+}
+
 // Where spectra lie in global memory, as fp16 or fp32: tiles of a few columns, re and im in turn;
 // and a bound of each one's magnitudes before it was scaled: the sum of those of the numbers that
 // it is the spectrum of.
