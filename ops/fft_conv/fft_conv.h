@@ -16,9 +16,10 @@ extern "C" {
  *
  * u, y, and the gates pre and post, where given, are [b, h, n], or [h, n] where b is 1, of one
  * type, bf16 or fp16; any strides, n contiguous. k is fp32 [h_k, nk], nk contiguous; h is a
- * multiple of h_k. Any n and nk, also 0; n goes to 2^24, taps behind n do nothing, and a circular
- * filter has at most n (else TK_UNSUPPORTED). The numbers of windows that sequences are cut into,
- * and filters, are counted in 29 bits (else TK_UNSUPPORTED).
+ * multiple of h_k. Any n to 2^24 and nk to 2^30, also 0; taps behind n do nothing, and a circular
+ * filter has at most n. Sequences are cut into windows, and filters, of all nk taps, into pieces,
+ * of 1024 elements or more; of all windows, and of all pieces, there are fewer than 2^29. What is
+ * more is TK_UNSUPPORTED.
  *
  * It is done by Fourier transforms, so that an element of y has an error from all elements of its
  * window of x, of up to 16384 neighbours; filters of up to 128 taps that reach an element are
@@ -29,11 +30,11 @@ extern "C" {
  * all elements of y of blocks whose windows they lie in, earlier ones too, of no other channel and
  * sequence.
  *
- * filter_is_ready: 1 where the workspace is that of an earlier call, also of tk_fft_conv_backward,
- * for the same k, h, n, type and kind of convolution, any b, on the same chip, and nobody has
- * written to it since: it still has the filters' transforms, if that takes any, and they are not
- * made again. k's elements must be what they were. `repeat`: both are the same: an element's bits
- * depend on its own sequence and filter. */
+ * filter_is_ready: 1 where the workspace is that of an earlier call that wanted y, or, of
+ * tk_fft_conv_backward, du, dpre or dpost, with any b above 0, for the same k, h, n, type and kind
+ * of convolution, on the same chip, and nobody has written to it since: it still has the filters'
+ * transforms, if that takes any, and they are not made again. k's elements must be what they were.
+ * `repeat`: both are the same: an element's bits depend on its own sequence and filter. */
 typedef struct tk_fft_conv_problem {
   size_t size; /* sizeof(tk_fft_conv_problem) */
   DLTensor const* u;

@@ -15,7 +15,8 @@ extern "C" {
  *
  * u, k, pre, post, circular and filter_is_ready are as in tk_fft_conv, whose limits hold. dy, du,
  * dpre and dpost are like u, dk is fp32 like k. An output that is NULL is not wanted; gradients of
- * gates may be had without gates, which then are 1. k is read only for du, dpre and dpost.
+ * gates may be had without gates, which then are 1. k is read only for du, dpre and dpost: a call
+ * that wants none of them, or whose b is 0, makes no transforms for later ones.
  *
  * Errors are as in tk_fft_conv: of du, dpre and dpost at most twice those of rounding, in the root
  * of the mean square; dk, which two transforms of fp16 factors enter, three times those of rounding

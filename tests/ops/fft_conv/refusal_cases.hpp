@@ -61,7 +61,7 @@ template <class s> std::vector<spoiled<s>> too_large() {
       std::int64_t place = 0;
       for (auto const& argument : x.arguments()) {
         auto& t = *argument.of;
-        t.move(++place << 40);
+        t.move(++place << 43);
         t.dl.strides = nullptr;
         if (t.dl.dtype.bits == 16) t.shape = {b, h, n};
         else t.shape = {h, nk};
@@ -72,6 +72,7 @@ template <class s> std::vector<spoiled<s>> too_large() {
       {"n", sized(1, 1, (1 << 24) + 1, 7), TK_UNSUPPORTED, {"n is 16777217", "16777216"}},
       {"nk", sized(1, 1, 20, (1 << 30) + 1), TK_UNSUPPORTED, {"nk is 1073741825", "1073741824"}},
       {"windows", sized(1 << 20, 1 << 10, 5, 7), TK_UNSUPPORTED, {"windows", "at most"}},
+      {"pieces", sized(1, 1 << 11, 20, 1 << 30), TK_UNSUPPORTED, {"pieces", "at most 536870911"}},
   };
 }
 
