@@ -207,7 +207,6 @@ template <int N2> struct filter_spectra {
   static TK_BOTH int tasks(args const& a) { return ceil_div(a.count(), workers); }
   static TK_BOTH task task_at(args const&, int i, int) { return {i * workers, 0}; }
   static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
-  static TK_DEVICE void load_own(own&, args const&, task const&, int, be::arrival) {}
   template <class Worker>
   static TK_DEVICE void fill_resident(Worker const& w, resident& r, args const&) {
     fill(w, r.cos1, r.sin1, [](int n1, int k1) { return unit_root(first_turns(n1, k1)); });

@@ -4,8 +4,8 @@
 //   y[block] = gate o sum over d < 3 of x[block - d] T_d^T,   T_d[i, t] = k[64 d + i - t]
 // or, of a correlation, x[block + d] and k[64 d + t - i]; taps that are not there are 0.
 // Shapes    x[b, h, n] and a gate; k[h / share, nk], nk at most 128; outputs[b, h, n]
-// (outputs.hpp). Numerics  taps, and gated elements, are rounded to T, fp16 after scaling by a
-// power of two; sums
+//           (outputs.hpp).
+// Numerics  taps, and gated elements, are rounded to T, fp16 after scaling by a power of two; sums
 //           fp32.
 // Order     64 blocks are a window. A worker has some windows of all sequences of a filter, whose
 //           matrices it makes once.
@@ -47,7 +47,6 @@ template <class T> struct short_conv {
   static TK_BOTH int tasks(args const& a) { return ceil_div(all(a), workers); }
   static TK_BOTH task task_at(args const&, int i, int) { return {i * workers, 0}; }
   static TK_DEVICE void load(stage&, args const&, task const&, int, be::arrival) {}
-  static TK_DEVICE void load_own(own&, args const&, task const&, int, be::arrival) {}
 
   template <class Context> static TK_DEVICE void compute(Context& c, args const& a, task const& t) {
     int const index = t.first + c.w.id();

@@ -3,8 +3,8 @@
 // products of tiles: with m = N2 n1 + n2 and k = k1 + 128 k2,
 //   X[k] = sum over m of x[m] e^(2 pi i m (k + 1/2) / N)
 //        = sum over n2 of F[n2, k2] t[k1, n2] sum over n1 of C[n1, k1] x[n1, n2],
-//   C = e^(2 pi i n1 (k1 + 1/2) / 128),  t = e^(2 pi i n2 (k1 + 1/2) / N),  F = e^(2 pi i n2 k2 /
-//   N2)
+//   C = e^(2 pi i n1 (k1 + 1/2) / 128),  t = e^(2 pi i n2 (k1 + 1/2) / N),
+//   F = e^(2 pi i n2 k2 / N2)
 // A product of two such spectra is the convolution in which what leaves at the end comes back with
 // the other sign. Of real x the frequencies k1 < 64 say all (X[N - 1 - k] is the conjugate of
 // X[k]), and none is a special case:
@@ -13,11 +13,10 @@
 //           registers. Where N2 is small, S windows may lie side by side in tiles [64, S N2]: a
 //           product reads its factor once for all of them.
 // Numerics  operands fp16, sums fp32. F is kept as F / N2. With x below 2, sums of the first
-// product
-//           are below 2^8, and so is X / N2; times a spectrum below 2^7 it is below 2^15.5, and so
-//           are sums of the first product back. So all that lies between products may be fp16. With
-//           Pairs t is, too, and what it turns, at once in pairs; and where N2 is small so are
-//           sums, but for the last ones. Else these are fp32.
+//           product are below 2^8, and so is X / N2; times a spectrum below 2^7 it is below 2^15.5,
+//           and so are sums of the first product back. So all that lies between products may be
+//           fp16. With Pairs t is, too, and what it turns, at once in pairs; and where N2 is small
+//           so are sums, but for the last ones. Else these are fp32.
 // Source    Bailey's four-step form; as products of tiles: Fu et al., FlashFFTConv, 2023.
 #pragma once
 #include "backends/kernel.hpp"

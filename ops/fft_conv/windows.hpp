@@ -242,8 +242,6 @@ struct fft_workers {
   }
   template <class Args>
   static TK_DEVICE void load(stage&, Args const&, task const&, int, be::arrival) {}
-  template <class Args>
-  static TK_DEVICE void load_own(own&, Args const&, task const&, int, be::arrival) {}
   template <class Worker, class Args>
   static TK_DEVICE void fill_resident(Worker const& w, resident& r, Args const&) {
     r.fill(w.id(), workers);
