@@ -192,14 +192,14 @@ LAYERS = {
 }
 
 
-def distance(x, y):
-    """Of two results, from y, as a share of it; no more than 1 where they are one but for
-    rounding."""
+def distance(x, y, dtype):
+    """Of two results of operands of a type, from y, as a share of it; no more than 1 where they are
+    one but for rounding."""
     if isinstance(x, tuple):
-        return max(map(distance, x, y))
+        return max(distance(*both, dtype) for both in zip(x, y, strict=True))
     if x.shape != y.shape:
         return math.inf
-    most = 2 * torch.finfo(torch.bfloat16).eps if y.dtype in HALVES else 1e-4
+    most = 2 * torch.finfo(torch.bfloat16).eps if dtype in HALVES else 1e-4
     x, y = x.double(), y.double()
     far = ((x - y).norm() / (most * y.norm())).item() if y.norm() > 0 else x.norm().item()
     return math.inf if math.isnan(far) else far
@@ -229,7 +229,9 @@ def replace_module(module):
     x = x[..., :width].contiguous()
     want = module(x)
     forwards = (norm_forwards if is_norm else gated_forwards)(module)
-    far, forward = min(((distance(y(x), want), y) for y in forwards), key=lambda found: found[0])
+    far, forward = min(
+        ((distance(y(x), want, x.dtype), y) for y in forwards), key=lambda found: found[0]
+    )
     if far > 1:
         raise NotImplementedError("it computes something else")
     module.forward = forward
@@ -445,7 +447,8 @@ def is_same(theirs, ours, samples, like):
         except RuntimeError:
             continue
         taken += 1
-        if distance((ours(*arguments), *filter(torch.is_tensor, arguments)), wanted) > 1:
+        got = ours(*arguments), *filter(torch.is_tensor, arguments)
+        if distance(got, wanted, like.dtype) > 1:
             return False
     return taken > 0
 
