@@ -192,6 +192,19 @@ LAYERS = {
 }
 
 
+def give(module, forward, **options):
+    """Has a function compute a module, and copies of it, whose weights are their own."""
+    module.forward = functools.partial(forward, module, **options)
+    module._replicate_for_data_parallel = functools.partial(replica_of, module)
+
+
+def replica_of(module):
+    """For torch.nn.DataParallel."""
+    replica = type(module)._replicate_for_data_parallel(module)
+    give(replica, module.forward.func, **module.forward.keywords)
+    return replica
+
+
 def replace_module(module):
     """Gives a layer a forward of TK's. NotImplementedError where there is none for it."""
     if hasattr(module, "_hf_hook"):
@@ -205,7 +218,7 @@ def replace_module(module):
             raise NotImplementedError("it is a class of its own")
         if isinstance(module, torch.nn.Linear | Conv1D) and module.weight.dtype not in HALVES:
             raise NotImplementedError(f"{module.weight.dtype} is not of 16 bits")
-        module.forward = functools.partial(LAYERS[type(module)], module)
+        give(module, LAYERS[type(module)])
         return
     is_norm = hasattr(module, "weight")
     weight = module.weight if is_norm else module.gate_proj.weight
@@ -221,7 +234,7 @@ def replace_module(module):
     )
     if far > 1:
         raise NotImplementedError("it computes something else")
-    module.forward = forward
+    give(module, forward.func, **forward.keywords)
 
 
 def takes(module, x):

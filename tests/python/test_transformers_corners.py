@@ -114,6 +114,17 @@ def test_a_model_is_saved_and_copied_with_what_was_replaced():
         assert other.lm_head.forward.args[0] is other.lm_head
 
 
+def test_replicas_have_weights_of_their_own():
+    """Those of torch.nn.DataParallel, of which a CPU has none."""
+    model = llama()
+    tkt.replace(model)
+    x = torch.randn(2, 64, dtype=torch.bfloat16)
+    for module in model.lm_head, model.model.norm:
+        replica = module._replicate_for_data_parallel()
+        replica.weight = torch.zeros_like(module.weight)
+        assert module(x).any() and not replica(x).any()
+
+
 def test_hooks_of_accelerate_stay():
     accelerate = pytest.importorskip("accelerate")
     model = llama()
