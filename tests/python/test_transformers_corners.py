@@ -121,8 +121,8 @@ def test_replicas_have_weights_of_their_own():
     x = torch.randn(2, 64, dtype=torch.bfloat16)
     for module in model.lm_head, model.model.norm:
         replica = module._replicate_for_data_parallel()
-        for name, x in module._parameters.items():
-            setattr(replica, name, None if x is None else torch.zeros_like(x))
+        for name, y in module._parameters.items():
+            setattr(replica, name, None if y is None else torch.zeros_like(y))
         assert module(x).any() and not replica(x).any()
 
 
