@@ -19,12 +19,10 @@ inline constexpr int dl_device_type = 10;  // kDLROCM
 
 // What has failed is told here, and taken from the runtime: others who ask it next would take the
 // error for theirs.
-[[noreturn]] inline void fail(status kind, hipError_t e, std::string const& what) {
+inline void check(hipError_t e, char const* what, status kind = status::runtime_error) {
+  if (e == hipSuccess) return;
   static_cast<void>(hipGetLastError());
-  throw error(kind, what + ": " + hipGetErrorString(e));
-}
-inline void check(hipError_t e, char const* what) {
-  if (e != hipSuccess) fail(status::runtime_error, e, what);
+  throw error(kind, std::string(what) + ": " + hipGetErrorString(e));
 }
 
 // ---- memory, for tests and benchmarks
@@ -114,8 +112,7 @@ struct device_info {
 };
 inline int current_device() {
   int id = 0;
-  if (hipError_t const e = hipGetDevice(&id); e != hipSuccess)
-    fail(status::wrong_chip, e, "no usable HIP device");
+  check(hipGetDevice(&id), "no usable HIP device", status::wrong_chip);
   return id;
 }
 inline hipDeviceProp_t properties() {

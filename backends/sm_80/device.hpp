@@ -16,12 +16,10 @@ inline constexpr int dl_device_type = 2;  // kDLCUDA
 
 // What has failed is told here, and taken from the runtime: others who ask it next would take the
 // error for theirs.
-[[noreturn]] inline void fail(status kind, cudaError_t e, std::string const& what) {
+inline void check(cudaError_t e, char const* what, status kind = status::runtime_error) {
+  if (e == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());
-  throw error(kind, what + ": " + cudaGetErrorString(e));
-}
-inline void check(cudaError_t e, char const* what) {
-  if (e != cudaSuccess) fail(status::runtime_error, e, what);
+  throw error(kind, std::string(what) + ": " + cudaGetErrorString(e));
 }
 
 // ---- memory, for tests and benchmarks
@@ -118,8 +116,7 @@ inline device_info device() {
 }
 inline int current_device() {
   int id = 0;
-  if (cudaError_t const e = cudaGetDevice(&id); e != cudaSuccess)
-    fail(status::wrong_chip, e, "no usable CUDA device");
+  check(cudaGetDevice(&id), "no usable CUDA device", status::wrong_chip);
   return id;
 }
 inline int attribute(cudaDeviceAttr what) {

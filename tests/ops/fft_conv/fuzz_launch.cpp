@@ -158,8 +158,8 @@ template <class T> void check_short(tk::short_filters const& x, void* stream) {
   agree(x.gate, x.correlates ? "post" : "pre");
   require(is_of<T>(x.x), "another instance was chosen");
   agree(x.k, k);
-  require(x.k.h == k.size[0] && x.k.nk == k.size[1] && x.k.h_stride == k.stride[0] &&
-              std::min(k.size[1], u.size[2]) <= short_taps,
+  require(x.k.h == k.size[0] && x.k.nk == std::min(k.size[1], u.size[2]) &&
+              x.k.h_stride == k.stride[0] && x.k.nk <= short_taps,
           "the filters changed");
   require(x.share * k.size[0] == u.size[1] && x.wraps == is_circular(), "other sequences");
   check_outputs<32>(x.to, x.correlates);

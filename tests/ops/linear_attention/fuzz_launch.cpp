@@ -24,7 +24,8 @@ bool is_packed() { return seen("starts").looked_at; }
 
 wide blocks(int height) {
   auto const& q = seen("q");
-  if (is_packed()) return q.size[0] / height + seen("starts").size[0] - 1;
+  wide const sequences = seen("starts").size[0] - 1;
+  if (is_packed()) return sequences > 0 ? q.size[0] / height + sequences : 0;
   return q.size[0] * std::max(wide(1), tiles(q.size[1], height));
 }
 wide end_of_table() {

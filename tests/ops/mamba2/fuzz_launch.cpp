@@ -35,7 +35,8 @@ void check_place(void const* data, wide bytes, char const* what) {
 std::int64_t heads_of_x() { return seen("x").size[is_packed() ? 1 : 2]; }
 wide blocks() {
   auto const& x = seen("x");
-  if (is_packed()) return x.size[0] / C + seen("starts").size[0] - 1;
+  wide const sequences = seen("starts").size[0] - 1;
+  if (is_packed()) return sequences > 0 ? x.size[0] / C + sequences : 0;
   return x.size[0] * std::max(wide(1), tiles(x.size[1], C));
 }
 
