@@ -121,15 +121,22 @@ def attention_forward(
     return o, None
 
 
-@functools.cache
+KNOWS = {}
+"""Of types of configurations what says_is_causal() found: torch.compile looks through caches."""
+
+
+@torch.compiler.assume_constant_result
 def says_is_causal(configuration):
     """Whether the layers of a model say by is_causal what "sdpa" is to see where there is no mask:
     those of models that know "sdpa" do."""
-    name = configuration.__module__.replace("configuration_", "modeling_")
-    models = vars(sys.modules[name]).values() if name in sys.modules else ()
-    return any(
-        isinstance(x, type) and issubclass(x, PreTrainedModel) and x._supports_sdpa for x in models
-    )
+    if configuration not in KNOWS:
+        name = configuration.__module__.replace("configuration_", "modeling_")
+        models = vars(sys.modules[name]).values() if name in sys.modules else ()
+        KNOWS[configuration] = any(
+            isinstance(x, type) and issubclass(x, PreTrainedModel) and x._supports_sdpa
+            for x in models
+        )
+    return KNOWS[configuration]
 
 
 def attention_mask(*arguments, dtype=torch.float32, config=None, **options):
