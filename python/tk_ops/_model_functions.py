@@ -157,53 +157,51 @@ def turned(times, *widths):
     return samples
 
 
-# Each with random arguments to compare by; what a model's function refuses of them says nothing. Of
-# rotary there are two kinds.
+def convolved(random, like):
+    yield random(2, 16, 5), random(16, 4), random(16), "silu"
+
+
+def convolved_on(random, like):
+    yield random(2, 16, 1), random(2, 16, 4), random(16, 4), random(16), "silu"
+
+
+def stepped(random, like):
+    yield (
+        random(2, 4, 16, 16),
+        random(2, 4, 16),
+        random(2, 4, 1).expand(-1, -1, 16),
+        (-random(4, 1, 1).abs()).expand(-1, 16, 16),
+        random(2, 2, 16),
+        random(2, 2, 16),
+        random(4, 1).expand(-1, 16),
+        random(4, 1).expand(-1, 16),
+        True,
+    )
+
+
+def scanned(random, like):
+    yield (
+        random(1, 5, 2, 16),
+        random(1, 5, 2),
+        -random(2).abs(),
+        random(1, 5, 1, 16),
+        random(1, 5, 1, 16),
+        8,
+    )
+
+
 FUNCTIONS = {
-    "apply_rotary_pos_emb": (rotary, turned(2, 32, 16, 24)),
-    "causal_conv1d_fn": (
-        convolution,
-        lambda random, like: [(random(2, 16, 5), random(16, 4), random(16), "silu")],
+    "apply_rotary_pos_emb": (
+        (rotary, turned(2, 32, 16, 24)),
+        (rotary_of_halves, turned(1, 16, 8)),
     ),
-    "causal_conv1d_update": (
-        convolution_step,
-        lambda random, like: [
-            (random(2, 16, 1), random(2, 16, 4), random(16, 4), random(16), "silu")
-        ],
-    ),
-    "mamba2_selective_state_update": (
-        scan_step,
-        lambda random, like: [
-            (
-                random(2, 4, 16, 16),
-                random(2, 4, 16),
-                random(2, 4, 1).expand(-1, -1, 16),
-                (-random(4, 1, 1).abs()).expand(-1, 16, 16),
-                random(2, 2, 16),
-                random(2, 2, 16),
-                random(4, 1).expand(-1, 16),
-                random(4, 1).expand(-1, 16),
-                True,
-            )
-        ],
-    ),
-    "mamba2_chunk_scan": (
-        scan,
-        lambda random, like: [
-            (
-                random(1, 5, 2, 16),
-                random(1, 5, 2),
-                -random(2).abs(),
-                random(1, 5, 1, 16),
-                random(1, 5, 1, 16),
-                8,
-            )
-        ],
-    ),
+    "causal_conv1d_fn": ((convolution, convolved),),
+    "causal_conv1d_update": ((convolution_step, convolved_on),),
+    "mamba2_selective_state_update": ((scan_step, stepped),),
+    "mamba2_chunk_scan": ((scan, scanned),),
 }
-
-
-OTHERS = {"apply_rotary_pos_emb": (rotary_of_halves, turned(1, 16, 8))}
+"""What TK's are of each name, and random arguments to compare them by with a model's, of which what
+that refuses says nothing."""
 
 
 def is_same(theirs, ours, samples, like):
@@ -228,8 +226,7 @@ def replace_function(place, name, like):
     theirs = getattr(place, name)
     if hasattr(theirs, "is_tk"):
         return
-    kinds = [FUNCTIONS[name], OTHERS.get(name)]
-    ours = next((x[0] for x in kinds if x and is_same(theirs, *x, like)), None)
+    ours = next((x[0] for x in FUNCTIONS[name] if is_same(theirs, *x, like)), None)
     if ours is None:
         raise NotImplementedError("it computes something else")
 
