@@ -25,7 +25,8 @@
 //                            Op::deliver (below); all workers send alike
 // All workers of a block take and release the same slots in the same order.
 // An op with `static constexpr int helpers` above 0 has workers of two kinds: the last so many run
-//   help(context, args, task)                in place of compute; they need fewer registers.
+//   help(context, args, task)                in place of compute; they need fewer registers, each
+//                                            `lent` fewer if the op has such a constant.
 // An op with `static constexpr int signals` above 0 has so many of them.
 // Of an op with `static constexpr int blocks_per_unit` so many blocks share a multiprocessor, where
 // blocks of the chip can; else one has it alone.

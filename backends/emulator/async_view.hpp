@@ -153,28 +153,44 @@ inline void exchange_rows(matrix_rows& x, bool store, char const* what, location
       },
       what, where);
 }
+// Lane L has elements 2 (L % 4), + 1 of column L / 4.
+inline void exchange_columns(matrix_rows& x, bool store, char const* what, location const& where) {
+  collective(
+      x,
+      [store](matrix_rows* const* lanes) {
+        for (int m = 0; m < 4; ++m)
+          for (int l = 0; l < 32; ++l)
+            for (int half = 0; half < 2; ++half) {
+              std::uint32_t& pair = lanes[8 * m + l % 4 * 2 + half]->row[l / 8];
+              std::uint32_t& own = lanes[l]->registers[m];
+              auto const put = [](std::uint32_t& to, int at, std::uint32_t from, int from_at) {
+                to = (to & ~(0xffffu << 16 * at)) | (from >> 16 * from_at & 0xffff) << 16 * at;
+              };
+              if (store) put(pair, l / 4 % 2, own, half);
+              else put(own, half, pair, l / 4 % 2);
+            }
+      },
+      what, where);
+}
+inline void store_matrices(matrix_rows const& x, std::uint32_t address) {
+  std::memcpy(shared_pointer<char>(address), x.row, 16);
+  sanitizer::quiet const q;
+  model_of<async_view>(own_block(self())).stored(self(), address);
+}
 inline void stmatrix(std::uint32_t address, std::uint32_t a, std::uint32_t b, std::uint32_t c,
                      std::uint32_t d, location where = location::current()) {
   check_row_address(address, where);
   matrix_rows x{{a, b, c, d}, {}};
   exchange_rows(x, true, "stmatrix", where);
-  std::memcpy(shared_pointer<char>(address), x.row, 16);
-  sanitizer::quiet const q;
-  model_of<async_view>(own_block(self())).stored(self(), address);
+  store_matrices(x, address);
 }
-inline void exchange_columns(matrix_rows& x, char const* what, location const& where) {
-  collective(
-      x,
-      [](matrix_rows* const* lanes) {
-        for (int m = 0; m < 4; ++m)
-          for (int l = 0; l < 32; ++l) {
-            auto const element = [&](int row) {
-              return lanes[8 * m + row]->row[l / 8] >> l / 4 % 2 * 16 & 0xffff;
-            };
-            lanes[l]->registers[m] = element(l % 4 * 2) | element(l % 4 * 2 + 1) << 16;
-          }
-      },
-      what, where);
+inline void stmatrix_transposed(std::uint32_t address, std::uint32_t a, std::uint32_t b,
+                                std::uint32_t c, std::uint32_t d,
+                                location where = location::current()) {
+  check_row_address(address, where);
+  matrix_rows x{{a, b, c, d}, {}};
+  exchange_columns(x, true, "stmatrix.trans", where);
+  store_matrices(x, address);
 }
 inline matrix_rows row_at(std::uint32_t address, location const& where) {
   check_row_address(address, where);
@@ -188,12 +204,11 @@ inline void ldmatrix(std::uint32_t address, std::uint32_t& a, std::uint32_t& b, 
   exchange_rows(x, false, "ldmatrix", where);
   a = x.registers[0], b = x.registers[1], c = x.registers[2], d = x.registers[3];
 }
-// Lane L gets elements 2 (L % 4), + 1 of column L / 4.
 inline void ldmatrix_transposed(std::uint32_t address, std::uint32_t& a, std::uint32_t& b,
                                 std::uint32_t& c, std::uint32_t& d,
                                 location where = location::current()) {
   auto x = row_at(address, where);
-  exchange_columns(x, "ldmatrix.trans", where);
+  exchange_columns(x, false, "ldmatrix.trans", where);
   a = x.registers[0], b = x.registers[1], c = x.registers[2], d = x.registers[3];
 }
 

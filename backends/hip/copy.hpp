@@ -163,6 +163,12 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
     dst.data[n] = n < left ? src[n] : T{};
 }
 
+// All of it, from a multiple of 16 bytes.
+template <class T, int N>
+TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, arrival done) {
+  load_async(dst, src, N, done);
+}
+
 // R rows of N columns from (row, col) on, each into a vector of its own, of which the rest is not
 // written. Columns count from the 16-byte boundary at or before a row.
 template <class T, int N, int R>
@@ -292,6 +298,14 @@ TK_DEVICE void store_async(worker w, bounded_window_of<sink<T, R, C>> const& dst
   auto const& [of, row, col, i, j] = dst.all;
   sink<T, R, C> const bounded = rows_before(of, dst.end);
   store_async(w, window(bounded, row, col, i, j), x, via);
+}
+
+// x transposed: element (r, c) to (row + c, col + r).
+template <class T, int R, int C>
+TK_DEVICE void store_async_transposed(worker, bounded_window_of<sink<T, C, R>> const& dst,
+                                      reg_tile<float, R, C> const& x, shared_tile<T, C, R>&) {
+  auto const& [of, row, col, i, j] = dst.all;
+  store_transposed(rows_before(of.at(i, j), dst.end), row, col, 0, 0, x);
 }
 
 }  // namespace tk::be

@@ -195,6 +195,16 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
   }
 }
 
+// All of it, from a multiple of 16 bytes.
+template <class T, int N>
+TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, arrival done) {
+  constexpr int per_chunk = 16 / int{sizeof(T)};
+  static_assert(N % per_chunk == 0);
+  if (!done.mine() || done.lane >= warp_lanes) return;
+  for (int n = done.lane; n < N / per_chunk; n += warp_lanes)
+    ptx::copy_async<16>(ptx::smem(dst.data + n * per_chunk), src + n * per_chunk);
+}
+
 // R rows of N columns from (row, col) on, each into a vector of its own, of which the rest is not
 // written. Columns count from the 16-byte boundary at or before a row.
 template <class T, int N, int R>
@@ -331,6 +341,14 @@ TK_DEVICE void store_async(worker w, bounded_window_of<sink<T, R, C>> const& dst
   auto const& [of, row, col, i, j] = dst.all;
   sink<T, R, C> const bounded = rows_before(of, dst.end);
   store_async(w, window(bounded, row, col, i, j), x, via);
+}
+
+// x transposed: element (r, c) to (row + c, col + r).
+template <class T, int R, int C>
+TK_DEVICE void store_async_transposed(worker, bounded_window_of<sink<T, C, R>> const& dst,
+                                      reg_tile<float, R, C> const& x, shared_tile<T, C, R>&) {
+  auto const& [of, row, col, i, j] = dst.all;
+  store_transposed(rows_before(of.all(), dst.end), row, col, i, j, x);
 }
 
 }  // namespace tk::be

@@ -275,6 +275,12 @@ TK_DEVICE void run_worker(block_memory<Op>& m, typename Op::args const& a, worke
   if (w.leader()) ptx::tma_store_done();
 }
 
+// What each helper gives up.
+template <class Op> constexpr int lent_of() {
+  if constexpr (requires { Op::lent; }) return Op::lent;
+  else return lent_registers;
+}
+
 template <class Op> inline constexpr int block_threads = worker_lanes * (Op::workers + 1);
 // Dynamic shared memory may begin anywhere.
 template <class Op>
@@ -302,9 +308,12 @@ run_block(TK_ARGUMENT typename Op::args const a) {
     ptx::give_registers<producer_registers(Op::workers)>();
     move<Op>(m, a, ptx::broadcast(ptx::thread() / warp_lanes), rank);
   } else if constexpr (constexpr int helpers = helpers_of<Op>(); helpers > 0) {
-    constexpr int others = Op::workers - helpers, lent = lent_registers;
+    constexpr int others = Op::workers - helpers, lent = lent_of<Op>();
     if (group > others) {
-      ptx::take_registers<registers - lent>();
+      if constexpr (constexpr int left = registers - lent;
+                    left < launch_registers(Op::workers, abreast))
+        ptx::give_registers<left>();
+      else ptx::take_registers<left>();
       run_worker<Op, true>(m, a, worker{group - 1});
     } else {
       ptx::take_registers<(Op::workers * registers - helpers * (registers - lent)) / others / 8 *

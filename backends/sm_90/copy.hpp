@@ -133,6 +133,16 @@ TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, int left, arrival
   }
 }
 
+// All of it, from a multiple of 16 bytes.
+template <class T, int N>
+TK_DEVICE void load_async(shared_vec<T, N>& dst, T const* src, arrival done) {
+  constexpr int bytes = N * static_cast<int>(sizeof(T));
+  static_assert(bytes % 16 == 0);
+  if (done.lane != 0) return;
+  ptx::barrier_expect(done.bar, bytes);
+  ptx::bulk_load(ptx::smem(&dst), src, bytes, done.bar);
+}
+
 // R rows of N columns from (row, col) on, each into a vector of its own, of which the rest is not
 // written. Columns count from the 16-byte boundary at or before a row.
 template <class T, int N, int R>
@@ -190,6 +200,24 @@ TK_DEVICE void put_shared(shared_tile<T, R, C>& dst, X const& x) {
     }
   }
 }
+// The same transposed, of tiles of 16 bits: element (r, c) of x to (c, r) of dst.
+template <class T, int R, int C, class X>
+  requires(sizeof(T) == 2)
+TK_DEVICE void put_transposed(shared_tile<T, C, R>& dst, X const& x) {
+  using map = fragment_map<R, C>;
+  // Lane 8 m + i names row i of matrix m; 1 is below 0 in x, 2 and 3 are right of them.
+  int const lane = worker_lane(), row = (lane >> 4 & 1) * 8 + (lane & 7);
+  int const col = 16 * (lane >> 5) + (lane & 8);
+  TK_UNROLL
+  for (int block = 0; block < R / 64; ++block) TK_UNROLL
+  for (int k = 0; k < C / 16; ++k) {
+    int const i = block * (C / 2) + k * 8;
+    ptx::stmatrix_transposed(
+        ptx::smem(&dst) + dst.offset(16 * k + row, 64 * block + col),
+        x.word(i / 2, map::row_index(i)), x.word(i / 2 + 1, map::row_index(i + 2)),
+        x.word(i / 2 + 2, map::row_index(i + 4)), x.word(i / 2 + 3, map::row_index(i + 6)));
+  }
+}
 // Products and TMA may read the tile once a barrier of the worker has followed.
 template <class T, int R, int C, class X>
 TK_DEVICE void store(shared_tile<T, R, C>& dst, X const& x) {
@@ -203,6 +231,16 @@ TK_DEVICE void store(window_of<sink<T, R, V>> const& dst, X const& x) {
   static_assert(can_store<T, X>::value);
   store_tile(dst.of.x, dst.row, dst.col, dst.i, dst.j, x, dst.of.vector_width);
 }
+// By one lane: the tile t leaves for its place.
+template <class T, int R, int C>
+TK_DEVICE void begin_store(window_of<sink<T, R, C>> const& dst, shared_tile<T, R, C> const& t) {
+  using tile = shared_tile<T, R, C>;
+  TK_UNROLL
+  for (int p = 0; p < tile::panels; ++p)
+    ptx::tma_store(&dst.of.map, {dst.col + tile::panel_cols * p, dst.row, dst.i, dst.j},
+                   ptx::smem(&t) + p * tile::panel_bytes);
+  ptx::tma_store_commit();
+}
 // Through shared memory: the part-th of a series of stores that go through the tiles of `via` in
 // turn, so that one is written while another leaves. Returns before the tile has left.
 template <class T, int R, int C> using staging = shared_tile<T, R, C>[2];
@@ -210,7 +248,6 @@ template <class T, int R, int C, int Tiles, class X>
 TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X const& x,
                            shared_tile<T, R, C> (&via)[Tiles], int part = 0) {
   static_assert(can_store<T, X>::value);
-  using tile = shared_tile<T, R, C>;
   if (!dst.of.tma) return store(dst, x);
   auto& t = via[part % Tiles];
   if (w.leader()) ptx::tma_store_read<Tiles - 1>();
@@ -218,12 +255,7 @@ TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X cons
   put_shared(t, x);
   ptx::proxy_fence();
   w.sync();
-  if (!w.leader()) return;
-  TK_UNROLL
-  for (int p = 0; p < tile::panels; ++p)
-    ptx::tma_store(&dst.of.map, {dst.col + tile::panel_cols * p, dst.row, dst.i, dst.j},
-                   ptx::smem(&t) + p * tile::panel_bytes);
-  ptx::tma_store_commit();
+  if (w.leader()) begin_store(dst, t);
 }
 template <class T, int R, int C, class X>
 TK_DEVICE void store_async(worker w, window_of<sink<T, R, C>> const& dst, X const& x,
@@ -252,6 +284,23 @@ TK_DEVICE void store_async(worker w, bounded_window_of<sink<T, R, C>> const& dst
   if (all.row + R <= dst.end || all.of.x.rows <= dst.end) return store_async(w, all, x, via);
   store(dst, x);
   if (w.leader()) ptx::tma_store_commit();
+}
+// x transposed, element (r, c) to (row + c, col + r), through the tile `via`, which may be written:
+// wait_stores_read has said so.
+template <class T, int R, int C>
+TK_DEVICE void store_async_transposed(worker w, bounded_window_of<sink<T, C, R>> const& dst,
+                                      reg_tile<float, R, C> const& x, shared_tile<T, C, R>& via) {
+  auto const& all = dst.all;
+  bool const whole = all.row + C <= dst.end || all.of.x.rows <= dst.end;
+  if (!all.of.tma || !whole) {
+    store_transposed(rows_before(all.of.x, dst.end), all.row, all.col, all.i, all.j, x);
+    if (w.leader()) ptx::tma_store_commit();
+    return;
+  }
+  put_transposed<T, R, C>(via, cast<T>(x));
+  ptx::proxy_fence();
+  w.sync();
+  if (w.leader()) begin_store(all, via);
 }
 
 // ---- sums in shared memory to global memory, by a warp that gives their place back

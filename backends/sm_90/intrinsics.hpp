@@ -109,6 +109,12 @@ TK_DEVICE void stmatrix(std::uint32_t dst, std::uint32_t a, std::uint32_t b, std
                "r"(a), "r"(b), "r"(c), "r"(d)
                : "memory");
 }
+TK_DEVICE void stmatrix_transposed(std::uint32_t dst, std::uint32_t a, std::uint32_t b,
+                                   std::uint32_t c, std::uint32_t d) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(dst),
+               "r"(a), "r"(b), "r"(c), "r"(d)
+               : "memory");
+}
 
 // Contiguous bytes, a multiple of 16 at 16-byte boundaries.
 TK_DEVICE void bulk_load(std::uint32_t dst, void const* src, int bytes, std::uint32_t bar) {

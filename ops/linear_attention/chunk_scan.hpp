@@ -161,9 +161,9 @@ template <class T, int D, class Family, bool Decays, scan_leaves Leaves> struct 
       auto const u = t.units[i];
       [[maybe_unused]] auto const place =
           a.decays.row(t.of.first_chunk + chunk, u.head, a.rows.h, C);
-      if constexpr (Decays) load_async(s.decay[i], a.decays.data + place, C, done);
+      if constexpr (Decays) load_async(s.decay[i], a.decays.data + place, done);
       if constexpr (weighs)
-        if (!a.reversed) load_async(s.weight[i], a.weights + place, C, done);
+        if (!a.reversed) load_async(s.weight[i], a.weights + place, done);
       TK_UNROLL
       for (int k = 0; k < share; ++k) {
         int const w = i * share + k, col = u.col + k * P;

@@ -46,6 +46,10 @@ template <class T, int D, class Family> struct chunk_scan_sizes {
     bool keeps;
     // Of a family that weighs: weights as decays, skip[h, columns of v]; each may be null.
     float const *weights, *skip;
+    // Of workers side by side.
+    side_sums side;
+    int side_parts, sum_parts;
+    divisor by_side_parts, by_sum_parts;
     be::source<T, C, P> gate;
     bool gated;
     be::source<T, C, P> met;
@@ -57,8 +61,9 @@ template <class T, int D, class Family> struct chunk_scan_sizes {
     int head, col, nth;
     bool mine;
   };
-  static TK_BOTH unit unit_of(args const& a, int group, int part, int worker) {
-    int const at = part * workers + worker, all = a.sharing * a.units;
+  static TK_BOTH unit unit_of(args const& a, int group, int part, int worker,
+                              int of_part = workers) {
+    int const at = part * of_part + worker, all = a.sharing * a.units;
     if (at >= all) return {group * a.sharing, a.units * P, 0, false};
     auto const of = a.by_units.of(at);
     return {group * a.sharing + of.quotient, of.rest * P, of.rest, true};

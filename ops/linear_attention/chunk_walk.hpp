@@ -104,8 +104,8 @@ template <class T, int D, class Family, walk_leaves Leaves> struct chunk_walk {
     load_async(s.k, window(a.k, row, 0, t.k, at.batch, end), done);
     load_async(s.v, window(a.v, row, t.col, t.v, at.batch, end), done);
     auto const place = a.decays.row(t.of.first_chunk + chunk, t.head, a.rows.h, C);
-    load_async(s.decay, a.decays.data + place, C, done);
-    if (!reversed(a)) load_async(s.weight, a.weights + place, C, done);
+    load_async(s.decay, a.decays.data + place, done);
+    if (!reversed(a)) load_async(s.weight, a.weights + place, done);
     if constexpr (outputs) load_async(s.q, window(a.q, row, 0, t.q, at.batch, end), done);
     if constexpr (gated)
       load_async(s.gate, window(a.gate, row, t.col, t.head, at.batch, end), done);

@@ -55,6 +55,21 @@ struct decay_table {
   }
 };
 
+// Of each token of a chunk (side_scan.hpp): the running sum of log2 of decays; its weight; what is
+// kept of the state that the chunk meets; and what counts of the token where the chunk ends.
+// float[chunks, h, count, C].
+struct side_factors {
+  enum { decay, weight, kept, counted, count };
+};
+
+// Of a scan by workers side by side; factors are null in others. Sums are of `each` chunks, and
+// kept is what is left over them of what they began with, [sums, h].
+struct side_sums {
+  float const* factors;
+  float* kept;
+  int each;
+};
+
 // What ops/linear_attention/chunk_decays.hpp takes: log_decay[b, n, h] or, where constant, minus a
 // decay[h].
 template <class T> struct decays_to_sum {
@@ -94,6 +109,7 @@ struct scan_problem {
   void* kept;         // the states that the first one's chunks meet, of q's type
   // Of a family that keeps: the states that chunks meet, in place of o; data may be null.
   heads chunk_states;  // [chunks, D, h, columns of v]
+  side_sums side;      // `each`: chunks of a walk then
 };
 
 // What two scans of a backward leave for the gradients of decays, the first and the reversed one.
@@ -117,7 +133,8 @@ struct decay_gradient_problem {
 // What a compiled instance says of itself.
 struct scan_sizes {
   int C, segment, workers, share, P, D;
-  bool lone;  // each unit is a task
+  bool lone;                // each unit is a task
+  int side_units, summers;  // of a part of a group, side by side; 0: never
   // As many for each head as so many workers have together.
   int units(std::int64_t columns) const {
     return ceil_div(static_cast<int>(columns), P * share) * share;

@@ -5,6 +5,7 @@
 #include "ops/linear_attention/chunk_scan.hpp"
 #include "ops/linear_attention/chunk_walk.hpp"
 #include "ops/linear_attention/segment_scan.hpp"
+#include "ops/linear_attention/side_scan.hpp"
 #include "ops/linear_attention/typed_states.hpp"
 #include "ops/typed_heads.hpp"
 
@@ -17,12 +18,29 @@ template <class T, int D, class Family> struct chunk_scan_run {
 
 template <class T, int D, class Family> scan_sizes chunk_scan_run<T, D, Family>::sizes() {
   using of = chunk_scan_sizes<T, D, Family>;
-  return {of::C, of::segment, of::workers, of::share, of::P, D, of::tune.readers > 0};
+  return {of::C,
+          of::segment,
+          of::workers,
+          of::share,
+          of::P,
+          D,
+          of::tune.readers > 0,
+          of::tune.side.units,
+          of::tune.side.summers};
 }
 
+template <class T, int D, class Family>
+void launch_side_by_side(typename chunk_scan_sizes<T, D, Family>::args const& a, void* stream) {
+  using enum side_leaves;
+  if (a.states.data) { be::launch<side_scan<T, D, Family, sums>>(a, stream); }
+  if (a.gated) be::launch<side_scan<T, D, Family, gated_outputs>>(a, stream);
+  else be::launch<side_scan<T, D, Family, outputs>>(a, stream);
+}
 template <class T, int D, class Family, bool Decays>
 void launch_scan(typename chunk_scan_sizes<T, D, Family>::args const& a, void* stream) {
   using enum scan_leaves;
+  if constexpr (Family::weighs && Family::tune(D).side.units > 0)
+    if (a.side.factors) return launch_side_by_side<T, D, Family>(a, stream);
   if (a.states.data) {
     be::launch<chunk_scan<T, D, Family, Decays, sums>>(a, stream);
     be::launch<segment_scan<T, D, Family, Decays>>(a, stream);
@@ -72,7 +90,16 @@ void chunk_scan_run<T, D, Family>::launch(scan_problem const& x, void* stream) {
   a.initial_scale = x.initial_scale;
   a.final_scale = x.final_scale;
   a.states.data = x.states;
-  if (x.states) {
+  if (x.side.factors) {
+    if constexpr (of::tune.side.units > 0) {
+      a.side = x.side;
+      a.side_parts = ceil_div(a.sharing * a.units, of::tune.side.units);
+      a.sum_parts = ceil_div(a.sharing * a.units, of::tune.side.summers);
+      a.by_side_parts = by(a.side_parts), a.by_sum_parts = by(a.sum_parts);
+      a.walks = scan_walks::of(x.rows, x.each, of::C);
+      a.segments = scan_walks::of(x.rows, x.side.each, of::C);
+    }
+  } else if (x.states) {
     a.walks = scan_walks::of(x.rows, x.each, of::segment * of::C);
     a.segments = scan_walks::of(x.rows, 1, of::segment * of::C);
   }

@@ -26,6 +26,13 @@ template <class Family> class scans {
   };
   std::size_t lay_out_states(workspace_layout& w, std::initializer_list<shape> shapes) const;
 
+  // How workers side by side cut sequences: into walks of `each` chunks, whose beginnings are made
+  // of sums of `each_sum` chunks; 0: they are whole. each is 0 where there are no such workers.
+  struct side_cut {
+    int each = 0, each_sum = 0;
+  };
+  side_cut cut_side_by_side(shape const& x) const;
+
   scan_rows const& rows() const { return rows_; }
   int chunk() const { return sizes_.C; }
   int chunks() const { return rows_.blocks(sizes_.C); }

@@ -63,6 +63,40 @@ template <class Family> int scans<Family>::segments_of_walk(shape const& x) cons
                               sizes.tasks(rows_.h, x.shares, x.columns), x.meets ? 1 : 3);
 }
 
+// What takes the least time, in quarters of a chunk's outputs of so many units as a task has: a
+// task begins in 3, and a sum is added to that in 2; another launch takes 8, a task of it 12, and a
+// chunk to sum 9 / 4. A keeper and its readers (chunk_walk.hpp) have a chunk of one unit in 7 / 3.
+template <class Family>
+typename scans<Family>::side_cut scans<Family>::cut_side_by_side(shape const& x) const {
+  auto const sizes = sizes_of(x.d);
+  if (sizes.side_units == 0 || rows_.is_packed || rows_.n <= 1 || rows_.b == 0 || rows_.h == 0)
+    return {};
+  int const chunks = ceil_div(rows_.n, sizes.C), sharing = x.shares.both(),
+            units = sharing * sizes.units(x.columns);
+  auto const rounds = [&](int walks, int at_once) {
+    std::int64_t const all = be::rt::multiprocessors(), tasks = std::int64_t{rows_.b} *
+                                                                (rows_.h / sharing) *
+                                                                ceil_div(units, at_once) * walks;
+    return (tasks + all - 1) / all;
+  };
+  side_cut best{};
+  std::int64_t least = rounds(1, 1) * chunks * 7 / 3;
+  auto const consider = [&](std::int64_t cost, side_cut const& cut) {
+    if (cost < least) least = cost, best = cut;
+  };
+  consider(rounds(1, sizes.side_units) * (4 * chunks + 3), {chunks, 0});
+  for (int walks = 2; walks <= 8; ++walks)
+    for (int parts = 1; parts <= 6; ++parts) {
+      int const each_sum = ceil_div(chunks, walks * parts), each = each_sum * parts,
+                sums = (walks - 1) * parts;
+      if (ceil_div(chunks, each) != walks) continue;
+      std::int64_t const cost = rounds(walks, sizes.side_units) * (4 * each + 3 + 2 * sums) + 8 +
+                                rounds(sums, sizes.summers) * (9 * each_sum / 4 + 12);
+      consider(cost, {each, each_sum});
+    }
+  return best;
+}
+
 template <class Family>
 std::size_t scans<Family>::lay_out_states(workspace_layout& w,
                                           std::initializer_list<shape> shapes) const {
@@ -91,8 +125,12 @@ void scans<Family>::launch(scan_problem x, std::size_t states, void* workspace,
     else token_step_run<fp16, Family>::launch(x, sizes_.C, stream);
     return;
   }
-  if (states > 0) x.each = segments_of_walk({x.q.d, x.v.d, x.shares, x.meetings != nullptr});
-  x.states = x.each > 0 ? in_workspace<float>(workspace, states) : nullptr;
+  if (x.side.factors) {
+    x.states = states > 0 ? in_workspace<float>(workspace, states) : nullptr;
+  } else {
+    if (states > 0) x.each = segments_of_walk({x.q.d, x.v.d, x.shares, x.meetings != nullptr});
+    x.states = x.each > 0 ? in_workspace<float>(workspace, states) : nullptr;
+  }
   with_instance<Family>(type_, columns_for(x.q.d), [&](auto run) { run.launch(x, stream); });
 }
 

@@ -7,6 +7,12 @@
 
 namespace tk {
 
+// Of workers side by side (side_scan.hpp): `units` at a time for outputs, `summers` for sums, and
+// slots of each kind; who makes the weights lends so many registers. units 0: there are none.
+struct side_tuning {
+  int units = 0, summers = 0, slots = 0, gated_slots = 0, sum_slots = 0, lent = 0;
+};
+
 // Chunks of C tokens, P columns of v for each worker, `slots` chunks in shared memory; `segment`
 // chunks are summed from 0. So many workers share the weights of a head: each makes those of
 // C / share tokens. `together`: q S and p v run together, which takes registers. Where segments are
@@ -21,6 +27,7 @@ struct linear_attention_tuning {
   int sum_slots = 0, met_slots = 0;
   int readers = 0, gated_slots = 0;
   bool lends = false;
+  side_tuning side{};
 };
 
 }  // namespace tk

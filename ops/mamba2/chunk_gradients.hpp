@@ -103,8 +103,8 @@ template <class T, int D, chunk_gradient First, int Workers, bool Many> struct c
     load_async(s.gradient, window(a.gradients, 0, col, head, t.block), done);
     auto const& tables = a.tables;
     auto const place = tables.decays.row(t.block, head, a.rows.h, C);
-    load_async(s.decay, tables.decays.data + place, C, done);
-    load_async(s.weight, tables.weights + place, C, done);
+    load_async(s.decay, tables.decays.data + place, done);
+    load_async(s.weight, tables.weights + place, done);
     int const left = a.columns - col;
     if (tables.skip)
       load_async(s.skip, tables.skip + std::int64_t{head} * a.columns + col, left, done);

@@ -44,14 +44,21 @@ scan_problem scan_of(mamba2_layout const& plan, mamba2_inputs_given const& x, vo
   y.scale = y.initial_scale = y.final_scale = 1;
   y.weights = tables.weights;
   y.skip = tables.skip;
+  if (plan.side.each > 0) {
+    y.each = plan.side.each;
+    y.side = {tables.factors, plan.kept > 0 ? in_workspace<float>(workspace, plan.kept) : nullptr,
+              plan.side.each_sum};
+  }
   return y;
 }
 
 namespace {
 
 struct laid_out : mamba2_layout {
-  explicit laid_out(mamba2_problem const& x) : mamba2_layout(x, false) {
-    states = of.lay_out_states(workspace, {{x.B.d, x.x.d, shares_of(x)}});
+  explicit laid_out(mamba2_problem const& x)
+      : mamba2_layout(
+            x, x.repeat == repeat_kind::run ? mamba2_pass::forward : mamba2_pass::forward_by_row) {
+    states = side.each > 0 ? sums : of.lay_out_states(workspace, {{x.B.d, x.x.d, shares_of(x)}});
   }
   std::size_t states;
 };

@@ -29,9 +29,10 @@ extern "C" {
  * Sums are fp32; weights within a chunk of up to 64 tokens, weighted values, and the state where it
  * meets C, are rounded to the type: what fp16 holds no more, below 2^-24, is lost. NaN or infinity
  * in x of a token may reach earlier tokens of its chunk, none of another sequence or head.
- * `repeat`: a token's bits depend on its sequence and head up to the end of its chunk; with
- * TK_REPEAT_RUN also on whether it is a sequence of one token in a batch of such: these are steps
- * of decoding, in which nothing is rounded but y. */
+ * `repeat`: with TK_REPEAT_ROW a token's bits depend on its sequence and head up to the end of its
+ * chunk. With TK_REPEAT_RUN also on n, and on how many sequences and heads there are, if they are
+ * not packed: they choose where the state is rounded and how it is summed. Steps of decoding,
+ * sequences of one token in a batch of such, have y alone rounded then. */
 typedef struct tk_mamba2_problem {
   size_t size; /* sizeof(tk_mamba2_problem) */
   DLTensor const* x;

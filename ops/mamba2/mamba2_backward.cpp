@@ -30,7 +30,7 @@ template <class T> void launch_gradients(chunk_gradients_problem const& x, void*
 
 struct laid_out : mamba2_layout {
   explicit laid_out(mamba2_backward_problem const& x)
-      : mamba2_layout(x, true), sizes(of.sizes_of(x.B.d)) {
+      : mamba2_layout(x, mamba2_pass::backward), sizes(of.sizes_of(x.B.d)) {
     segments = of.lay_out_states(workspace, {{x.B.d, x.x.d, shares_of(x)}});
     auto const size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
     std::size_t const chunks = size(of.chunks()), h = size(x.x.h), p = size(x.x.d),

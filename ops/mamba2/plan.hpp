@@ -11,6 +11,7 @@ struct step_tables {
   float* weights;  // dt', laid out as decays
   float* slopes;   // of dt' by dt, laid out alike; or null
   float* skip;     // D as [h, p]; or null
+  float* factors;  // in place of decays and weights (side_factors); or null
 };
 struct steps_to_take {
   step_tensor dt;

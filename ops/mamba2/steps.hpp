@@ -63,6 +63,7 @@ template <class T> struct mamba2_steps : lone_worker {
           s.steps[head][token] = step, s.slopes[head][token] = slope;
         });
     chunk_sums::sum_parts(c.w, s.sums, a.C);
+    if (a.to.factors) return write_factors(c, a, t);
     auto const place = a.to.decays.row(t.block, t.head, a.rows.h, a.C);
     chunk_sums::write(c.w, t, a.C, [&](int head, int token) {
       auto const to = place + head * a.C + token;
@@ -73,6 +74,21 @@ template <class T> struct mamba2_steps : lone_worker {
   }
 
  private:
+  template <class Context>
+  static TK_DEVICE void write_factors(Context& c, args const& a, task const& t) {
+    auto const& s = c.scratch;
+    float* const to =
+        a.to.factors + (std::int64_t{t.block} * a.rows.h + t.head) * side_factors::count * a.C;
+    chunk_sums::write(c.w, t, a.C, [&](int head, int token) {
+      float const sum = chunk_sums::sum(s.sums, head, token),
+                  all = chunk_sums::sum(s.sums, head, a.C - 1), step = s.steps[head][token];
+      float* const of = to + head * side_factors::count * a.C + token;
+      of[side_factors::decay * a.C] = sum;
+      of[side_factors::weight * a.C] = step;
+      of[side_factors::kept * a.C] = be::exp2(sum);
+      of[side_factors::counted * a.C] = be::exp2(all - sum) * step;
+    });
+  }
   template <class Context>
   static TK_DEVICE void spread_skip(Context& c, args const& a, task const& t) {
     for (int i = c.w.lane(); i < t.heads * a.p; i += be::worker_lanes) {

@@ -2,6 +2,7 @@
 // Windows whose rows end before the tensor does: what lies behind comes as zero, and is not
 // written. Each task loads a tile into a slot of its own and stores it through the same slot, as
 // the template's ring wants it, and once more straight; ends lie inside, at and beyond both edges.
+// Sums are also stored transposed, through the same tile again and again.
 #include "tests/contract/placed.hpp"
 
 namespace tk::test {
@@ -79,6 +80,76 @@ template <class T, int R, int C> void check_shapes() {
   CHECK(cases >= 1000);
 }
 
+template <class T, int R, int C> struct transposed_stores : simple_op {
+  struct own {};
+  struct scratch {
+    shared_tile<T, C, R> via;
+  };
+  struct args {
+    int cases, ends;
+    float const* from;  // R x C
+    be::sink<T, C, R> into;
+    corner const* corners;
+    int* ran;
+  };
+  template <class Context> static TK_DEVICE void compute(Context& k, args const& a, task const& t) {
+    corner const w = a.corners[t.index / a.ends];
+    int const end = w.row + t.index % a.ends * (C / 4) - 3;
+    reg_tile<float, R, C> x;
+    load_direct(x, a.from);
+    for (int i = 0; i < 2; ++i) {
+      wait_stores_read(k.w);
+      store_async_transposed(k.w, window(a.into, w.row, w.col, t.index, i, end), x, k.scratch.via);
+      x = x * 2.f + 1.f;
+    }
+    report(k, a, t.index);
+  }
+
+ private:
+  static TK_DEVICE void load_direct(reg_tile<float, R, C>& x, float const* from) {
+    x = 0.f;
+    tensor<float const> const all{from, R, C, C};
+    add_scaled(x, 1.f, all, 1, 0, 0, 0, 0);
+  }
+};
+
+template <class T, int R, int C> void check_transposed() {
+  constexpr int ends = 8;
+  auto const x = wholes(R * C, 3, 60);
+  device_array<float> const dx(x);
+  int cases = 0;
+  for (shape const s : {shape{C, R, 1, 1}, {2 * C + 3, R + 8, 1, 1}, {C - 1, 17, 1, 1}}) {
+    auto const corners = corners_of<T, C, R>(s);
+    int const tasks = static_cast<int>(corners.size()) * ends;
+    expect_cases const counted(tasks * output_placings);
+    cases += tasks * output_placings;
+    for (int p = 0; p < output_placings; ++p) {
+      CAPTURE(p);
+      placed<T> into({s.rows, s.cols, tasks, 2}, placings[p], untouched<T>());
+      into.upload();
+      device_array<corner> const dcorners(corners);
+      run<transposed_stores<T, R, C>>(
+          {tasks, ends, dx.data(), be::write_to<C, R>(into.view()), dcorners.data(), nullptr});
+      for (int task = 0; task < tasks; ++task) {
+        auto const w = corners[at(task / ends)];
+        int const end = w.row + task % ends * (C / 4) - 3;
+        for (int i = 0; i < R * C; ++i) {
+          int const row = w.row + i % C, col = w.col + i / C;
+          if (!into.holds(row, col) || row >= end) continue;
+          into.element(row, col, task, 0) = to<T>(x[at(i)]);
+          into.element(row, col, task, 1) = to<T>(2 * x[at(i)] + 1);
+        }
+      }
+      check_same(into.read(), into.values());
+    }
+  }
+  CHECK(cases >= 1000);
+}
+
+TEST_CASE("tiles to bounded windows, transposed") {
+  check_transposed<bf16, M, 64>();
+  check_transposed<fp16, M, 32>();
+}
 TEST_CASE("bounded windows of bf16") { check_shapes<bf16, M, 64>(); }
 TEST_CASE("bounded windows of fp16, several panels") { check_shapes<fp16, tall, 128>(); }
 

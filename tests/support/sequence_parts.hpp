@@ -145,11 +145,12 @@ template <class Operands> std::size_t workspace_of(Operands const& x) {
 }
 // As many heads as keep every multiprocessor busy are walked, one alone is cut into segments: the
 // same bits.
-template <class Operands> void check_cut(case_of<Operands> c) {
+template <class Operands> void check_cut(case_of<Operands> c, tk_repeat repeat = TK_REPEAT_RUN) {
   std::int64_t const units = be::rt::multiprocessors(), unit = heads_of_unit(c);
   c.n = cut_length();
   set_heads(c, units * unit);
   Operands all(c);
+  if constexpr (requires { all.repeat; }) all.repeat = repeat;
   REQUIRE(launch_twice(all) == "");
   row_comparison bits;
   for (std::int64_t const i : {std::int64_t{0}, units - 1})

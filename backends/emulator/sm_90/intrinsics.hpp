@@ -87,6 +87,10 @@ TK_DEVICE void stmatrix(std::uint32_t dst, std::uint32_t a, std::uint32_t b, std
                         std::uint32_t d, here where = here::current()) {
   emulator::stmatrix(dst, a, b, c, d, where);
 }
+TK_DEVICE void stmatrix_transposed(std::uint32_t dst, std::uint32_t a, std::uint32_t b,
+                                   std::uint32_t c, std::uint32_t d, here where = here::current()) {
+  emulator::stmatrix_transposed(dst, a, b, c, d, where);
+}
 // Contiguous bytes, a multiple of 16 at 16-byte boundaries.
 TK_DEVICE void bulk_load(std::uint32_t dst, void const* src, int bytes, std::uint32_t bar,
                          here where = here::current()) {

@@ -8,11 +8,12 @@
 // with 700 in 5840: they wait for barriers, fences and one another's turn to issue. So a shorter
 // chain of the keeper alone gains nothing, and less memory little: the state transposed, which
 // moves 160 to 190 KB, takes 0.97 to 1.12 of the time (2026-11-28).
-// Two heads a block that share q k^T, whose transposed states are left operands in registers and
-// never go through shared memory, with a third worker who makes the weights of both, take 1840
-// cycles for a head's chunk in place of 2260; the third one is the slowest, 620 instructions in
-// 3680. But they are half as many tasks. Cut into segments, 80 heads of 8192 tokens take 196 us in
-// place of 165: sums of segments and their states cost more than is saved (2026-11-29).
+//   Side by side: a chunk of two heads of d 128 takes 3900 cycles, 0.86 of a keeper's; each head's
+// worker has 450 instructions in them, who makes the weights 560, and they wait for barriers,
+// fences and their turn to issue, not for products (28 % of the time) or memory. Sums of four heads
+// take 2200. Producers are not the limit: two of them for a slot's loads gain nothing. Fewer slots,
+// and weights of two chunks in turn, take 1.1 of the time (2026-12-01). In quarters of 3900 cycles:
+// what ops/linear_attention/scans.hpp counts when it cuts sequences.
 #pragma once
 #include "ops/linear_attention/tuning.hpp"
 
@@ -20,26 +21,32 @@ namespace tk::be {
 
 constexpr linear_attention_tuning tune_mamba2(int d) {
   if (d <= 64)
-    return {.workers = 2,
-            .C = 64,
-            .P = 64,
-            .slots = 5,
-            .segment = 16,
-            .together = true,
-            .sum_slots = 6,
-            .readers = 3,
-            .gated_slots = 4};
+    return {
+        .workers = 2,
+        .C = 64,
+        .P = 64,
+        .slots = 5,
+        .segment = 16,
+        .together = true,
+        .sum_slots = 6,
+        .readers = 3,
+        .gated_slots = 4,
+        .side = {
+            .units = 2, .summers = 4, .slots = 5, .gated_slots = 4, .sum_slots = 5, .lent = 32}};
   if (d <= 128)
-    return {.workers = 2,
-            .C = 64,
-            .P = 64,
-            .slots = 4,
-            .segment = 16,
-            .together = false,
-            .sum_slots = 5,
-            .readers = 3,
-            .gated_slots = 3,
-            .lends = true};
+    return {
+        .workers = 2,
+        .C = 64,
+        .P = 64,
+        .slots = 4,
+        .segment = 16,
+        .together = false,
+        .sum_slots = 5,
+        .readers = 3,
+        .gated_slots = 3,
+        .lends = true,
+        .side = {
+            .units = 2, .summers = 4, .slots = 4, .gated_slots = 3, .sum_slots = 4, .lent = 32}};
   return {
       .workers = 2, .C = 64, .P = 32, .slots = 2, .segment = 16, .together = false, .readers = 2};
 }

@@ -212,7 +212,7 @@ void leave_decays(tk::decay_gradient_problem const& x, void* stream) {
 namespace tk {
 
 template <class T, int D, class Family> struct chunk_scan_run {
-  static scan_sizes sizes() { return {fuzz::C, fuzz::segment, 1, 1, fuzz::width, D, false}; }
+  static scan_sizes sizes() { return {fuzz::C, fuzz::segment, 1, 1, fuzz::width, D, false, 0, 0}; }
   static void launch(scan_problem const& x, void* stream) {
     fuzz::require(!x.may_step || x.rows.n != 1 || x.rows.is_packed, "a step as a chunk");
     auto const other = fuzz::scan_of_others.find(fuzz::running.seen->spec->op->number);

@@ -18,6 +18,7 @@ constexpr int C = 16, segment = 1, width = 64;
 // Of the call that runs.
 int scans = 0;
 bool stepped = false, gated = false;
+bool by_factors = false;  // which the steps left
 
 seen_tensor const& seen(char const* name) { return fuzz::seen(*running.seen, name); }
 bool is_packed() { return seen("starts").looked_at; }
@@ -50,8 +51,14 @@ void check_rows(tk::scan_rows const& rows) {
 }
 void check_tables(tk::step_tables const& x) {
   wide const size = blocks() * heads_of_x() * C * 4;
-  check_place(x.decays.data, size, "decays do not fit");
-  check_place(x.weights, size, "steps do not fit");
+  by_factors = x.factors != nullptr;
+  if (by_factors) {
+    require(is_forward() && !is_packed() && seen("x").size[1] > 1, "factors of another scan");
+    check_place(x.factors, size * tk::side_factors::count, "factors do not fit");
+  } else {
+    check_place(x.decays.data, size, "decays do not fit");
+    check_place(x.weights, size, "steps do not fit");
+  }
   check_place(x.slopes, is_forward() ? 0 : size, "slopes do not fit");
   auto const p = seen("x").size[is_packed() ? 2 : 3];
   check_place(x.skip, has("D") ? heads_of_x() * p * 4 : 0, "the skip does not fit");
@@ -153,9 +160,27 @@ void check_scan(tk::scan_problem const& x, scan const& is, int D) {
               x.final_scale == 1,
           "another scan");
   wide const size = blocks() * heads_of_x() * C * 4;
+  require((x.side.factors != nullptr) == by_factors, "factors appeared or went");
+  if (by_factors) {
+    check_place(x.side.factors, size * tk::side_factors::count, "factors moved");
+    return;
+  }
   require((x.weights != nullptr) == (!is.reversed && size > 0), "weights appeared or went");
   if (x.weights) check_place(x.weights, size, "steps moved");
   check_place(x.decays.data, size, "decays moved");
+}
+// Walks of whole sums, of which each has its place.
+void check_sums(tk::scan_problem const& x, int D) {
+  wide const n = seen("x").size[1], chunks = tiles(n, C);
+  require(x.each > 0, "walks of nothing");
+  if (!x.states) {
+    require(x.each >= chunks && x.side.each == 0, "a sum without its place");
+    return;
+  }
+  require(x.side.each > 0 && x.each % x.side.each == 0 && x.each < chunks, "walks are no sums");
+  wide const sums = seen("x").size[0] * tiles(chunks, x.side.each) * heads_of_x();
+  check_place(x.side.kept, sums * 4, "what is kept does not fit");
+  check_place(x.states, sums * tiles(x.v.d, width) * D * width * 4, "sums do not fit");
 }
 
 template <class T, int D> void launch(tk::scan_problem const& x, void* stream) {
@@ -174,7 +199,8 @@ template <class T, int D> void launch(tk::scan_problem const& x, void* stream) {
   if (is == &forward && gate) agree(x.gate, seen("z"), is_packed());
   require(!x.kept && !x.meetings && !x.met_states, "meetings were left");
   wide const units = blocks() * heads_of_x() * tiles(x.v.d, width);
-  if (x.states) check_place(x.states, units * D * width * 4, "states do not fit");
+  if (by_factors) check_sums(x, D);
+  else if (x.states) check_place(x.states, units * D * width * 4, "states do not fit");
   require(scans <= (is_forward() ? 1 : 2 + gate), "a scan too many");
   if (is_forward()) stepped = false, touch();
 }
@@ -253,7 +279,7 @@ void leave_steps(tk::step_gradients_problem const& x, void* stream) {
 namespace tk {
 
 template <class T, int D, class Family> struct chunk_scan_run {
-  static scan_sizes sizes() { return {fuzz::C, fuzz::segment, 1, 1, fuzz::width, D, false}; }
+  static scan_sizes sizes() { return {fuzz::C, fuzz::segment, 1, 1, fuzz::width, D, false, 2, 4}; }
   static void launch(scan_problem const& x, void* stream) {
     fuzz::require(!x.may_step || x.rows.n != 1 || x.rows.is_packed, "a step as a chunk");
     fuzz::launch<T, D>(x, stream);
